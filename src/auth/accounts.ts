@@ -1,0 +1,73 @@
+import { after, type Eventually } from "../eventually.ts";
+import type { Identity, Role } from "../identity.ts";
+import type { Collection, Row, Store } from "../store/store.ts";
+
+/** What logs in: the side of a user that is never shown. Its id is the user's. */
+export interface Account {
+  readonly id: number;
+  readonly username: string;
+  readonly role: Role;
+  readonly active: boolean;
+  /** PHC string, or a format accepted on import; null: cannot log in with a password. */
+  readonly passwordHash: string | null;
+  /** Goes up when every credential of the account ends: changed password, deactivation. Sessions, refresh families and access tokens of an older generation are dead. */
+  readonly generation: number;
+  /** RFC 3339 */
+  readonly createdAt: string;
+  /** RFC 3339; null: never yet. */
+  readonly lastLoginAt: string | null;
+}
+
+/** The table of accounts. */
+export const accountsCollection: Collection = {
+  name: "accounts",
+  key: "integer",
+  columns: [
+    { name: "username", type: "text", unique: "folded" },
+    /** The username was not chosen and follows the e-mail. */
+    { name: "username_follows_email", type: "boolean" },
+    { name: "role", type: "text" },
+    { name: "active", type: "boolean" },
+    { name: "password_hash", type: "text", nullable: true },
+    { name: "generation", type: "integer" },
+    { name: "created_at", type: "date-time" },
+    { name: "last_login_at", type: "date-time", nullable: true },
+  ],
+};
+
+/** Finds accounts, for the schemes. */
+export interface Accounts {
+  find(id: number): Eventually<Account | null>;
+  findByUsername(username: string): Eventually<Account | null>;
+}
+
+/** The accounts of a store. */
+export function storeAccounts(store: Store): Accounts {
+  return {
+    find: (id) => after(store.find(accountsCollection, id), accountOrNull),
+    findByUsername: (username) => after(store.findBy(accountsCollection, "username", username), accountOrNull),
+  };
+}
+
+function accountOrNull(row: Row | null): Account | null {
+  return row === null ? null : accountOf(row);
+}
+
+/** An account as it is stored. */
+export function accountOf({ record }: Row): Account {
+  return {
+    id: record["id"] as number,
+    username: record["username"] as string,
+    role: record["role"] as Role,
+    active: record["active"] as boolean,
+    passwordHash: record["password_hash"] as string | null,
+    generation: record["generation"] as number,
+    createdAt: record["created_at"] as string,
+    lastLoginAt: record["last_login_at"] as string | null,
+  };
+}
+
+/** The identity of an account that a scheme has accepted. */
+export function identityOf(account: Account, scheme: string, more: Partial<Pick<Identity, "scopes" | "expiresAt" | "sessionId">> = {}): Identity {
+  return { id: account.id, username: account.username, role: account.role, scheme, scopes: null, expiresAt: null, ...more };
+}

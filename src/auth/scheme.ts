@@ -1,0 +1,60 @@
+import type { Eventually } from "../eventually.ts";
+import type { Call } from "../http/call.ts";
+import type { Identity } from "../identity.ts";
+
+/** Where a credential travels. `Vary`, the cross-site check, duplicates, limits and OpenAPI follow from it. */
+export type Carrier =
+  /** `Authorization: <scheme> <credential>` */
+  | { readonly in: "authorization"; readonly scheme: string }
+  /** A header of its own. */
+  | { readonly in: "header"; readonly name: string }
+  /** A cookie; over TLS the one with the `__Host-` prefix where `hostPrefix` is set. */
+  | { readonly in: "cookie"; readonly name: string; readonly hostPrefix?: boolean }
+  /** A header that only a trusted proxy may set. From anyone else it is dropped. */
+  | { readonly in: "proxy"; readonly name: string };
+
+/** What a scheme says of a credential. */
+export type Verdict =
+  /** Nothing of mine here. */
+  | { readonly kind: "absent" }
+  /** This identity. */
+  | { readonly kind: "accepted"; readonly identity: Identity }
+  /** Mine, and wrong. */
+  | Rejection;
+
+export interface Rejection {
+  readonly kind: "rejected";
+  /**
+   * Why, for the log and for throttling: `unknown` and `forged` count as guesses; `malformed`, `expired`, `revoked` and `inactive` do not.
+   * `password` was counted already, where it was verified.
+   */
+  readonly reason: "unknown" | "forged" | "malformed" | "expired" | "revoked" | "inactive" | "password";
+  /** What the caller is told; the same words for reasons that must not be told apart. */
+  readonly detail: string;
+}
+
+export const absent: Verdict = { kind: "absent" };
+
+export function accepted(identity: Identity): Verdict {
+  return { kind: "accepted", identity };
+}
+
+export function rejected(reason: Rejection["reason"], detail = "The token is invalid, expired or revoked."): Verdict {
+  return { kind: "rejected", reason, detail };
+}
+
+/**
+ * One way of logging in. The chain takes the credential out of its carrier, refuses duplicates, credentials beyond
+ * 8 KiB and control characters, and asks `authenticate` only where there is something to look at.
+ */
+export interface Scheme {
+  /** Lower case with hyphens; what `GET /protected/` and the log show. */
+  readonly name: string;
+  readonly carriers: readonly Carrier[];
+  /** The challenge for `WWW-Authenticate`; null where there is none to offer. `rejection` is this scheme's own, where it rejected. */
+  challenge?(call: Call, rejection: Rejection | null): string | null;
+  /** What a caller without any credential is told, where this is the only scheme. */
+  readonly missingDetail?: string;
+  /** Looks at a credential. Throws a problem only for what ends the request whatever other schemes say. */
+  authenticate(credential: string, call: Call, carrier: Carrier): Eventually<Verdict>;
+}

@@ -1,0 +1,53 @@
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { inspect } from "node:util";
+
+/** A value that must not be seen. However it is printed it reads `[secret]`. */
+export class Secret {
+  readonly #bytes: Buffer;
+
+  constructor(value: string | Uint8Array) {
+    this.#bytes = Buffer.from(value as string);
+  }
+
+  /** Whether the other is the same, in a time that tells neither content nor length. */
+  equals(other: string | Uint8Array): boolean {
+    return timingSafeEqual(digest(this.#bytes), digest(other));
+  }
+
+  /** A key for one purpose. Different purposes give keys that tell nothing of each other (HKDF-SHA-256, RFC 5869). */
+  derive(purpose: string, bytes = 32): Buffer {
+    return Buffer.from(hkdfSync("sha256", this.#bytes, "latchkey", purpose, bytes));
+  }
+
+  /** The bytes themselves. Whoever calls this answers for where they go. */
+  reveal(): Buffer {
+    return this.#bytes;
+  }
+
+  toString(): string {
+    return "[secret]";
+  }
+
+  toJSON(): string {
+    return "[secret]";
+  }
+
+  [inspect.custom](): string {
+    return "[secret]";
+  }
+}
+
+/** HMAC-SHA-256. */
+export function hmac(key: Uint8Array, text: string): Buffer {
+  return createHmac("sha256", key).update(text).digest();
+}
+
+/** SHA-256. */
+export function digest(data: string | Uint8Array): Buffer {
+  return createHash("sha256").update(data).digest();
+}
+
+/** Whether two byte strings are the same, in constant time; different lengths are told apart at once. */
+export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
+}

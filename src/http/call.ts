@@ -1,0 +1,147 @@
+import type { Eventually } from "../eventually.ts";
+
+/** What a binding hands over: one request as it arrived, before anybody looked at it. */
+export interface Arrival {
+  readonly method: string;
+  /** Path and query as sent (`/users?limit=2`). */
+  readonly target: string;
+  /** Names and values in turn, in the order and spelling in which they arrived. */
+  readonly rawHeaders: readonly string[];
+  /** The address on the other end of the connection; `unix` for a local socket. */
+  readonly peer: string;
+  /** The connection itself is TLS. */
+  readonly encrypted: boolean;
+  /** Reads the body. Throws the problem `content_too_large` beyond `maxBytes`. */
+  readBody(maxBytes: number): Promise<Uint8Array>;
+}
+
+/** Where the request came from, as far as trusted proxies can be believed. */
+export interface Client {
+  /** The caller's address, without a zone or an IPv4-mapped prefix. */
+  readonly address: string;
+  /** The caller's connection is TLS, here or at a trusted proxy. */
+  readonly encrypted: boolean;
+  /** The caller is on this machine and no trusted proxy says otherwise. */
+  readonly loopback: boolean;
+  /** The connection comes from a trusted proxy. */
+  readonly viaTrustedProxy: boolean;
+  /** Scheme and host that the caller used (`https://api.example`); null where the request names none. */
+  readonly origin: string | null;
+}
+
+/** What the service knows and a single request does not: how to read the client, the time and the request's id. */
+export interface CallContext {
+  readonly now: () => number;
+  readonly makeRequestId: () => string;
+  readonly readClient: (call: Call) => Client;
+}
+
+/** One request as the core sees it. It knows neither sockets nor `Request` objects. */
+export class Call {
+  readonly method: string;
+  /** The path as sent, without the query. */
+  readonly path: string;
+  /** What stands behind the `?`, as sent; empty where there is none. */
+  readonly query: string;
+  /** When the request arrived, in milliseconds since the epoch. */
+  readonly now: number;
+  readonly arrival: Arrival;
+  #context: CallContext;
+  #client: Client | null = null;
+  #requestId: string | null = null;
+  #cookies: ReadonlyMap<string, string | null> | null = null;
+
+  constructor(arrival: Arrival, context: CallContext) {
+    const question = arrival.target.indexOf("?");
+    this.method = arrival.method;
+    this.path = question === -1 ? arrival.target : arrival.target.slice(0, question);
+    this.query = question === -1 ? "" : arrival.target.slice(question + 1);
+    this.now = context.now();
+    this.arrival = arrival;
+    this.#context = context;
+  }
+
+  /** The first value of a header. `name` is in lower case. */
+  header(name: string): string | undefined {
+    const raw = this.arrival.rawHeaders;
+    for (let at = 0; at < raw.length; at += 2) {
+      const field = raw[at]!;
+      if (field.length === name.length && (field === name || field.toLowerCase() === name)) return raw[at + 1]!;
+    }
+    return undefined;
+  }
+
+  /** Every value of a header, in order. `name` is in lower case. */
+  headers(name: string): string[] {
+    const raw = this.arrival.rawHeaders;
+    const values: string[] = [];
+    for (let at = 0; at < raw.length; at += 2) {
+      if (raw[at]!.toLowerCase() === name) values.push(raw[at + 1]!);
+    }
+    return values;
+  }
+
+  /** The value of a cookie; null where it was sent twice with different values, for then it proves nothing. */
+  cookie(name: string): string | null | undefined {
+    this.#cookies ??= readCookies(this);
+    return this.#cookies.get(name);
+  }
+
+  /** Where the request came from. */
+  get client(): Client {
+    return (this.#client ??= this.#context.readClient(this));
+  }
+
+  /** The caller's `X-Request-Id` where it is sane, else a new one. */
+  get requestId(): string {
+    if (this.#requestId !== null) return this.#requestId;
+    const sent = this.header("x-request-id");
+    this.#requestId = sent !== undefined && isSaneRequestId(sent) ? sent : this.#context.makeRequestId();
+    return this.#requestId;
+  }
+}
+
+function isSaneRequestId(text: string): boolean {
+  return text.length <= 128 && /^[A-Za-z0-9._:/+=@-]+$/.test(text);
+}
+
+function readCookies(call: Call): ReadonlyMap<string, string | null> {
+  const cookies = new Map<string, string | null>();
+  for (const header of call.headers("cookie")) {
+    for (const pair of header.split(";")) {
+      const equals = pair.indexOf("=");
+      if (equals < 1) continue;
+      const name = pair.slice(0, equals).trim();
+      const value = pair.slice(equals + 1).trim();
+      const known = cookies.get(name);
+      cookies.set(name, known === undefined || known === value ? value : null);
+    }
+  }
+  return cookies;
+}
+
+/** What an answer carries. */
+export type Body =
+  /** Data, to be written in the format the caller prefers. `element` is its name in XML; `items` the name of each where it is a list. */
+  | { readonly kind: "data"; readonly value: unknown; readonly element: string; readonly items?: string }
+  /** The same, already JSON text: from the database, as it is. */
+  | { readonly kind: "json"; readonly json: string; readonly element: string; readonly items?: string }
+  /** Bytes of a type of their own: a page, a key set, metrics. */
+  | { readonly kind: "raw"; readonly type: string; readonly content: string | Uint8Array };
+
+/** Who may keep an answer: `public` anyone, `private` the caller's own cache and only after asking again, `no-store` nobody. */
+export type Cacheability = "public" | "private" | "no-store";
+
+/** One answer, before a format has written it. */
+export interface Reply {
+  readonly status: number;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly body?: Body;
+  /** Opaque tag of the state that is shown; the format makes it an ETag of its own. */
+  readonly tag?: string | null;
+  /** `private` where it is left out. */
+  readonly cache?: Cacheability;
+}
+
+/** Answers a call. */
+export type Handler = (call: Call) => Eventually<Reply>;

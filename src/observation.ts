@@ -1,0 +1,32 @@
+/** What happened: one closed union. The log, metrics and audit are its readers; nothing logs from inside. No observation ever carries a secret. */
+export type Observation =
+  | {
+      readonly kind: "request";
+      readonly requestId: string;
+      readonly method: string;
+      /** The path as it was sent, without the query. */
+      readonly path: string;
+      /** The declared path of the route (`/users/{id}`); null where none matched. */
+      readonly route: string | null;
+      readonly status: number;
+      /** The problem's code, where the answer was a problem. */
+      readonly code: string | null;
+      readonly durationMs: number;
+      /** The caller's address, as trusted proxies tell it. */
+      readonly address: string;
+      readonly userId: number | null;
+      readonly scheme: string | null;
+    }
+  /** A bug of ours: the caller was told only the request id. */
+  | { readonly kind: "fault"; readonly requestId: string; readonly error: unknown }
+  /** A credential was refused. `reason` says why in a few words, never what was sent. */
+  | { readonly kind: "credential_rejected"; readonly requestId: string; readonly scheme: string; readonly reason: string; readonly address: string }
+  /** An identity header came from a peer that is not trusted, and was dropped. */
+  | { readonly kind: "identity_header_dropped"; readonly requestId: string; readonly header: string; readonly peer: string }
+  /** A refresh token came back after its window: the family has ended. */
+  | { readonly kind: "refresh_reuse"; readonly requestId: string; readonly userId: number; readonly family: string }
+  /** Something outside the requests went wrong or came back: the store, a feed, a worker. */
+  | { readonly kind: "notice"; readonly level: "error" | "info"; readonly message: string; readonly error?: unknown };
+
+/** Reads observations. Must not throw and must not wait. */
+export type Observer = (observation: Observation) => void;

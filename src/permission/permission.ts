@@ -1,0 +1,127 @@
+import type { Identity } from "../identity.ts";
+import type { Where } from "../store/store.ts";
+
+/** What is about to happen to a resource. `call` is anything that is not a resource's own. */
+export type Action = "list" | "create" | "read" | "replace" | "update" | "delete" | "call";
+
+export interface PermissionRequest {
+  /** Who is calling. Reading it makes the answer private. */
+  readonly identity: Identity | null;
+  readonly action: Action;
+  /** The parameters of the path, as declared: `{ id: 7 }`. */
+  readonly params: Readonly<Record<string, number | string>>;
+}
+
+/** Yes, no, or only those rows. */
+export type Decision = "allow" | "deny" | { readonly only: Where };
+
+/** What a caller may do. It never asks who the caller is: that is done before. */
+export interface Permission {
+  readonly name: string;
+  /** Nobody needs to be known for this to allow. */
+  decide(request: PermissionRequest): Decision;
+}
+
+/** Everyone, known or not. */
+export const anyone: Permission = { name: "anyone", decide: () => "allow" };
+
+/** Nobody at all. */
+export const nobody: Permission = { name: "nobody", decide: () => "deny" };
+
+/** Everyone who is logged in. */
+export const authenticated: Permission = {
+  name: "authenticated",
+  decide: ({ identity }) => (identity === null ? "deny" : "allow"),
+};
+
+/** Administrators. */
+export const administrator: Permission = {
+  name: "administrator",
+  decide: ({ identity }) => (identity?.role === "admin" ? "allow" : "deny"),
+};
+
+/** The user that the path names: `/users/7` for user 7. A list is narrowed to that user. */
+export function self(parameter = "id"): Permission {
+  return {
+    name: "self",
+    decide({ identity, action, params }) {
+      if (identity === null) return "deny";
+      if (action === "list") return { only: { column: parameter, operator: "eq", value: identity.id } };
+      return params[parameter] === identity.id ? "allow" : "deny";
+    },
+  };
+}
+
+/** The user whose id stands in a column of the record. Other rows are as if they were not there. */
+export function owner(column: string): Permission {
+  return {
+    name: "owner",
+    decide: ({ identity }) =>
+      identity === null ? "deny" : { only: { column, operator: "eq", value: identity.id } },
+  };
+}
+
+/** Whoever holds a credential with this scope, or one that is not limited. */
+export function scope(name: string): Permission {
+  return {
+    name: `scope ${name}`,
+    decide: ({ identity }) =>
+      identity !== null && (identity.scopes === null || identity.scopes.includes(name)) ? "allow" : "deny",
+  };
+}
+
+/** Requests that change nothing. */
+export const readOnly: Permission = {
+  name: "read only",
+  decide: ({ action }) => (action === "list" || action === "read" ? "allow" : "deny"),
+};
+
+/** What one of them allows; rows that one of them allows. */
+export function anyOf(...permissions: readonly Permission[]): Permission {
+  return {
+    name: `any of (${names(permissions)})`,
+    decide(request) {
+      const only: Where[] = [];
+      for (const permission of permissions) {
+        const decision = permission.decide(request);
+        if (decision === "allow") return "allow";
+        if (decision !== "deny") only.push(decision.only);
+      }
+      return only.length === 0 ? "deny" : { only: only.length === 1 ? only[0]! : { any: only } };
+    },
+  };
+}
+
+/** What all of them allow; rows that all of them allow. */
+export function allOf(...permissions: readonly Permission[]): Permission {
+  return {
+    name: `all of (${names(permissions)})`,
+    decide(request) {
+      const only: Where[] = [];
+      for (const permission of permissions) {
+        const decision = permission.decide(request);
+        if (decision === "deny") return "deny";
+        if (decision !== "allow") only.push(decision.only);
+      }
+      return only.length === 0 ? "allow" : { only: only.length === 1 ? only[0]! : { all: only } };
+    },
+  };
+}
+
+/** What the other does not allow at all. A permission that narrows to rows cannot be turned round, and throws. */
+export function not(permission: Permission): Permission {
+  return {
+    name: `not ${permission.name}`,
+    decide(request) {
+      const decision = permission.decide(request);
+      if (typeof decision === "object") {
+        throw new TypeError(`not(${permission.name}): a permission that narrows rows cannot be negated. Write the opposite condition as a permission of its own.`);
+      }
+      return decision === "allow" ? "deny" : "allow";
+    },
+  };
+}
+
+function names(permissions: readonly Permission[]): string {
+  return permissions.map((each) => each.name).join(", ");
+}

@@ -1,0 +1,57 @@
+import { catalogue, type ProblemCode } from "./catalogue.ts";
+
+/** One wrong field of a body or one wrong query parameter. */
+export interface Issue {
+  /** A JSON pointer (RFC 6901) into the body, or `?name` for a query parameter. */
+  readonly pointer: string;
+  /** What is wrong, for programs: `required`, `invalid`, `too_long`, … */
+  readonly code: string;
+  /** What is wrong, for people. */
+  readonly detail: string;
+}
+
+/** What a thrower may add to the catalogue's entry. */
+export interface ProblemOptions {
+  /** One sentence for the caller; the catalogue's own where it is left out. Never carries a secret. */
+  readonly detail?: string;
+  /** The fields that are wrong. */
+  readonly issues?: readonly Issue[];
+  /** Header fields of the answer: `Allow`, `Retry-After`, `WWW-Authenticate`. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** What led to it; for the log, never for the caller. */
+  readonly cause?: unknown;
+}
+
+/** The end of a request, told to the caller as a problem document (RFC 9457). */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  readonly issues: readonly Issue[];
+  readonly headers: readonly (readonly [name: string, value: string])[];
+
+  constructor(code: ProblemCode, options: ProblemOptions = {}) {
+    const entry = catalogue[code];
+    super(options.detail ?? entry.detail, { cause: options.cause });
+    this.name = "Problem";
+    this.code = code;
+    this.status = entry.status;
+    this.title = entry.title;
+    this.detail = options.detail ?? entry.detail;
+    this.issues = options.issues ?? [];
+    this.headers = options.headers ?? [];
+  }
+}
+
+/** Makes the problem that ends a request: `throw problem("not_found")`. */
+export function problem(code: ProblemCode, options?: ProblemOptions): Problem {
+  // An expected answer needs no stack trace, and collecting one costs more than the rest of the request.
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return new Problem(code, options);
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
+}

@@ -1,0 +1,192 @@
+import type { Eventually } from "../eventually.ts";
+
+/**
+ * The store's contract. Reads and changes are data, so that a driver may answer them at once, batch them, send them to
+ * another thread or make one round trip of them. Whatever passes the contract suite (`latchkey/testing`) carries the
+ * whole service: sessions, tokens and refresh families are collections like any other.
+ */
+export interface Store {
+  /** Creates what is not there and adds to what is. Throws `MigrationNeeded` and changes nothing where data would be lost. */
+  open(collections: readonly Collection[]): Promise<void>;
+  /** One row by its key. */
+  find(collection: Collection, key: Key): Eventually<Row | null>;
+  /** One row by the value of a unique column. A `folded` column is compared without regard to case. */
+  findBy(collection: Collection, column: string, value: Value): Eventually<Row | null>;
+  /** Rows in the order asked for. */
+  list(query: ListQuery): Eventually<readonly Row[]>;
+  /** The same rows as one JSON array, built by the database where it can, and how many they are. */
+  listJSON(query: ListQuery): Eventually<ListText>;
+  /** How many rows there are. */
+  count(collection: Collection, where: Where | null): Eventually<number>;
+  /** All changes or none, on the disk before the promise resolves. */
+  write(transaction: Transaction): Promise<Outcome>;
+  /** Follows a collection that is only ever added to (integer keys), from any process. */
+  follow(collection: Collection, onRow: (row: Row) => void): Promise<Feed>;
+  /** Resolves while the store answers and its schema is in place; rejects with the reason. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A table, as the store needs to know it. */
+export interface Collection {
+  readonly name: string;
+  /** `integer` keys are handed out by the store and never twice; `text` keys come with the row. */
+  readonly key: "integer" | "text";
+  readonly columns: readonly Column[];
+  /** Columns that are searched or sorted together, the most selective use first. */
+  readonly indexes?: readonly (readonly string[])[];
+}
+
+/** A column. Values are what JSON would show: text for decimals (`"12.50"`) and date-times (`2026-01-31T09:30:00.000Z`). */
+export interface Column {
+  readonly name: string;
+  readonly type: "integer" | "text" | "boolean" | "decimal" | "date-time" | "json";
+  readonly nullable?: boolean;
+  /** `folded`: unique, and compared by `findBy` and `eq`, without regard to case. */
+  readonly unique?: boolean | "folded";
+  /** Digits after the point of a decimal. */
+  readonly scale?: number;
+  /** What rows that are there already get when the column is added. */
+  readonly default?: Value;
+  readonly references?: { readonly collection: string; readonly onDelete: "cascade" | "restrict" };
+}
+
+export type Key = number | string;
+export type Value = string | number | boolean | null | JSONValue;
+export type JSONValue = string | number | boolean | null | readonly JSONValue[] | { readonly [name: string]: JSONValue };
+
+/** A record: the key as `id` first, then the columns in the order declared. */
+export type StoredRecord = Readonly<Record<string, Value>>;
+
+/** A record and its revision: a number that no other state of any row ever had. */
+export interface Row {
+  readonly revision: number;
+  readonly record: StoredRecord;
+}
+
+export type Operator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "in" | "contains" | "starts" | "null";
+
+/** Which rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code point; `contains` and `starts` regard case. */
+export type Where =
+  | { readonly column: string; readonly operator: Operator; readonly value: Value }
+  | { readonly all: readonly Where[] }
+  | { readonly any: readonly Where[] };
+
+export interface Sort {
+  readonly column: string;
+  readonly descending?: boolean;
+}
+
+export interface ListQuery {
+  readonly collection: Collection;
+  readonly where: Where | null;
+  /** The order. The caller puts `id` last, so that it is total. A sorted column is not nullable. */
+  readonly sort: readonly Sort[];
+  /** Only rows behind these values of the sorted columns (a keyset). */
+  readonly after?: readonly Value[];
+  readonly limit: number;
+  /** The columns to show, `id` among them if wanted; all where it is left out. `list` always shows all. */
+  readonly columns?: readonly string[];
+}
+
+export interface ListText {
+  /** A JSON array of the records. */
+  readonly json: string;
+  readonly count: number;
+  /** The values of the sorted columns in the first and in the last row; null where there is no row. */
+  readonly first: readonly Value[] | null;
+  readonly last: readonly Value[] | null;
+}
+
+/** The key of a row that the n-th change of the same transaction made. */
+export interface KeyOf {
+  readonly keyOf: number;
+}
+
+export function keyOf(change: number): KeyOf {
+  return { keyOf: change };
+}
+
+export type WrittenValues = Readonly<Record<string, Value | KeyOf>>;
+
+export type Change =
+  /** A new row. With a `key` of an integer collection that number is taken and never handed out again. */
+  | { readonly kind: "insert"; readonly collection: Collection; readonly key?: Key | KeyOf; readonly values: WrittenValues }
+  /** Some columns of a row. With `revision`, only in that state. */
+  | { readonly kind: "update"; readonly collection: Collection; readonly key: Key; readonly values: WrittenValues; readonly revision?: number }
+  /** Removes a row, and what cascades from it. */
+  | { readonly kind: "delete"; readonly collection: Collection; readonly key: Key; readonly revision?: number }
+  /** Some columns of every row that matches; none is fine. */
+  | { readonly kind: "updateAll"; readonly collection: Collection; readonly where: Where; readonly values: WrittenValues }
+  /** Removes every row that matches; none is fine. */
+  | { readonly kind: "deleteAll"; readonly collection: Collection; readonly where: Where }
+  /** Adds to an integer column of a row that is there; a row that is not is made from `values`, with the column at `by`. For counters. */
+  | { readonly kind: "add"; readonly collection: Collection; readonly key: Key; readonly column: string; readonly by: number; readonly values: WrittenValues }
+  /** Ends the transaction unless at least `atLeast` and at most `atMost` rows match at this point of it. */
+  | { readonly kind: "require"; readonly collection: Collection; readonly where: Where; readonly atLeast?: number; readonly atMost?: number; readonly name: string };
+
+export interface Transaction {
+  readonly changes: readonly Change[];
+  /** Records the outcome under this key, together with the effect; a key that is known changes nothing. */
+  readonly idempotency?: Idempotency;
+}
+
+/** A write that can be repeated. */
+export interface Idempotency {
+  /** Who sent it and under which key, as one text. */
+  readonly key: string;
+  /** A digest of the request: the same key with another request is a mismatch. */
+  readonly fingerprint: string;
+  /** RFC 3339; from then on the key is free again. */
+  readonly expiresAt: string;
+  /** RFC 3339 */
+  readonly now: string;
+}
+
+export type Outcome =
+  /** For each change the row as it is now: null for a removed one and for those without a row of their own. */
+  | { readonly kind: "written"; readonly rows: readonly (Row | null)[] }
+  /** The key was used for the same request: what was written then. */
+  | { readonly kind: "replayed"; readonly rows: readonly (Row | null)[] }
+  /** The key was used for another request. */
+  | { readonly kind: "mismatch" }
+  /** There is no row under this key. */
+  | { readonly kind: "missing"; readonly change: number }
+  /** The row is in another state than `revision`. */
+  | { readonly kind: "stale"; readonly change: number }
+  /** Another row has this value; `id` where the key itself is taken. */
+  | { readonly kind: "taken"; readonly change: number; readonly column: string }
+  /** A reference to a row that is not there. */
+  | { readonly kind: "dangling"; readonly change: number; readonly column: string }
+  /** Others refer to the row and it was declared that they keep it. */
+  | { readonly kind: "referenced"; readonly change: number; readonly collection: string }
+  /** A `require` did not hold. */
+  | { readonly kind: "refused"; readonly change: number; readonly name: string };
+
+/** A view of an append-only collection that is never more than a known time behind. */
+export interface Feed {
+  /** Takes in at once what is committed, where the engine can tell without waiting (SQLite). */
+  catchUp(): void;
+  /** How old the view may be, in milliseconds; 0 where `catchUp` is exact. */
+  ageMs(): number;
+  close(): void;
+}
+
+/** The store's tables do not fit the declaration, and making them fit would lose data. */
+export class MigrationNeeded extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The database does not fit the declared collections:\n${problems.map((each) => `- ${each}`).join("\n")}`);
+    this.name = "MigrationNeeded";
+    this.problems = problems;
+  }
+}
+
+/** The store cannot be reached or refuses to write; what it was asked to do has not happened, or is not known to have. */
+export class StoreUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StoreUnavailable";
+  }
+}
