@@ -20,9 +20,20 @@ export type Observation =
   /** A bug of ours: the caller was told only the request id. */
   | { readonly kind: "fault"; readonly requestId: string; readonly error: unknown }
   /** A credential was refused. `reason` says why in a few words, never what was sent. */
-  | { readonly kind: "credential_rejected"; readonly requestId: string; readonly scheme: string; readonly reason: string; readonly address: string }
+  | {
+      readonly kind: "credential_rejected";
+      readonly requestId: string;
+      readonly scheme: string;
+      readonly reason: string;
+      readonly address: string;
+    }
   /** An identity header came from a peer that is not trusted, and was dropped. */
-  | { readonly kind: "identity_header_dropped"; readonly requestId: string; readonly header: string; readonly peer: string }
+  | {
+      readonly kind: "identity_header_dropped";
+      readonly requestId: string;
+      readonly header: string;
+      readonly peer: string;
+    }
   /** A refresh token came back after its window: the family has ended. */
   | { readonly kind: "refresh_reuse"; readonly requestId: string; readonly userId: number; readonly family: string }
   /** Something outside the requests went wrong or came back: the store, a feed, a worker. */

@@ -1,4 +1,4 @@
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { createHmac, hash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { inspect } from "node:util";
 
 /** A value that must not be seen. However it is printed it reads `[secret]`. */
@@ -44,7 +44,7 @@ export function hmac(key: Uint8Array, text: string): Buffer {
 
 /** SHA-256. */
 export function digest(data: string | Uint8Array): Buffer {
-  return createHash("sha256").update(data).digest();
+  return hash("sha256", data, "buffer");
 }
 
 /** Whether two byte strings are the same, in constant time; different lengths are told apart at once. */

@@ -56,8 +56,7 @@ export function self(parameter = "id"): Permission {
 export function owner(column: string): Permission {
   return {
     name: "owner",
-    decide: ({ identity }) =>
-      identity === null ? "deny" : { only: { column, operator: "eq", value: identity.id } },
+    decide: ({ identity }) => (identity === null ? "deny" : { only: { column, operator: "eq", value: identity.id } }),
   };
 }
 
@@ -69,6 +68,12 @@ export function scope(name: string): Permission {
       identity !== null && (identity.scopes === null || identity.scopes.includes(name)) ? "allow" : "deny",
   };
 }
+
+/** Whoever came without a credential, or with one that is not limited to scopes: for what would give away more than a limited one may do. */
+export const unlimited: Permission = {
+  name: "unlimited",
+  decide: ({ identity }) => (identity === null || identity.scopes === null ? "allow" : "deny"),
+};
 
 /** Requests that change nothing. */
 export const readOnly: Permission = {
@@ -115,7 +120,9 @@ export function not(permission: Permission): Permission {
     decide(request) {
       const decision = permission.decide(request);
       if (typeof decision === "object") {
-        throw new TypeError(`not(${permission.name}): a permission that narrows rows cannot be negated. Write the opposite condition as a permission of its own.`);
+        throw new TypeError(
+          `not(${permission.name}): a permission that narrows rows cannot be negated. Write the opposite condition as a permission of its own.`,
+        );
       }
       return decision === "allow" ? "deny" : "allow";
     },

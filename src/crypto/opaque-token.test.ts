@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { crc32 } from "node:zlib";
+import fc from "fast-check";
+import { formatOpaqueToken, makeLookup, opaqueTokenPattern, parseOpaqueToken, secretPart } from "./opaque-token.ts";
+
+const make = (): string => formatOpaqueToken({ lookup: makeLookup(), secret: secretPart(randomBytes(32)) });
+
+test("what was written is read back", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
+      const token = { lookup: makeLookup(), secret: secretPart(Buffer.from(key)) };
+
+      assert.deepEqual(parseOpaqueToken(formatOpaqueToken(token)), token);
+    }),
+  );
+});
+
+test("the published pattern finds a token in a text, and the extremes fit it", () => {
+  for (const fill of [0x00, 0xff]) {
+    const token = formatOpaqueToken({ lookup: makeLookup(), secret: secretPart(Buffer.alloc(32, fill)) });
+
+    assert.equal(opaqueTokenPattern.exec(`authorization: Token ${token}\n`)?.[0], token);
+  }
+});
+
+test("the checksum is CRC-32 in base 62, so that anyone can verify it offline", () => {
+  const token = make();
+  const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+  const read = token
+    .slice(-6)
+    .split("")
+    .reduce((sum, digit) => sum * 62 + alphabet.indexOf(digit), 0);
+
+  assert.equal(read, crc32(token.slice(0, -6)));
+});
+
+test("one wrong character anywhere is noticed", () => {
+  const token = make();
+
+  for (let at = 0; at < token.length; at += 1) {
+    const other = token[at] === "x" ? "y" : "x";
+    assert.equal(parseOpaqueToken(token.slice(0, at) + other + token.slice(at + 1)), null);
+  }
+});
+
+test("two characters that changed places are noticed", () => {
+  const token = make();
+  const at = [...token].findIndex((each, index) => index > 3 && each !== token[index + 1]);
+
+  assert.equal(parseOpaqueToken(token.slice(0, at) + token[at + 1]! + token[at]! + token.slice(at + 2)), null);
+});
+
+test("any other text is no token", () => {
+  const token = make();
+
+  for (const text of [
+    "",
+    "lk_",
+    token.slice(1),
+    `${token}0`,
+    `${token}\n`,
+    ` ${token}`,
+    token.toUpperCase(),
+    "x".repeat(1_000_000),
+  ]) {
+    assert.equal(parseOpaqueToken(text), null);
+  }
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => parseOpaqueToken(text) === null));
+});
+
+test("no two lookup ids are the same", () => {
+  assert.equal(new Set(Array.from({ length: 1000 }, makeLookup)).size, 1000);
+});

@@ -1,0 +1,70 @@
+import { randomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+/** An opaque token, read: which row it names, and what proves that the caller may use it. */
+export interface OpaqueToken {
+  /** Names the token in the store and in lists. Not a secret. */
+  readonly lookup: string;
+  /** Proves it. */
+  readonly secret: string;
+}
+
+/**
+ * What an opaque token looks like, for secret scanners: `lk_`, 14 characters of lookup id, 42 of secret and 6 of
+ * checksum (CRC-32 of all before it), all in base 62.
+ */
+export const opaqueTokenPattern = /\blk_[0-9A-Za-z]{62}\b/;
+
+const prefix = "lk_";
+const lookupLength = 14;
+const checksumLength = 6;
+const length = 65;
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const wholePattern = new RegExp(`^${prefix}[0-9A-Za-z]{${length - prefix.length}}$`);
+
+/** Reads an opaque token; null where it has another form or its checksum is wrong. Needs no database. */
+export function parseOpaqueToken(text: string): OpaqueToken | null {
+  if (text.length !== length || !wholePattern.test(text)) return null;
+  const lookupEnd = prefix.length + lookupLength;
+  const secretEnd = length - checksumLength;
+  if (checksum(text.slice(0, secretEnd)) !== text.slice(secretEnd)) return null;
+  return { lookup: text.slice(prefix.length, lookupEnd), secret: text.slice(lookupEnd, secretEnd) };
+}
+
+/** Writes an opaque token. */
+export function formatOpaqueToken({ lookup, secret }: OpaqueToken): string {
+  const body = prefix + lookup + secret;
+  return body + checksum(body);
+}
+
+/** The part of a token that may be shown: enough to recognise it, nothing that proves it. */
+export function opaqueTokenPrefix(lookup: string): string {
+  return prefix + lookup;
+}
+
+/** A new lookup id: 80 random bits. */
+export function makeLookup(): string {
+  return base62(randomBytes(10));
+}
+
+/** The secret part of a token: the first 240 bits of a key of 32 bytes, or as many bytes as named (a multiple of 5). */
+export function secretPart(key: Buffer, bytes = 30): string {
+  return base62(key.subarray(0, bytes));
+}
+
+function checksum(body: string): string {
+  return digits(crc32(body), checksumLength);
+}
+
+/** Every 5 bytes as 7 digits: 40 bits fit both seven digits and an exact number. */
+function base62(bytes: Buffer): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 5) text += digits(bytes.readUIntBE(at, 5), 7);
+  return text;
+}
+
+function digits(value: number, count: number): string {
+  let text = "";
+  for (let rest = value; text.length < count; rest = Math.floor(rest / 62)) text = alphabet[rest % 62]! + text;
+  return text;
+}

@@ -1,0 +1,163 @@
+import { pbkdf2, scrypt } from "node:crypto";
+import { promisify } from "node:util";
+import { digest, sameBytes } from "./secret.ts";
+
+/** Argon2id as OWASP asks for it: 19 MiB, two passes, one lane. */
+const ownCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+const ownPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
+
+/** A way of hashing passwords that is accepted. `read` gives null for what is not its own, or costs more than it should. */
+interface Format {
+  read(hash: string): Check | null;
+}
+
+type Check = (password: string) => Promise<boolean>;
+
+/** Hashes a password byte for byte (UTF-8), off the main thread: an Argon2id PHC string. */
+export async function hashPassword(password: string): Promise<string> {
+  const argon2 = await loadArgon2();
+  return argon2.hash(Buffer.from(password), ownCost);
+}
+
+/** Whether this is the password. What is no known hash, or asks for hostile amounts of work, is nobody's password. */
+export async function verifyPassword(hash: string, password: string): Promise<boolean> {
+  const check = readHash(hash);
+  if (check === null) return false;
+  try {
+    return await check(password);
+  } catch {
+    // A library refuses what only looks like a hash; what it says of it is of no use to anyone here.
+    return false;
+  }
+}
+
+/** Whether the hash should be replaced by one of ours as soon as the password is known. */
+export function needsUpgrade(hash: string): boolean {
+  return !hash.startsWith(ownPrefix);
+}
+
+/** Whether a hash can be verified, for imports. */
+export function isKnownFormat(hash: string): boolean {
+  return readHash(hash) !== null;
+}
+
+function readHash(hash: string): Check | null {
+  if (hash.length > 1024) return null;
+  for (const format of formats) {
+    const check = format.read(hash);
+    if (check !== null) return check;
+  }
+  return null;
+}
+
+/** PHC string; Django writes its name before it. */
+const argon2: Format = {
+  read(hash) {
+    const phc = hash.startsWith("argon2$") ? hash.slice("argon2".length) : hash;
+    const found =
+      /^\$argon2i?d?\$(?:v=(?:16|19)\$)?m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$[A-Za-z0-9+/]{11,128}\$[A-Za-z0-9+/]{16,171}$/.exec(
+        phc,
+      );
+    if (found === null || !/^\$argon2(?:i|id)\$/.test(phc)) return null;
+    const [memoryKiB, passes, lanes] = numbersOf(found);
+    if (memoryKiB! > 262_144 || passes! > 64 || memoryKiB! * passes! > 1_048_576 || lanes! > 16) return null;
+    return async (password) => (await loadArgon2()).verify(phc, Buffer.from(password));
+  },
+};
+
+/** Django's `pbkdf2_sha256$iterations$salt$hash`. */
+const djangoPbkdf2: Format = {
+  read(hash) {
+    const found = /^pbkdf2_sha256\$(\d{1,7})\$([^$]{1,128})\$([A-Za-z0-9+/]{43}=)$/.exec(hash);
+    if (found === null) return null;
+    const iterations = Number(found[1]);
+    if (iterations < 1 || iterations > 5_000_000) return null;
+    const expected = Buffer.from(found[3]!, "base64");
+    return async (password) =>
+      sameBytes(await derivePbkdf2(password, found[2]!, iterations, expected.length, "sha256"), expected);
+  },
+};
+
+/** Django's `scrypt$n$salt$r$p$hash`. */
+const djangoScrypt: Format = {
+  read(hash) {
+    const found = /^scrypt\$(\d{1,8})\$([^$]{1,128})\$(\d{1,3})\$(\d{1,3})\$([A-Za-z0-9+/]{22,171}={0,2})$/.exec(hash);
+    if (found === null) return null;
+    return checkScrypt(Number(found[1]), Number(found[3]), Number(found[4]), Buffer.from(found[2]!), found[5]!);
+  },
+};
+
+/** The PHC string `$scrypt$ln=14,r=8,p=1$salt$hash`, Base64 without padding. */
+const phcScrypt: Format = {
+  read(hash) {
+    const found =
+      /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,3}),p=(\d{1,3})\$([A-Za-z0-9+/]{2,171})\$([A-Za-z0-9+/]{22,171})$/.exec(hash);
+    if (found === null) return null;
+    return checkScrypt(
+      2 ** Number(found[1]),
+      Number(found[2]),
+      Number(found[3]),
+      Buffer.from(found[4]!, "base64"),
+      found[5]!,
+    );
+  },
+};
+
+/** `$2a$`, `$2b$` and `$2y$`; Django writes its name before it, and as `bcrypt_sha256` hashes the digest of the password. */
+const bcrypt: Format = {
+  read(hash) {
+    const found = /^(bcrypt\$|bcrypt_sha256\$)?(\$2[aby]\$(\d{2})\$[./A-Za-z0-9]{53})$/.exec(hash);
+    if (found === null) return null;
+    const cost = Number(found[3]);
+    // Each step doubles the time: 12 takes a quarter of a second, 15 two seconds.
+    if (cost < 4 || cost > 15) return null;
+    const isDigested = found[1] === "bcrypt_sha256$";
+    return async (password) =>
+      (await loadBcrypt()).verify(Buffer.from(isDigested ? digest(password).toString("hex") : password), found[2]!);
+  },
+};
+
+const formats: readonly Format[] = [argon2, djangoPbkdf2, djangoScrypt, phcScrypt, bcrypt];
+
+function checkScrypt(
+  cost: number,
+  blockSize: number,
+  parallelization: number,
+  salt: Buffer,
+  encoded: string,
+): Check | null {
+  const memory = 128 * cost * blockSize;
+  const isPowerOfTwo = cost > 1 && Number.isInteger(Math.log2(cost));
+  if (!isPowerOfTwo || blockSize < 1 || parallelization < 1) return null;
+  if (memory > 128 * 1024 * 1024 || cost * blockSize * parallelization > 8_388_608) return null;
+  const expected = Buffer.from(encoded, "base64");
+  const options = {
+    cost,
+    blockSize,
+    parallelization,
+    maxmem: memory + 128 * blockSize * parallelization + 1024 * 1024,
+  };
+  return async (password) => sameBytes(await deriveScrypt(password, salt, expected.length, options), expected);
+}
+
+const derivePbkdf2 = promisify(pbkdf2);
+
+function deriveScrypt(password: string, salt: Buffer, length: number, options: object): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, length, options, (error, key) => (error === null ? resolve(key) : reject(error)));
+  });
+}
+
+/** Loaded by the first password and not at the start: a process that sees only tokens never pays for it. */
+function loadArgon2() {
+  return import("@node-rs/argon2");
+}
+
+/** Loaded by the first imported hash that needs it. */
+function loadBcrypt() {
+  return import("@node-rs/bcrypt");
+}
+
+function numbersOf(found: RegExpExecArray): number[] {
+  return found.slice(1).map(Number);
+}

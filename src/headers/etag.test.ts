@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatETag, parseETags, sameStrong, sameWeak } from "./etag.ts";
+
+for (const [header, expected] of [
+  ["*", "*"],
+  [" * ", "*"],
+  ['"7"', [{ weak: false, quoted: '"7"' }]],
+  ['W/"7"', [{ weak: true, quoted: '"7"' }]],
+  ['""', [{ weak: false, quoted: '""' }]],
+  [
+    '"a", W/"b" ,,"c"',
+    [
+      { weak: false, quoted: '"a"' },
+      { weak: true, quoted: '"b"' },
+      { weak: false, quoted: '"c"' },
+    ],
+  ],
+  ['"a,b"', [{ weak: false, quoted: '"a,b"' }]],
+  ["", null],
+  [",", null],
+  ["7", null],
+  ['"7', null],
+  ['7"', null],
+  ['w/"7"', null],
+  ['W/ "7"', null],
+  ['"a" "b"', null],
+  ['*, "a"', null],
+  ['"a b"', null],
+  ['"a\0"', null],
+] as const) {
+  test(`${JSON.stringify(header)} ${expected === null ? "is no list of tags" : "is a list of tags"}`, () => {
+    assert.deepEqual(parseETags(header), expected);
+  });
+}
+
+test("each representation has a strong tag of its own", () => {
+  assert.equal(formatETag("12"), '"12"');
+  assert.equal(formatETag(12, "-xml"), '"12-xml"');
+});
+
+test("a weak tag matches weakly only (RFC 9110 §8.8.3.2)", () => {
+  assert.equal(sameStrong({ weak: true, quoted: '"1"' }, '"1"'), false);
+  assert.equal(sameStrong({ weak: false, quoted: '"1"' }, '"1"'), true);
+  assert.equal(sameWeak({ weak: true, quoted: '"1"' }, '"1"'), true);
+  assert.equal(sameWeak({ weak: true, quoted: '"2"' }, '"1"'), false);
+});

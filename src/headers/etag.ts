@@ -1,0 +1,40 @@
+/** An entity tag (RFC 9110 §8.8.3). */
+export interface ETag {
+  readonly weak: boolean;
+  /** With its quotes, as it stands in a header. */
+  readonly quoted: string;
+}
+
+/** What `If-Match` and `If-None-Match` list: any tag at all, or these. */
+export type ETags = "*" | readonly ETag[];
+
+/** A strong ETag. The suffix tells the representation, for each needs a tag of its own. */
+export function formatETag(tag: string | number, suffix = ""): string {
+  return `"${tag}${suffix}"`;
+}
+
+/** Reads the value of `If-Match` or `If-None-Match`; null where it is neither `*` nor a list of tags. */
+export function parseETags(header: string): ETags | null {
+  if (header.trim() === "*") return "*";
+  const etags: ETag[] = [];
+  ELEMENT.lastIndex = 0;
+  while (ELEMENT.lastIndex < header.length) {
+    const found = ELEMENT.exec(header);
+    if (found === null) return null;
+    if (found[2] !== undefined) etags.push({ weak: found[1] !== undefined, quoted: found[2] });
+  }
+  return etags.length === 0 ? null : etags;
+}
+
+/** Strong comparison: byte for byte the same (RFC 9110 §8.8.3.2). */
+export function sameStrong(one: ETag, strong: string): boolean {
+  return !one.weak && one.quoted === strong;
+}
+
+/** Weak comparison: the same for a reader. */
+export function sameWeak(one: ETag, strong: string): boolean {
+  return one.quoted === strong;
+}
+
+// One element with its comma. Empty elements are allowed (RFC 9110 §5.6.1.2).
+const ELEMENT = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;

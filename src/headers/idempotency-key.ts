@@ -1,0 +1,15 @@
+/** Reads `Idempotency-Key`: 8 to 255 visible ASCII characters, in quotes or without, which are the same; null for anything else. */
+export function parseIdempotencyKey(header: string): string | null {
+  const text = header.trim();
+  const key = text.startsWith('"') ? unquote(text) : text;
+  return key !== null && KEY.test(key) ? key : null;
+}
+
+const KEY = /^[\x21-\x7e]{8,255}$/;
+const QUOTED = /^"((?:[^"\\]|\\["\\])*)"$/;
+
+/** A string of RFC 8941 §3.3.3. */
+function unquote(text: string): string | null {
+  const inner = QUOTED.exec(text)?.[1];
+  return inner === undefined ? null : inner.replace(/\\(.)/g, "$1");
+}

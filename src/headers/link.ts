@@ -1,0 +1,7 @@
+/** One link of a `Link` header (RFC 8288): a URI reference, and what it is to this page (`first`, `prev`, `next`). Several are joined by commas. */
+export function formatLink(target: string, rel: string): string {
+  return `<${target.toWellFormed().replace(OUTSIDE_URI, encodeURIComponent)}>; rel="${rel}"`;
+}
+
+// What may not stand in a URI (RFC 3986 §2), and would end the link early.
+const OUTSIDE_URI = /[\0-\x20<>"\\^`{|}\x7f]|[^\0-\x7f]+/g;

@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Problem } from "../problem/problem.ts";
+import { parseQuery } from "./query.ts";
+
+for (const [query, expected] of [
+  ["", []],
+  [
+    "limit=2&sort=-name,id",
+    [
+      ["limit", "2"],
+      ["sort", "-name,id"],
+    ],
+  ],
+  [
+    "name[starts]=An&name%5Bstarts%5D=Be",
+    [
+      ["name[starts]", "An"],
+      ["name[starts]", "Be"],
+    ],
+  ],
+  ["name=Ann+Lee%2B1", [["name", "Ann Lee+1"]]],
+  ["name=%C3%A9%F0%9F%98%80", [["name", "é😀"]]],
+  ["a=b=c", [["a", "b=c"]]],
+  [
+    "flag&&x=",
+    [
+      ["flag", ""],
+      ["x", ""],
+    ],
+  ],
+  ["=1", [["", "1"]]],
+  ["__proto__=1", [["__proto__", "1"]]],
+] as const) {
+  test(`?${query} is read in order`, () => {
+    assert.deepEqual(parseQuery(query), expected);
+  });
+}
+
+for (const [query, pointer] of [
+  ["name=%", "?name"],
+  ["a=1&name=%zz", "?name"],
+  ["name=%ff", "?name"],
+  ["name=%C0%AF", "?name"],
+  ["name=%ED%A0%80", "?name"],
+  ["na%me=1", "?"],
+] as const) {
+  test(`?${query} is refused at ${pointer}`, () => {
+    assert.throws(
+      () => parseQuery(query),
+      (error) => error instanceof Problem && error.code === "invalid_query" && error.issues[0]?.pointer === pointer,
+    );
+  });
+}

@@ -1,0 +1,40 @@
+import { problem } from "../problem/problem.ts";
+
+/** One parameter of a query, decoded. */
+export type QueryParameter = readonly [name: string, value: string];
+
+/**
+ * Reads what stands behind the `?`, in order; `+` is a space. Throws `invalid_query` for a `%` without two digits and for bytes that are not
+ * UTF-8: what cannot be read is not guessed.
+ */
+export function parseQuery(query: string): readonly QueryParameter[] {
+  if (query === "") return NONE;
+  const parameters: QueryParameter[] = [];
+  for (const part of query.split("&")) {
+    if (part === "") continue;
+    const equals = part.indexOf("=");
+    const name = decode(equals === -1 ? part : part.slice(0, equals));
+    if (name === null) throw broken("", "The name of a query parameter is not percent-encoded UTF-8.");
+    const value = equals === -1 ? "" : decode(part.slice(equals + 1));
+    if (value === null) throw broken(name, "The value is not percent-encoded UTF-8.");
+    parameters.push([name, value]);
+  }
+  return parameters;
+}
+
+const NONE: readonly QueryParameter[] = [];
+
+function decode(text: string): string | null {
+  if (!ENCODED.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return null;
+  }
+}
+
+const ENCODED = /[%+]/;
+
+function broken(name: string, detail: string): Error {
+  return problem("invalid_query", { issues: [{ pointer: `?${name}`, code: "malformed", detail }] });
+}

@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Issue } from "../problem/problem.ts";
+import { Flaw, isRequired, isShown, isStored, isWritable, type DraftContext, type Field } from "./field.ts";
+import type { Resource } from "./resource.ts";
+
+/** What a caller sent, read and found in order. */
+export interface Draft {
+  /** What is to be stored, by column. A field that keeps its value is not among them. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The transient fields that were sent. */
+  readonly transient: Readonly<Record<string, unknown>>;
+}
+
+export interface DraftOptions {
+  /** The id of the path; null where the service hands one out. */
+  readonly id: number | null;
+  /** The record that is being replaced; null where one is made. */
+  readonly current: Readonly<Record<string, unknown>> | null;
+  /** The body names some fields only; nobody misses the others. */
+  readonly partial?: boolean;
+  /** The body was XML: every leaf is text and is read as its field reads text. */
+  readonly leavesAreText: boolean;
+  readonly context: DraftContext;
+}
+
+/** Reads a whole representation. Gives every issue at once. */
+export function readDraft(resource: Resource, body: unknown, options: DraftOptions): Draft | readonly Issue[] {
+  if (!isObject(body))
+    return [{ pointer: "", code: "invalid", detail: `An object with the fields of a ${resource.name} is required.` }];
+  const issues: Issue[] = [];
+  const values: Record<string, unknown> = {};
+  const transient: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(resource.fields)) {
+    const sent = Object.hasOwn(body, name) ? body[name] : undefined;
+    if (sent === undefined && options.partial === true) continue;
+    const value = isWritable(field) ? valueOf(field, sent, options) : givenValue(name, field, sent, options);
+    if (value instanceof Flaw) issues.push({ pointer: `/${name}`, code: value.code, detail: value.detail });
+    else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
+  }
+  for (const name of Object.keys(body)) {
+    if (name === "id") checkId(body[name], options, issues);
+    else if (!Object.hasOwn(resource.fields, name))
+      issues.push({
+        pointer: pointerTo(name),
+        code: "unknown_field",
+        detail: `A ${resource.name} has no field of this name.`,
+      });
+  }
+  if (issues.length === 0 && resource.check !== null && options.partial !== true)
+    issues.push(...resource.check({ ...options.current, ...values, ...transient }));
+  return issues.length === 0 ? { values, transient } : issues;
+}
+
+/** Gives undefined where the field stays as it is. */
+function valueOf(field: Field, sent: unknown, options: DraftOptions): unknown {
+  const { default: fallback, optional } = field.options;
+  if (sent === undefined) {
+    if (options.current !== null && (!isShown(field) || typeof fallback === "function")) return undefined;
+    if (fallback !== undefined) return defaultOf(field, options);
+    if (optional === true) return isStored(field) ? null : undefined;
+    return isRequired(field) ? new Flaw("required", "This field is required.") : undefined;
+  }
+  if (sent === null) {
+    if (optional !== true || !isStored(field)) return new Flaw("invalid", "This field must not be null.");
+    return fallback === undefined ? null : defaultOf(field, options);
+  }
+  return readValue(field, sent, options.leavesAreText);
+}
+
+function defaultOf({ options: { default: fallback } }: Field, { context }: DraftOptions): unknown {
+  return typeof fallback === "function" ? (fallback as (context: DraftContext) => unknown)(context) : fallback;
+}
+
+function readValue(field: Field, sent: unknown, leavesAreText: boolean): unknown {
+  return leavesAreText && typeof sent === "string" ? field.kind.parseText(sent) : field.kind.parse(sent);
+}
+
+/** A field that the service gives: made once, and repeated by a caller only as it is. */
+function givenValue(name: string, field: Field, sent: unknown, options: DraftOptions): unknown {
+  const { current, leavesAreText, context } = options;
+  if (sent !== undefined) {
+    const repeated = sent === null ? null : readValue(field, sent, leavesAreText);
+    if (current === null || !isDeepStrictEqual(repeated, current[name]))
+      return new Flaw("read_only", "This field cannot be set.");
+    return undefined;
+  }
+  if (current !== null) return undefined;
+  const { generated, default: fallback } = field.options;
+  if (generated !== undefined) return generated(context);
+  if (fallback !== undefined) return defaultOf(field, options);
+  return field.options.optional === true ? null : undefined;
+}
+
+function checkId(sent: unknown, { id, leavesAreText }: DraftOptions, issues: Issue[]): void {
+  const same = id !== null && (sent === id || (leavesAreText && sent === String(id)));
+  if (!same)
+    issues.push({
+      pointer: "/id",
+      code: "read_only",
+      detail: id === null ? "The id is given by the service." : "The id cannot be changed.",
+    });
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A JSON pointer to a member of the document (RFC 6901 §3). */
+export function pointerTo(name: string): string {
+  return `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
