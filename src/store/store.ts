@@ -18,6 +18,8 @@ export interface Store {
   listJSON(query: ListQuery): Eventually<ListText>;
   /** How many rows there are. */
   count(collection: Collection, where: Where | null): Eventually<number>;
+  /** What became of an earlier write under this key: what `write` would tell of it, before anything of the request is looked at. Null: the key is free. */
+  recall(idempotency: Idempotency): Eventually<Recalled | null>;
   /** All changes or none, on the disk before the promise resolves. */
   write(transaction: Transaction): Promise<Outcome>;
   /** Follows a collection that is only ever added to (integer keys), from any process. */
@@ -53,7 +55,13 @@ export interface Column {
 
 export type Key = number | string;
 export type Value = string | number | boolean | null | JSONValue;
-export type JSONValue = string | number | boolean | null | readonly JSONValue[] | { readonly [name: string]: JSONValue };
+export type JSONValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JSONValue[]
+  | { readonly [name: string]: JSONValue };
 
 /** A record: the key as `id` first, then the columns in the order declared. */
 export type StoredRecord = Readonly<Record<string, Value>>;
@@ -93,6 +101,8 @@ export interface ListText {
   /** A JSON array of the records. */
   readonly json: string;
   readonly count: number;
+  /** Whether other rows stand behind the last one. */
+  readonly more: boolean;
   /** The values of the sorted columns in the first and in the last row; null where there is no row. */
   readonly first: readonly Value[] | null;
   readonly last: readonly Value[] | null;
@@ -111,19 +121,52 @@ export type WrittenValues = Readonly<Record<string, Value | KeyOf>>;
 
 export type Change =
   /** A new row. With a `key` of an integer collection that number is taken and never handed out again. */
-  | { readonly kind: "insert"; readonly collection: Collection; readonly key?: Key | KeyOf; readonly values: WrittenValues }
+  | {
+      readonly kind: "insert";
+      readonly collection: Collection;
+      readonly key?: Key | KeyOf;
+      readonly values: WrittenValues;
+    }
   /** Some columns of a row. With `revision`, only in that state. */
-  | { readonly kind: "update"; readonly collection: Collection; readonly key: Key; readonly values: WrittenValues; readonly revision?: number }
+  | {
+      readonly kind: "update";
+      readonly collection: Collection;
+      readonly key: Key;
+      readonly values: WrittenValues;
+      readonly revision?: number;
+    }
   /** Removes a row, and what cascades from it. */
   | { readonly kind: "delete"; readonly collection: Collection; readonly key: Key; readonly revision?: number }
   /** Some columns of every row that matches; none is fine. */
-  | { readonly kind: "updateAll"; readonly collection: Collection; readonly where: Where; readonly values: WrittenValues }
+  | {
+      readonly kind: "updateAll";
+      readonly collection: Collection;
+      readonly where: Where;
+      readonly values: WrittenValues;
+    }
   /** Removes every row that matches; none is fine. */
   | { readonly kind: "deleteAll"; readonly collection: Collection; readonly where: Where }
   /** Adds to an integer column of a row that is there; a row that is not is made from `values`, with the column at `by`. For counters. */
-  | { readonly kind: "add"; readonly collection: Collection; readonly key: Key; readonly column: string; readonly by: number; readonly values: WrittenValues }
+  | {
+      readonly kind: "add";
+      readonly collection: Collection;
+      readonly key: Key;
+      readonly column: string;
+      readonly by: number;
+      readonly values: WrittenValues;
+    }
   /** Ends the transaction unless at least `atLeast` and at most `atMost` rows match at this point of it. */
-  | { readonly kind: "require"; readonly collection: Collection; readonly where: Where; readonly atLeast?: number; readonly atMost?: number; readonly name: string };
+  | {
+      readonly kind: "require";
+      readonly collection: Collection;
+      readonly where: Where;
+      readonly atLeast?: number;
+      readonly atMost?: number;
+      readonly name: string;
+    };
+
+/** The name of a `require` for what a transaction was prepared from: where it does not hold, somebody was faster and it is to be prepared anew. */
+export const OVERTAKEN = "overtaken";
 
 export interface Transaction {
   readonly changes: readonly Change[];
@@ -163,6 +206,9 @@ export type Outcome =
   /** A `require` did not hold. */
   | { readonly kind: "refused"; readonly change: number; readonly name: string };
 
+/** What a key tells that was used before. */
+export type Recalled = Extract<Outcome, { readonly kind: "replayed" | "mismatch" }>;
+
 /** A view of an append-only collection that is never more than a known time behind. */
 export interface Feed {
   /** Takes in at once what is committed, where the engine can tell without waiting (SQLite). */
@@ -188,5 +234,16 @@ export class StoreUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "StoreUnavailable";
+  }
+}
+
+/** The store cannot be used as it is set up: its address, its rights, its server. Each problem names its cure. */
+export class StoreSetupError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(problems.join("\n"), options);
+    this.name = "StoreSetupError";
+    this.problems = problems;
   }
 }

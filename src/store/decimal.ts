@@ -1,0 +1,22 @@
+const largest = 2n ** 63n - 1n;
+
+/** A decimal as a whole number of its last digit: `"12.5"` at scale 2 is 1250. Null where it is not one or would be rounded. */
+export function parseDecimal(text: string, scale: number): number | bigint | null {
+  const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
+  if (match === null) return null;
+  const fraction = (match[3] ?? "").replace(/0+$/, "");
+  if (fraction.length > scale) return null;
+  const digits = match[1]! + match[2]! + fraction.padEnd(scale, "0");
+  // Up to 15 digits a number holds every integer.
+  if (digits.length <= 15) return Number(digits) + 0;
+  const exact = BigInt(digits);
+  return exact > largest || exact < -largest ? null : exact;
+}
+
+/** The way back: `"1250"` at scale 2 is `"12.50"`. */
+export function formatDecimal(digits: string, scale: number): string {
+  if (scale === 0) return digits;
+  const sign = digits.startsWith("-") ? "-" : "";
+  const padded = digits.slice(sign.length).padStart(scale + 1, "0");
+  return `${sign}${padded.slice(0, -scale)}.${padded.slice(-scale)}`;
+}

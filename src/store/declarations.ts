@@ -1,0 +1,61 @@
+import type { Collection, Column, Value } from "./store.ts";
+
+/** Names that need no thought in SQL, and leave those with an underscore before them to the store. */
+const namePattern = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
+
+/** Throws a TypeError where the value is not of the column's type. */
+type Encode = (column: Column, value: Value) => unknown;
+
+/** Throws a TypeError that names every mistake in the declarations. */
+export function requireSoundDeclarations(collections: readonly Collection[], encode: Encode): void {
+  const byName = new Map(collections.map((each) => [each.name, each]));
+  const mistakes = collections.flatMap((collection) => mistakesIn(collection, byName, encode));
+  if (byName.size !== collections.length) mistakes.push("two collections have the same name");
+  if (mistakes.length > 0)
+    throw new TypeError(
+      `The collections cannot be stored as declared:\n${mistakes.map((each) => `- ${each}`).join("\n")}`,
+    );
+}
+
+function mistakesIn(collection: Collection, byName: ReadonlyMap<string, Collection>, encode: Encode): string[] {
+  const mistakes: string[] = [];
+  if (!namePattern.test(collection.name) || /^(latchkey|sqlite|pg)_/i.test(collection.name)) {
+    mistakes.push(
+      `${collection.name}: a name has up to 63 letters, digits and underscores, begins with a letter and not with latchkey_, sqlite_ or pg_`,
+    );
+  }
+  const names = new Set(["id"]);
+  for (const column of collection.columns) {
+    const place = `${collection.name}.${column.name}`;
+    if (!namePattern.test(column.name))
+      mistakes.push(`${place}: a name has up to 63 letters, digits and underscores and begins with a letter`);
+    if (names.has(column.name.toLowerCase())) mistakes.push(`${place}: the name is there twice (id counts)`);
+    names.add(column.name.toLowerCase());
+    mistakes.push(...mistakesInColumn(column, byName, encode).map((each) => `${place}: ${each}`));
+  }
+  for (const index of collection.indexes ?? []) {
+    const unknown = index.filter((name) => name !== "id" && !collection.columns.some((column) => column.name === name));
+    if (unknown.length > 0 || index.length === 0)
+      mistakes.push(`${collection.name}: the index (${index.join(", ")}) names a column that is not there`);
+  }
+  return mistakes;
+}
+
+function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection>, encode: Encode): string[] {
+  const { type, unique, scale, references } = column;
+  const mistakes: string[] = [];
+  if (unique === "folded" && type !== "text") mistakes.push("only text can be folded");
+  if (type === "decimal" && !(scale !== undefined && Number.isInteger(scale) && scale >= 0 && scale <= 15))
+    mistakes.push("a decimal needs a scale from 0 to 15");
+  if (references !== undefined) {
+    const target = byName.get(references.collection);
+    if (target === undefined) mistakes.push(`refers to ${references.collection}, which is not declared`);
+    else if (target.key !== type) mistakes.push(`refers to keys of type ${target.key} and is of type ${type}`);
+  }
+  try {
+    if (column.default !== undefined) encode(column, column.default);
+  } catch {
+    mistakes.push("the default is not of the column's type");
+  }
+  return mistakes;
+}

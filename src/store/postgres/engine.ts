@@ -1,0 +1,126 @@
+import type { Observer } from "../../observation.ts";
+import {
+  MigrationNeeded,
+  StoreSetupError,
+  type Collection,
+  type Idempotency,
+  type Key,
+  type ListQuery,
+  type ListText,
+  type Outcome,
+  type Recalled,
+  type Row,
+  type Transaction,
+  type Value,
+  type Where,
+} from "../store.ts";
+import type { Address } from "./address.ts";
+import { connectionsTo, makeClient, makePatientClient } from "./connections.ts";
+import { feedsOver, markFollowed, type Feeds } from "./feeds.ts";
+import { compileList, compileListJSON, readListJSON } from "./list.ts";
+import { parameters, prepared } from "./parameters.ts";
+import { prepareSchema, requireSchema } from "./schema.ts";
+import { openingError, requireServer } from "./server.ts";
+import { sessionOf } from "./session.ts";
+import { comparedBy, encodeCompared, requireColumn, tableOf } from "./table.ts";
+import { recall, writerOf } from "./transactions.ts";
+import { compileWhere } from "./where.ts";
+
+/** A database that is open. */
+export interface Engine {
+  find(collection: Collection, key: Key): Promise<Row | null>;
+  findBy(collection: Collection, column: string, value: Value): Promise<Row | null>;
+  list(query: ListQuery): Promise<readonly Row[]>;
+  listJSON(query: ListQuery): Promise<ListText>;
+  count(collection: Collection, where: Where | null): Promise<number>;
+  recall(idempotency: Idempotency): Promise<Recalled | null>;
+  write(transaction: Transaction): Promise<Outcome>;
+  follow: Feeds["follow"];
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface EngineOptions {
+  readonly address: Address;
+  readonly poolSize: number;
+  readonly observe: Observer;
+  readonly collections: readonly Collection[];
+}
+
+/** Makes the schema ready and opens the connections. */
+export async function openEngine({ address, poolSize, observe, collections }: EngineOptions): Promise<Engine> {
+  await prepare(address, collections);
+  const connections = connectionsTo({ address, size: poolSize, observe });
+  const feeds = feedsOver({
+    connect: () => makeClient(address),
+    listens: !address.pooled,
+    mark: (collection) => connections.use((session) => markFollowed(session, collection)),
+  });
+  const write = writerOf(connections, collections);
+
+  return {
+    async find(collection, key) {
+      if (collection.key === "integer" ? !Number.isSafeInteger(key) : String(key).includes("\0")) return null;
+      const table = tableOf(collection);
+      const text = `SELECT ${table.selection} FROM ${table.name} WHERE "id" = $1`;
+      const [cells] = await connections.send(prepared(text, [key]));
+      return cells === undefined ? null : table.rowOf(cells);
+    },
+    async findBy(collection, name, value) {
+      const table = tableOf(collection);
+      const column = requireColumn(table, name);
+      const text = `SELECT ${table.selection} FROM ${table.name} WHERE ${comparedBy(column)} = $1`;
+      const [cells] = await connections.send(prepared(text, [encodeCompared(column, value)]));
+      return cells === undefined ? null : table.rowOf(cells);
+    },
+    async list(query) {
+      const rows = await connections.send(compileList(query));
+      return rows.map(tableOf(query.collection).rowOf);
+    },
+    async listJSON(query) {
+      const [page] = await connections.send(compileListJSON(query));
+      return readListJSON(page!, query.limit);
+    },
+    async count(collection, where) {
+      const table = tableOf(collection);
+      const values = parameters();
+      const condition = where === null ? "" : ` WHERE ${compileWhere(table, where, values)}`;
+      const [found] = await connections.send(prepared(`SELECT count(*) FROM ${table.name}${condition}`, values.values));
+      return found![0] as number;
+    },
+    recall: (idempotency) => recall(connections, idempotency),
+    async write(transaction) {
+      const outcome = await write(transaction);
+      // Whoever was told of a revocation finds it in force here.
+      const added = transaction.changes.filter(
+        ({ kind, collection }) => kind === "insert" && feeds.isFollowed(collection),
+      );
+      if (outcome.kind === "written") await Promise.all(added.map(({ collection }) => feeds.catchUp(collection)));
+      return outcome;
+    },
+    follow: feeds.follow,
+    check: () => connections.use((session) => requireSchema(session, collections)),
+    async close() {
+      // What is being written may still wait for its feed.
+      await connections.close();
+      await feeds.close();
+    },
+  };
+}
+
+async function prepare(address: Address, collections: readonly Collection[]): Promise<void> {
+  try {
+    const client = makePatientClient(address);
+    await client.connect();
+    try {
+      const session = sessionOf(client, false);
+      await requireServer(session);
+      await prepareSchema(session, collections);
+    } finally {
+      await client.end();
+    }
+  } catch (error) {
+    if (error instanceof MigrationNeeded || error instanceof StoreSetupError || error instanceof TypeError) throw error;
+    throw openingError(error, address);
+  }
+}

@@ -1,0 +1,88 @@
+import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../store.ts";
+import { refusedState } from "./own-tables.ts";
+
+/** The codes that are told apart (postgresql.org/docs/current/errcodes-appendix.html). */
+export const state = {
+  cachedPlan: "0A000",
+  restrict: "23001",
+  notNull: "23502",
+  foreignKey: "23503",
+  unique: "23505",
+  check: "23514",
+  readOnly: "25006",
+  noStatement: "26000",
+  aborted: "25P02",
+  serialization: "40001",
+  deadlock: "40P01",
+  privilege: "42501",
+  noTable: "42P01",
+  tooLargeForIndex: "54000",
+  refused: refusedState,
+} as const;
+
+/** An error that PostgreSQL has sent. */
+export interface ServerError extends Error {
+  readonly code: string;
+  readonly constraint?: string;
+  readonly table?: string;
+}
+
+/** Whether the server has sent it, and not the network or this process. */
+export function isServerError(error: unknown): error is ServerError {
+  return error instanceof Error && "code" in error && /^[0-9A-Z]{5}$/.test(String(error.code)) && "severity" in error;
+}
+
+/** The SQLSTATE of an error; null where it is not from the server. */
+export function stateOf(error: unknown): string | null {
+  return isServerError(error) ? error.code : null;
+}
+
+/** The same transaction will do if it is tried again. (A unique value that is taken is an outcome; what is left are keys.) */
+export function isPassing(error: unknown): boolean {
+  const found = stateOf(error);
+  return (
+    found === state.serialization || found === state.deadlock || found === state.cachedPlan || found === state.unique
+  );
+}
+
+/** The server answers and does not write: it is a replica, or was set so. */
+export class ReadOnly extends StoreUnavailable {
+  constructor() {
+    super("PostgreSQL: the server is read-only");
+  }
+}
+
+export function isReadOnly(error: unknown): boolean {
+  return error instanceof ReadOnly || stateOf(error) === state.readOnly;
+}
+
+/** The connection is not to be used again: it is gone, leads to a server that does not write, or knows outdated plans. */
+export function spoilsConnection(error: unknown): boolean {
+  if (error instanceof TypeError) return false;
+  const found = stateOf(error);
+  if (found === null) return true;
+  return /^(08|25|26|57P|58|XX|0A)/.test(found);
+}
+
+/** The error as the store's caller sees it: faults stay what they are. */
+export function storeError(error: unknown): unknown {
+  if (error instanceof TypeError || error instanceof MigrationNeeded || error instanceof StoreSetupError) return error;
+  if (error instanceof StoreUnavailable) return error;
+  const found = stateOf(error);
+  // A value that does not fit, or none where one is needed; a statement that is wrong.
+  if (found === state.notNull || found === state.check || found === state.tooLargeForIndex || found?.startsWith("22"))
+    return new TypeError((error as Error).message, { cause: error });
+  if (found?.startsWith("42") && found !== state.privilege && found !== state.noTable) return error;
+  return unavailable(error);
+}
+
+/** The store does not answer, and why. */
+export function unavailable(cause: unknown): StoreUnavailable {
+  return new StoreUnavailable(`PostgreSQL: ${reasonOf(cause)}`, { cause });
+}
+
+/** Why it did not come to an answer. A host with several addresses gives one error for each. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(", ");
+  return error instanceof Error ? error.message : String(error);
+}

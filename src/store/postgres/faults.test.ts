@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { after, before, test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { askPostgres as ask, startPostgres, type TestServer } from "../../../tests/postgres.ts";
+import { Secret } from "../../crypto/secret.ts";
+import type { Observation } from "../../observation.ts";
+import { MigrationNeeded, StoreSetupError, StoreUnavailable, type Collection, type Store } from "../store.ts";
+import { postgresStore } from "./postgres.ts";
+import { requireFit } from "./server.ts";
+
+const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
+
+let server: TestServer;
+
+before(async () => {
+  server = await startPostgres();
+});
+
+after(() => server.stop());
+
+test("what is wrong with the address stops the start with its cure, and shows no password", async () => {
+  const url = await server.makeDatabase();
+  const cases: [change: (url: URL) => void, kind: typeof StoreUnavailable | typeof StoreSetupError, cure: RegExp][] = [
+    [(each) => (each.password = "hunter2"), StoreSetupError, /right user and password/],
+    [(each) => (each.username = "nobody"), StoreSetupError, /right user and password/],
+    [(each) => (each.pathname = "/nowhere"), StoreSetupError, /CREATE DATABASE/],
+    [(each) => (each.hostname = "nowhere.invalid"), StoreSetupError, /name of the server/],
+    [(each) => each.searchParams.set("sslmode", "require"), StoreSetupError, /sslmode/],
+    [(each) => each.searchParams.set("sslrootcert", "/no/such/file"), StoreSetupError, /sslrootcert/],
+    [(each) => (each.port = "1"), StoreUnavailable, /ECONNREFUSED/],
+  ];
+
+  for (const [change, kind, cure] of cases) {
+    const wrong = new URL(url);
+    change(wrong);
+    await assert.rejects(postgresStore({ url: new Secret(wrong.href) }).open([notes]), (error: Error) => {
+      assert.equal(error.constructor, kind, `${wrong.href}: ${error.stack}`);
+      assert.match(error.message, cure);
+      assert.doesNotMatch(error.message, /hunter2|latchkey:latchkey/);
+      return true;
+    });
+  }
+});
+
+test("a server that is too old, or not in UTF-8, is refused with every reason", () => {
+  requireFit({ version: 140_000, encoding: "UTF8" });
+
+  assert.throws(
+    () => requireFit({ version: 130_021, encoding: "LATIN1" }),
+    (error: unknown) =>
+      error instanceof StoreSetupError && error.problems.length === 2 && /PostgreSQL 13/.test(error.message),
+  );
+});
+
+test("a user without rights is told which are missing", async () => {
+  const url = await server.makeDatabase();
+  await ask(
+    url,
+    "DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'guest'; REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+  );
+  const guest = new URL(url);
+  guest.username = "guest";
+  guest.password = "guest";
+
+  await assert.rejects(postgresStore({ url: new Secret(guest.href) }).open([notes]), (error: Error) => {
+    assert.equal(error.constructor, StoreSetupError, String(error.stack));
+    assert.match(error.message, /GRANT CREATE/);
+    return true;
+  });
+});
+
+test("tables of a newer program are left alone", async (t) => {
+  const { url, store } = await opened(t);
+  await ask(url, "UPDATE latchkey_version SET version = 99");
+
+  await assert.rejects(postgresStore({ url: new Secret(url) }).open([notes]), MigrationNeeded);
+  await assert.rejects(store.check(), MigrationNeeded);
+});
+
+test("connections that are lost fail what was under way, and the next request works", async (t) => {
+  const { url, store, observed } = await opened(t);
+  await add(store, "before");
+  const blocker = await holdTable(t, url);
+  const underway = assert.rejects(add(store, "lost"), StoreUnavailable);
+  await until(async () => (await waiting(url)) > 0);
+
+  await ask(url, killOthers);
+  await underway;
+  await blocker.end().catch(() => undefined);
+
+  await add(store, "after");
+  assert.equal(await store.count(notes, null), 2);
+  assert.deepEqual(
+    observed.map((each) => each.kind === "notice" && each.level),
+    ["error", "info"],
+  );
+});
+
+test("a server that turns read-only is not written to, is not ready, and is left for the one that writes", async (t) => {
+  const { url, store } = await opened(t);
+  const name = new URL(url).pathname.slice(1);
+  await add(store, "before");
+  await ask(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+  await ask(url, killOthers);
+
+  await assert.rejects(add(store, "refused"), StoreUnavailable);
+  await assert.rejects(store.check(), StoreUnavailable);
+  assert.equal(await store.count(notes, null), 1);
+  const writable = `${url}?options=-c%20default_transaction_read_only%3Doff`;
+  await ask(writable, `ALTER DATABASE ${name} RESET default_transaction_read_only`);
+
+  await store.check();
+  await add(store, "after");
+  assert.equal(await store.count(notes, null), 2);
+});
+
+test("there are never more connections than allowed", async (t) => {
+  const { url, store } = await opened(t, { poolSize: 3 });
+
+  await Promise.all(Array.from({ length: 60 }, (_, at) => add(store, `note ${at}`)));
+
+  const [row] = await ask(
+    url,
+    "SELECT count(*)::int AS many FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey'",
+  );
+  assert.equal(row!["many"], 3);
+  assert.equal(await store.count(notes, null), 60);
+});
+
+test("a feed survives a lost connection, and knows how old it is", async (t) => {
+  const { url, store } = await opened(t);
+  const seen: unknown[] = [];
+  const feed = await store.follow(notes, ({ record }) => seen.push(record["text"]));
+  assert.ok(feed.ageMs() < 1000);
+
+  await ask(url, killOthers);
+  await ask(
+    url,
+    "INSERT INTO notes (id, _revision, text) VALUES (latchkey_next_key('notes', 'notes', '\"notes(id) next\"'), nextval('latchkey_revision'), 'meanwhile')",
+  );
+  await until(async () => seen.length === 1);
+
+  assert.deepEqual(seen, ["meanwhile"]);
+  assert.ok(feed.ageMs() < 1000);
+  feed.close();
+});
+
+test("whoever wrote to a followed collection finds it in the feed, and others do within a second", async (t) => {
+  const { url, store } = await opened(t);
+  for (const pooled of ["false", "true"]) {
+    const other = postgresStore({ url: new Secret(`${url}?pgbouncer=${pooled}`) });
+    t.after(() => other.close());
+    await other.open([notes]);
+    const [own, foreign]: [number[], number[]] = [[], []];
+    const feeds = [
+      await store.follow(notes, ({ record }) => own.push(record["id"] as number)),
+      await other.follow(notes, ({ record }) => foreign.push(record["id"] as number)),
+    ];
+
+    const id = await add(store, "new");
+    assert.equal(own.at(-1), id);
+    const start = performance.now();
+    await until(async () => foreign.at(-1) === id);
+    assert.ok(performance.now() - start < 1000);
+    for (const feed of feeds) feed.close();
+  }
+});
+
+test("a feed misses nobody who took a key first and committed last", async (t) => {
+  const { url, store } = await opened(t);
+  const seen: number[] = [];
+  const feed = await store.follow(notes, ({ record }) => seen.push(record["id"] as number));
+  const slow = await connected(t, url);
+  await slow.query(
+    "BEGIN; INSERT INTO notes (id, _revision, text) VALUES (latchkey_next_key('notes', 'notes', '\"notes(id) next\"'), nextval('latchkey_revision'), 'slow')",
+  );
+
+  const quick = add(store, "quick");
+  await until(async () => (await waiting(url)) > 0);
+  await slow.query("COMMIT");
+
+  assert.equal(await quick, 2);
+  assert.deepEqual(seen, [1, 2]);
+  feed.close();
+});
+
+const killOthers =
+  "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey'";
+
+async function opened(
+  t: TestContext,
+  options: { poolSize?: number } = {},
+): Promise<{ url: string; store: Store; observed: Observation[] }> {
+  const url = await server.makeDatabase();
+  const observed: Observation[] = [];
+  const store = postgresStore({ url: new Secret(url), observe: (each) => observed.push(each), ...options });
+  t.after(() => store.close());
+  await store.open([notes]);
+  return { url, store, observed };
+}
+
+async function add(store: Store, text: string): Promise<number> {
+  const outcome = await store.write({ changes: [{ kind: "insert", collection: notes, values: { text } }] });
+  assert.equal(outcome.kind, "written");
+  return outcome.kind === "written" ? (outcome.rows[0]!.record["id"] as number) : 0;
+}
+
+async function connected(t: TestContext, connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
+  client.on("error", () => undefined);
+  await client.connect();
+  t.after(() => client.end().catch(() => undefined));
+  return client;
+}
+
+/** A connection that lets nobody write. */
+async function holdTable(t: TestContext, url: string): Promise<pg.Client> {
+  const client = await connected(t, url);
+  await client.query("BEGIN; LOCK TABLE notes IN EXCLUSIVE MODE");
+  return client;
+}
+
+async function waiting(url: string): Promise<number> {
+  const [row] = await ask(
+    url,
+    "SELECT count(*)::int AS many FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  );
+  return row!["many"] as number;
+}
+
+async function until(done: () => Promise<boolean>): Promise<void> {
+  const start = performance.now();
+  while (!(await done())) {
+    assert.ok(performance.now() - start < 5000, "it has not come to that");
+    await sleep(10);
+  }
+}

@@ -1,0 +1,52 @@
+import { closeSync, fsyncSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StoreUnavailable } from "../store.ts";
+
+/** What SQLite keeps in one field. */
+export type Cell = string | number | bigint | null;
+
+/** A prepared statement. Rows are arrays: half the price of objects. */
+export interface Statement {
+  get(...parameters: readonly Cell[]): Cell[] | undefined;
+  all(...parameters: readonly Cell[]): Cell[][];
+  run(...parameters: readonly Cell[]): { readonly changes: number | bigint };
+}
+
+/** How long a write waits for another process that is writing, in milliseconds. */
+const writeTimeoutMs = 5000;
+/** How long a read waits, in milliseconds. In WAL mode it hardly ever has to. */
+const readTimeoutMs = 1000;
+
+/** Opens a connection that writes. An acknowledged commit is on the disk: WAL alone would lose it when the power goes. */
+export function connect(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: writeTimeoutMs, returnArrays: true });
+  // A log that has grown in a rush is cut back to 64 MiB.
+  database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864");
+  return database;
+}
+
+/** Opens a connection that only reads. */
+export function connectReadOnly(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: readTimeoutMs, returnArrays: true });
+}
+
+/** Prepares a statement of a connection made here. */
+export function prepare(database: DatabaseSync, sql: string): Statement {
+  // The connection returns arrays, which the types of node:sqlite cannot know.
+  return database.prepare(sql) as unknown as Statement;
+}
+
+/** Makes the file where there is none, readable by its owner alone. SQLite gives its log the same rights. */
+export function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
+    throw new StoreUnavailable(`SQLite: the file ${path} cannot be made`, { cause: error });
+  }
+  // A new name is on the disk only when its directory is.
+  const directory = openSync(dirname(path), "r");
+  fsyncSync(directory);
+  closeSync(directory);
+}

@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import type { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { MigrationNeeded, type Collection, type Column } from "../store.ts";
+import { connect, prepare } from "./connection.ts";
+import { prepareSchema } from "./schema.ts";
+
+const name: Column = { name: "name", type: "text" };
+const beds: Collection = { name: "beds", key: "integer", columns: [name] };
+const plants: Collection = {
+  name: "plants",
+  key: "integer",
+  columns: [name, { name: "bed_id", type: "integer" }, { name: "size", type: "integer", nullable: true }],
+  indexes: [["name"]],
+};
+
+test("a column may become nullable or not, and gain or lose a reference, without losing a row", () => {
+  const database = planted();
+
+  prepareSchema(database, [
+    beds,
+    withColumns([
+      { ...name, nullable: true },
+      { name: "bed_id", type: "integer", references: { collection: "beds", onDelete: "cascade" } },
+      { name: "size", type: "integer" },
+    ]),
+  ]);
+
+  assert.deepEqual(rows(database), [[1, 5, "fern", 1, 3]]);
+  database.exec(`INSERT INTO plants (id, _revision, name, bed_id, size) VALUES (2, 6, NULL, 1, 1)`);
+  assert.throws(() => database.exec(`INSERT INTO plants (id, _revision, bed_id) VALUES (3, 7, 1)`), /NOT NULL/);
+  assert.throws(
+    () => database.exec(`INSERT INTO plants (id, _revision, bed_id, size) VALUES (3, 7, 9, 1)`),
+    /FOREIGN KEY/,
+  );
+  database.exec("DELETE FROM beds");
+  assert.deepEqual(rows(database), []);
+});
+
+test("a table that is rebuilt keeps what is referred to, its indexes and columns that are declared no more", () => {
+  const database = planted();
+  const referring: Collection = {
+    name: "labels",
+    key: "integer",
+    columns: [{ name: "plant_id", type: "integer", references: { collection: "plants", onDelete: "cascade" } }],
+  };
+  prepareSchema(database, [beds, plants, referring]);
+  database.exec("INSERT INTO labels (id, _revision, plant_id) VALUES (1, 9, 1)");
+
+  prepareSchema(database, [
+    beds,
+    withColumns([
+      { ...name, nullable: true },
+      { name: "bed_id", type: "integer" },
+    ]),
+    referring,
+  ]);
+
+  assert.deepEqual(prepare(database, "SELECT name, size FROM plants").all(), [["fern", 3]]);
+  assert.deepEqual(
+    prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'plants'").all(),
+    [["plants(name)"]],
+  );
+  database.exec("DELETE FROM plants");
+  assert.deepEqual(prepare(database, "SELECT count(*) FROM labels").get(), [0]);
+});
+
+test("a reference that some rows would break is refused", () => {
+  const database = planted();
+  database.exec("UPDATE plants SET bed_id = 9");
+
+  const problems = refused(database, [
+    beds,
+    withColumns([name, { name: "bed_id", type: "integer", references: { collection: "beds", onDelete: "restrict" } }]),
+  ]);
+
+  assert.match(problems[0]!, /plants refers to rows of beds that are not there/);
+  assert.deepEqual(prepare(database, "PRAGMA foreign_keys").get(), [1]);
+});
+
+test("the cure for a changed type, run as it is told, makes the tables fit", () => {
+  const database = planted();
+  const changed = withColumns([
+    name,
+    { name: "bed_id", type: "text" },
+    { name: "size", type: "integer", nullable: true },
+  ]);
+  const [problem] = refused(database, [beds, changed]);
+
+  database.exec(
+    problem!
+      .slice(problem!.indexOf("PRAGMA"))
+      .replace(
+        `SELECT "id", "_revision", "name", "bed_id"`,
+        `SELECT "id", "_revision", "name", CAST("bed_id" AS TEXT)`,
+      ),
+  );
+  prepareSchema(database, [beds, changed]);
+
+  assert.deepEqual(rows(database), [[1, 5, "fern", "1", 3]]);
+});
+
+test("the cure for a changed scale, run as it is told, makes the tables fit", () => {
+  const database = planted();
+  const changed = withColumns([
+    name,
+    { name: "bed_id", type: "integer" },
+    { name: "size", type: "decimal", scale: 1, nullable: true },
+  ]);
+  const [problem] = refused(database, [beds, changed]);
+
+  database.exec(problem!.slice(problem!.indexOf("UPDATE")).replace("…", `"size" * 10`));
+  prepareSchema(database, [beds, changed]);
+
+  assert.deepEqual(rows(database), [[1, 5, "fern", 1, 30]]);
+});
+
+test("an empty table loses columns that new rows could not fill", () => {
+  const database = planted();
+  database.exec("DELETE FROM plants");
+
+  prepareSchema(database, [beds, withColumns([name])]);
+
+  database.exec("INSERT INTO plants (id, _revision, name) VALUES (2, 6, 'moss')");
+});
+
+test("a table that somebody else has made is left alone", () => {
+  const database = connect(":memory:");
+  database.exec("CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT)");
+
+  assert.match(refused(database, [beds, plants])[0]!, /not made by this store/);
+  assert.deepEqual(prepare(database, "SELECT name FROM sqlite_schema").all(), [["plants"]]);
+});
+
+test("a database of a newer program is refused", () => {
+  const database = planted();
+  database.exec("PRAGMA user_version = 99");
+
+  assert.match(refused(database, [beds, plants])[0]!, /schema version 99/);
+});
+
+test("an index of the operator's own stays, ours go when they are declared no more", () => {
+  const database = planted();
+  database.exec("CREATE INDEX by_hand ON plants (size)");
+
+  prepareSchema(database, [beds, { name: "plants", key: "integer", columns: plants.columns }]);
+
+  assert.deepEqual(
+    prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'plants'").all(),
+    [["by_hand"]],
+  );
+});
+
+test("folding a column again notices what was written while it was not folded", () => {
+  const database = planted();
+  const folded = withColumns([{ ...name, unique: "folded" }, ...plants.columns.slice(1)]);
+  prepareSchema(database, [beds, folded]);
+  prepareSchema(database, [beds, plants]);
+  database.exec("UPDATE plants SET name = 'MOSS'");
+
+  prepareSchema(database, [beds, folded]);
+
+  assert.deepEqual(prepare(database, "SELECT _name_folded FROM plants").all(), [["moss"]]);
+});
+
+function planted(): DatabaseSync {
+  const database = connect(":memory:");
+  prepareSchema(database, [beds, plants]);
+  database.exec(
+    "INSERT INTO beds (id, _revision, name) VALUES (1, 4, 'south'); INSERT INTO plants (id, _revision, name, bed_id, size) VALUES (1, 5, 'fern', 1, 3)",
+  );
+  return database;
+}
+
+function withColumns(columns: readonly Column[]): Collection {
+  return { ...plants, columns };
+}
+
+function rows(database: DatabaseSync): unknown[] {
+  return prepare(database, "SELECT id, _revision, name, bed_id, size FROM plants ORDER BY id").all();
+}
+
+function refused(database: DatabaseSync, collections: readonly Collection[]): readonly string[] {
+  try {
+    prepareSchema(database, collections);
+  } catch (error) {
+    assert.ok(error instanceof MigrationNeeded, String(error));
+    return error.problems;
+  }
+  assert.fail("it was not refused");
+}

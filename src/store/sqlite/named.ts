@@ -1,0 +1,31 @@
+import type { Change, Collection, Key, Outcome, Transaction } from "../store.ts";
+
+/** A change that can travel to another thread: it names its collection. */
+export type NamedChange = Named<Change>;
+type Named<C> = C extends { readonly collection: Collection }
+  ? Omit<C, "collection"> & { readonly collection: string }
+  : never;
+
+export interface NamedTransaction extends Omit<Transaction, "changes"> {
+  readonly changes: readonly NamedChange[];
+}
+
+/** Why a change was not made. */
+export type Refusal = Extract<Outcome, { readonly change: number }>;
+
+/** What became of a transaction. A fault is a mistake of the program, in this transaction alone. */
+export type Result = Outcome | { readonly kind: "fault"; readonly message: string };
+
+/** The transaction with names in the place of its collections. */
+export function nameCollections({ changes, idempotency }: Transaction): NamedTransaction {
+  const named = changes.map((change) => ({ ...change, collection: change.collection.name }));
+  return idempotency === undefined ? { changes: named } : { changes: named, idempotency };
+}
+
+/** The value itself, or the key that it stands for. */
+export function keyIn<T>(value: T, keys: readonly (Key | null)[]): Exclude<T, object> | Key {
+  if (typeof value !== "object" || value === null || !("keyOf" in value)) return value as Exclude<T, object>;
+  const key = keys[value.keyOf as number] ?? null;
+  if (key === null) throw new TypeError(`Change ${String(value.keyOf)} made no row before this one, so it has no key`);
+  return key;
+}

@@ -1,0 +1,88 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Collection, Key, Outcome, Row } from "../store.ts";
+import { changesOf, type Changes } from "./changes.ts";
+import { prepare } from "./connection.ts";
+import { countersOf } from "./counters.ts";
+import { isStoreFailure } from "./errors.ts";
+import { idempotencyRecordsOf, type IdempotencyRecords } from "./idempotency.ts";
+import type { NamedTransaction, Result } from "./named.ts";
+
+/** Commits transactions as a group: one trip to the disk for all of them. */
+export interface Committer {
+  /** The results in the order of the transactions. Throws where the store failed; then none of them has happened. */
+  commit(transactions: readonly NamedTransaction[]): Result[];
+}
+
+/** A committer over a connection that writes. */
+export function committerOf(database: DatabaseSync, collections: readonly Collection[]): Committer {
+  const counters = countersOf(database);
+  const changes = changesOf(database, new Map(collections.map((each) => [each.name, each])), counters);
+  const records = idempotencyRecordsOf(database);
+  const begin = prepare(database, "BEGIN IMMEDIATE");
+  const commit = prepare(database, "COMMIT");
+  const savepoint = prepare(database, "SAVEPOINT one");
+  const release = prepare(database, "RELEASE one");
+  const undo = prepare(database, "ROLLBACK TO one");
+
+  /** Each in a savepoint, so that one that is refused takes none of the others with it. */
+  function runAlone(transaction: NamedTransaction): Result {
+    savepoint.run();
+    let result: Result;
+    try {
+      result = run(transaction, changes, records);
+    } catch (error) {
+      if (isStoreFailure(error)) throw error;
+      result = { kind: "fault", message: error instanceof Error ? error.message : String(error) };
+    }
+    if (result.kind !== "written") undo.run();
+    release.run();
+    return result;
+  }
+
+  return {
+    commit(transactions) {
+      begin.run();
+      try {
+        counters.load();
+        const results = transactions.map(runAlone);
+        counters.save();
+        commit.run();
+        return results;
+      } catch (error) {
+        // Some failures have rolled back already.
+        if (database.isTransaction) database.exec("ROLLBACK");
+        throw error;
+      }
+    },
+  };
+}
+
+function run(
+  { changes: wanted, idempotency }: NamedTransaction,
+  changes: Changes,
+  records: IdempotencyRecords,
+): Outcome {
+  const known = idempotency === undefined ? null : records.recall(idempotency);
+  if (known !== null) return known;
+
+  const rows: (Row | null)[] = [];
+  const keys: (Key | null)[] = [];
+  const collections: Collection[] = [];
+  let lastThatAltered = 0;
+  for (const [at, change] of wanted.entries()) {
+    const made = changes.make(change, at, keys);
+    if (made.kind !== "done") return made;
+    rows.push(made.row);
+    keys.push(made.row === null ? null : (made.row.record["id"] as Key));
+    collections.push(made.collection);
+    if (change.kind !== "insert" && change.kind !== "require") lastThatAltered = at;
+  }
+  // A row is told as it is now, and a later change may have altered or removed it.
+  for (let at = 0; at < lastThatAltered; at++) {
+    const key = keys[at]!;
+    if (key !== null) rows[at] = changes.read(collections[at]!, key);
+  }
+
+  if (idempotency !== undefined) records.remember(idempotency, rows);
+  return { kind: "written", rows };
+}

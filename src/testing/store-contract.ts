@@ -1,0 +1,44 @@
+import { test } from "node:test";
+import type { Store } from "../store/store.ts";
+import { promiseFeeds } from "./store-contract/feeds.ts";
+import { promiseIdempotency } from "./store-contract/idempotency.ts";
+import { promiseKeys } from "./store-contract/keys.ts";
+import { library, type Place, type Promises } from "./store-contract/library.ts";
+import { promiseLists } from "./store-contract/lists.ts";
+import { promiseMigrations } from "./store-contract/migrations.ts";
+import { promiseReads } from "./store-contract/reads.ts";
+import { promiseRules } from "./store-contract/rules.ts";
+import { promiseTogether } from "./store-contract/together.ts";
+import { promiseWrites } from "./store-contract/writes.ts";
+
+/**
+ * What every store promises, as tests of node:test. `open` makes an empty database and a store over it that is not open
+ * yet; `reopen` gives a further store over the same database (not open yet either, the first may still be); `dispose`
+ * closes whatever is open and removes the database.
+ */
+export function certifyStore(
+  name: string,
+  open: () => Promise<{ store: Store; reopen(): Promise<Store>; dispose(): Promise<void> }>,
+): void {
+  const promises: Promises = (title, keep) => {
+    test(`${name}: ${title}`, async () => {
+      const place: Place = await open();
+      try {
+        await place.store.open(library);
+        await keep(place.store, place);
+      } finally {
+        await place.dispose();
+      }
+    });
+  };
+
+  promiseReads(promises);
+  promiseLists(promises);
+  promiseWrites(promises);
+  promiseTogether(promises);
+  promiseRules(promises);
+  promiseKeys(promises);
+  promiseIdempotency(promises);
+  promiseMigrations(promises);
+  promiseFeeds(promises);
+}

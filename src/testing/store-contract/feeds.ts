@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Feed } from "../../store/store.ts";
+import { events, insert, inserted, library, written, type Promises } from "./library.ts";
+
+/** How long a feed may take to show a row, in milliseconds. */
+const patienceMs = 5000;
+
+/** Promises about following a collection. */
+export function promiseFeeds(promises: Promises): void {
+  promises("a feed begins with what is there, in order", async (store) => {
+    await written(store, ...Array.from({ length: 2500 }, (_, at) => insert(events, { what: `e${at}` })));
+    const seen: number[] = [];
+
+    const feed = await store.follow(events, ({ record }) => seen.push(record["id"] as number));
+
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 2500 }, (_, at) => at + 1),
+    );
+    feed.close();
+  });
+
+  promises("a feed shows each new row once, whoever wrote it", async (store, { reopen }) => {
+    const other = await reopen();
+    await other.open(library);
+    const seen: unknown[] = [];
+    const feed = await store.follow(events, ({ record }) => seen.push(record["what"]));
+
+    await inserted(store, events, { what: "own" });
+    await until(feed, () => seen.length === 1);
+    await inserted(other, events, { what: "foreign" });
+    await until(feed, () => seen.length === 2);
+    await written(store, insert(events, { what: "third" }), insert(events, { what: "fourth" }));
+    await until(feed, () => seen.length === 4);
+    feed.catchUp();
+
+    assert.deepEqual(seen, ["own", "foreign", "third", "fourth"]);
+    assert.ok(feed.ageMs() >= 0 && feed.ageMs() < patienceMs);
+    feed.close();
+  });
+
+  promises("a feed misses nothing while many write", async (store, { reopen }) => {
+    const other = await reopen();
+    await other.open(library);
+    const seen: number[] = [];
+    const feed = await store.follow(events, ({ record }) => seen.push(record["id"] as number));
+
+    const writing = Array.from({ length: 200 }, async (_, at) => {
+      await inserted(at % 2 === 0 ? store : other, events, { what: `e${at}` });
+      feed.catchUp();
+    });
+    await Promise.all(writing);
+    await until(feed, () => seen.length >= 200);
+
+    assert.equal(seen.length, 200);
+    assert.deepEqual(
+      seen,
+      seen.toSorted((a, b) => a - b),
+    );
+    feed.close();
+  });
+
+  promises("a closed feed is silent, and others go on", async (store) => {
+    const [first, second]: [unknown[], unknown[]] = [[], []];
+    const closed = await store.follow(events, (row) => first.push(row));
+    const feed = await store.follow(events, (row) => second.push(row));
+
+    closed.close();
+    await inserted(store, events, { what: "x" });
+    await until(feed, () => second.length === 1);
+    closed.catchUp();
+
+    assert.equal(first.length, 0);
+    feed.close();
+  });
+}
+
+async function until(feed: Feed, done: () => boolean): Promise<void> {
+  const start = performance.now();
+  for (;;) {
+    feed.catchUp();
+    if (done()) return;
+    assert.ok(performance.now() - start < patienceMs, "the feed has not shown the row");
+    await sleep(5);
+  }
+}

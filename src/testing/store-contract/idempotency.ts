@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import type { Idempotency, Transaction } from "../../store/store.ts";
+import { insert, inserted, people, visits, written, type Promises } from "./library.ts";
+
+/** Promises about writes that can be repeated. */
+export function promiseIdempotency(promises: Promises): void {
+  promises("a repeated write changes nothing and tells what was written then", async (store) => {
+    const first = await store.write(transaction({}));
+    assert.equal(first.kind, "written");
+    await written(store, { kind: "update", collection: people, key: 1, values: { name: "changed since" } });
+
+    const second = await store.write(transaction({ now: "2026-01-01T00:59:59.999Z" }));
+
+    assert.deepEqual(second, { ...first, kind: "replayed" });
+    assert.equal(await store.count(people, null), 1);
+  });
+
+  promises("the key of another request is a mismatch", async (store) => {
+    await store.write(transaction({}));
+
+    assert.deepEqual(await store.write(transaction({ fingerprint: "another" })), { kind: "mismatch" });
+    assert.equal((await store.write(transaction({ key: "key of someone else" }))).kind, "written");
+    assert.equal(await store.count(people, null), 2);
+  });
+
+  promises("a key is free again when its time is over", async (store) => {
+    await store.write(transaction({}));
+    const now = "2026-01-01T01:00:00.000Z";
+
+    const later = await store.write(
+      transaction({ now, expiresAt: "2026-01-01T02:00:00.000Z", fingerprint: "another" }),
+    );
+
+    assert.equal(later.kind, "written");
+    assert.equal((await store.write(transaction({ now, fingerprint: "another" }))).kind, "replayed");
+    assert.equal(await store.count(people, null), 2);
+  });
+
+  promises("a refused write leaves its key free", async (store) => {
+    await inserted(store, visits, { times: 1 }, "taken");
+    const { idempotency } = transaction({});
+
+    const refused = await store.write({
+      changes: [insert(people, { name: "x" }), insert(visits, { times: 1 }, "taken")],
+      ...(idempotency && { idempotency }),
+    });
+
+    assert.deepEqual(refused, { kind: "taken", change: 1, column: "id" });
+    assert.equal((await store.write(transaction({ fingerprint: "another" }))).kind, "written");
+  });
+
+  promises("of the same write many times at once, one has an effect", async (store) => {
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => store.write(transaction({}))));
+
+    assert.equal(outcomes.filter(({ kind }) => kind === "written").length, 1);
+    assert.equal(outcomes.filter(({ kind }) => kind === "replayed").length, 19);
+    assert.equal(await store.count(people, null), 1);
+  });
+
+  promises("what a write under a key came to can be asked without writing", async (store) => {
+    const { idempotency } = transaction({});
+    const before = await store.recall(idempotency!);
+    const first = await store.write(transaction({}));
+
+    assert.equal(before, null);
+    assert.deepEqual(await store.recall(idempotency!), { ...first, kind: "replayed" });
+    assert.deepEqual(await store.recall({ ...idempotency!, fingerprint: "another" }), { kind: "mismatch" });
+    assert.equal(await store.recall({ ...idempotency!, now: "2026-01-01T01:00:00.000Z" }), null);
+  });
+
+  promises("a repeated write is known after a restart", async (store, { reopen }) => {
+    const first = await store.write(transaction({}));
+    await store.close();
+
+    const again = await reopen();
+    await again.open([people]);
+
+    assert.deepEqual(await again.write(transaction({})), { ...first, kind: "replayed" });
+  });
+}
+
+function transaction(some: Partial<Idempotency>): Transaction {
+  return {
+    changes: [
+      insert(people, { name: "Ada", height: "1.5", notes: { a: [1] } }),
+      { kind: "updateAll", collection: visits, where: { all: [] }, values: { place: "x" } },
+    ],
+    idempotency: {
+      key: "7 key",
+      fingerprint: "print",
+      now: "2026-01-01T00:00:00.000Z",
+      expiresAt: "2026-01-01T01:00:00.000Z",
+      ...some,
+    },
+  };
+}

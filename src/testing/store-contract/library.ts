@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import type {
+  Change,
+  Collection,
+  Key,
+  Outcome,
+  Row,
+  Store,
+  StoredRecord,
+  Transaction,
+  Value,
+  Where,
+  WrittenValues,
+} from "../../store/store.ts";
+
+/** A database of its own for one test. */
+export interface Place {
+  readonly store: Store;
+  reopen(): Promise<Store>;
+  dispose(): Promise<void>;
+}
+
+/** Declares one promise and the test that keeps it. The store is open with the `library`. */
+export type Promises = (title: string, keep: (store: Store, place: Place) => Promise<void>) => void;
+
+/** A column of every type, most of them nullable. */
+export const people: Collection = {
+  name: "people",
+  key: "integer",
+  columns: [
+    { name: "name", type: "text" },
+    { name: "email", type: "text", unique: "folded", nullable: true },
+    { name: "badge", type: "text", unique: true, nullable: true },
+    { name: "age", type: "integer", nullable: true },
+    { name: "active", type: "boolean", nullable: true },
+    { name: "height", type: "decimal", scale: 2, nullable: true },
+    { name: "born_at", type: "date-time", nullable: true },
+    { name: "notes", type: "json", nullable: true },
+  ],
+  indexes: [["name"], ["age", "name"]],
+};
+
+/** Goes with its person. */
+export const pets: Collection = {
+  name: "pets",
+  key: "integer",
+  columns: [
+    { name: "person_id", type: "integer", references: { collection: "people", onDelete: "cascade" } },
+    { name: "name", type: "text" },
+  ],
+};
+
+/** Holds on to the pet that it treats. */
+export const treatments: Collection = {
+  name: "treatments",
+  key: "integer",
+  columns: [
+    { name: "pet_id", type: "integer", nullable: true, references: { collection: "pets", onDelete: "restrict" } },
+  ],
+};
+
+/** Text keys, and a counter. */
+export const visits: Collection = {
+  name: "visits",
+  key: "text",
+  columns: [
+    { name: "times", type: "integer" },
+    { name: "place", type: "text", nullable: true },
+  ],
+};
+
+/** Only ever added to. */
+export const events: Collection = {
+  name: "events",
+  key: "integer",
+  columns: [{ name: "what", type: "text" }],
+};
+
+export const library: readonly Collection[] = [people, pets, treatments, visits, events];
+
+/** Writes, and gives the rows; anything but `written` is a failure. */
+export async function written(store: Store, ...changes: Change[]): Promise<readonly (Row | null)[]> {
+  const outcome = await store.write({ changes });
+  assert.equal(outcome.kind, "written", `expected written: ${JSON.stringify(outcome)}`);
+  return outcome.kind === "written" ? outcome.rows : [];
+}
+
+/** Inserts one row and gives it. */
+export async function inserted(store: Store, collection: Collection, values: WrittenValues, key?: Key): Promise<Row> {
+  const [row] = await written(store, insert(collection, values, key));
+  assert.ok(row, "an insert gives its row");
+  return row;
+}
+
+export function insert(collection: Collection, values: WrittenValues, key?: Key): Change {
+  return key === undefined ? { kind: "insert", collection, values } : { kind: "insert", collection, key, values };
+}
+
+export function write(store: Store, ...changes: Change[]): Promise<Outcome> {
+  return store.write({ changes } satisfies Transaction);
+}
+
+export function idOf(row: Row): number {
+  return row.record["id"] as number;
+}
+
+export function where(
+  column: string,
+  operator: Extract<Where, { operator: unknown }>["operator"],
+  value: Value,
+): Where {
+  return { column, operator, value };
+}
+
+/** The values of one column of all rows that match, by key. */
+export async function matching(
+  store: Store,
+  condition: Where | null,
+  column = "name",
+  collection = people,
+): Promise<Value[]> {
+  const rows = await store.list({ collection, where: condition, sort: [{ column: "id" }], limit: 1000 });
+  return rows.map(({ record }) => record[column]!);
+}
+
+/** The record of a row, as it is now; null where it is gone. */
+export async function recordOf(store: Store, collection: Collection, key: Key): Promise<StoredRecord | null> {
+  return (await store.find(collection, key))?.record ?? null;
+}

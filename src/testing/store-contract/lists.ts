@@ -1,0 +1,183 @@
+import assert from "node:assert/strict";
+import type { ListQuery, Row, Sort, Store, Value } from "../../store/store.ts";
+import { insert, people, where, written, type Promises } from "./library.ts";
+
+/** Promises about lists and their pages. */
+export function promiseLists(promises: Promises): void {
+  promises("a list has the order and the limit asked for", async (store) => {
+    await written(
+      store,
+      insert(people, { name: "b", age: 1 }),
+      insert(people, { name: "a", age: 1 }),
+      insert(people, { name: "c", age: 0 }),
+    );
+    const ids = async (sort: readonly Sort[], limit: number): Promise<Value[]> =>
+      (await store.list({ collection: people, where: null, sort, limit })).map(({ record }) => record["id"]!);
+
+    assert.deepEqual(await ids([{ column: "id" }], 10), [1, 2, 3]);
+    assert.deepEqual(await ids([{ column: "id", descending: true }], 2), [3, 2]);
+    assert.deepEqual(
+      await ids([{ column: "age", descending: true }, { column: "name" }, { column: "id" }], 10),
+      [2, 1, 3],
+    );
+    assert.deepEqual(await ids([{ column: "id" }], 0), []);
+  });
+
+  promises("pages in any mix of directions give every row once and in order", async (store) => {
+    await fill(store, 60);
+    const sorts: Sort[][] = [
+      [{ column: "id" }],
+      [{ column: "id", descending: true }],
+      [{ column: "name" }, { column: "id" }],
+      [{ column: "name", descending: true }, { column: "id" }],
+      [{ column: "name" }, { column: "id", descending: true }],
+      [{ column: "name", descending: true }, { column: "age" }, { column: "id", descending: true }],
+      [{ column: "height" }, { column: "active", descending: true }, { column: "id" }],
+      [{ column: "born_at", descending: true }, { column: "id" }],
+    ];
+
+    for (const sort of sorts) {
+      const whole = await store.list({ collection: people, where: null, sort, limit: 1000 });
+      assert.deepEqual(whole, whole.toSorted(byHand(sort)), JSON.stringify(sort));
+      const paged = await walk(store, { collection: people, where: null, sort, limit: 7 });
+      assert.deepEqual(
+        paged,
+        whole.map(({ record }) => record),
+        JSON.stringify(sort),
+      );
+    }
+  });
+
+  promises("pages keep to their condition", async (store) => {
+    await fill(store, 30);
+    const condition = { any: [where("active", "eq", true), where("age", "eq", 3)] };
+
+    const paged = await walk(store, {
+      collection: people,
+      where: condition,
+      sort: [{ column: "name", descending: true }, { column: "id" }],
+      limit: 4,
+    });
+
+    assert.equal(paged.length, await store.count(people, condition));
+    assert.ok(paged.every((record) => record["active"] === true || record["age"] === 3));
+  });
+
+  promises("rows that come and go meanwhile neither repeat nor hide others", async (store) => {
+    await written(store, ...["b", "d", "f", "h"].map((name) => insert(people, { name })));
+    const query: ListQuery = {
+      collection: people,
+      where: null,
+      sort: [{ column: "name" }, { column: "id" }],
+      limit: 2,
+    };
+    const first = await store.listJSON(query);
+    await written(store, insert(people, { name: "a" }), insert(people, { name: "g" }), {
+      kind: "delete",
+      collection: people,
+      key: 2,
+    });
+
+    const second = await store.list({ ...query, after: first.last!, limit: 10 });
+
+    assert.deepEqual(
+      second.map(({ record }) => record["name"]),
+      ["f", "g", "h"],
+    );
+  });
+
+  promises("the JSON of a list is the list", async (store) => {
+    await fill(store, 20);
+    const query: ListQuery = {
+      collection: people,
+      where: where("id", "gt", 2),
+      sort: [{ column: "height", descending: true }, { column: "id" }],
+      limit: 10,
+    };
+
+    const rows = await store.list(query);
+    const { json, count, first, last } = await store.listJSON(query);
+
+    assert.equal(JSON.stringify(JSON.parse(json)), JSON.stringify(rows.map(({ record }) => record)));
+    assert.equal(count, 10);
+    assert.deepEqual(first, [rows[0]!.record["height"], rows[0]!.record["id"]]);
+    assert.deepEqual(last, [rows[9]!.record["height"], rows[9]!.record["id"]]);
+  });
+
+  promises("the JSON of a list has only the columns asked for and still tells where it ends", async (store) => {
+    await written(
+      store,
+      insert(people, { name: "a", age: 5, height: "1.50" }),
+      insert(people, { name: "b", age: 4, height: "2" }),
+    );
+
+    const page = await store.listJSON({
+      collection: people,
+      where: null,
+      sort: [{ column: "height", descending: true }, { column: "id" }],
+      columns: ["age", "name"],
+      limit: 10,
+    });
+
+    assert.deepEqual(JSON.parse(page.json), [
+      { name: "b", age: 4 },
+      { name: "a", age: 5 },
+    ]);
+    assert.deepEqual(page.first, ["2.00", 2]);
+    assert.deepEqual(page.last, ["1.50", 1]);
+  });
+
+  promises("JSON tells whether other rows stand behind the last one", async (store) => {
+    await written(store, insert(people, { name: "a" }), insert(people, { name: "b" }), insert(people, { name: "c" }));
+    const page = (limit: number) =>
+      store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit });
+
+    assert.deepEqual([(await page(2)).more, (await page(3)).more, (await page(4)).more], [true, false, false]);
+    assert.equal((await page(2)).count, 2);
+  });
+
+  promises("the JSON of no rows is an empty array", async (store) => {
+    const page = await store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 });
+
+    assert.deepEqual(page, { json: "[]", count: 0, more: false, first: null, last: null });
+  });
+}
+
+/** Rows with many equal values, so that the later columns of an order matter. */
+async function fill(store: Store, rows: number): Promise<void> {
+  const changes = Array.from({ length: rows }, (_, at) =>
+    insert(people, {
+      name: `n${(at * 7) % 5}`,
+      age: (at * 11) % 4,
+      active: at % 3 === 0,
+      height: `${((at * 13) % 6) - 3}.${at % 2}`,
+      born_at: `200${(at * 3) % 8}-01-01T00:00:00.000Z`,
+      notes: { line: "a\nb", list: [{ id: at }, { id: null }] },
+    }),
+  );
+  await written(store, ...changes);
+}
+
+async function walk(store: Store, query: ListQuery): Promise<Row["record"][]> {
+  const all: Row["record"][] = [];
+  for (let after: readonly Value[] | null | undefined; after !== null;) {
+    const page = await store.listJSON(after === undefined ? query : { ...query, after });
+    const records = JSON.parse(page.json) as Row["record"][];
+    assert.equal(records.length, page.count);
+    all.push(...records);
+    after = page.last;
+  }
+  return all;
+}
+
+function byHand(sort: readonly Sort[]): (one: Row, other: Row) => number {
+  return (one, other) => {
+    for (const { column, descending } of sort) {
+      const [a, b] = [one, other].map(({ record }) =>
+        column === "height" ? Number(record[column]) : (record[column] as string | number),
+      );
+      if (a !== b) return a! < b! === (descending !== true) ? -1 : 1;
+    }
+    return 0;
+  };
+}

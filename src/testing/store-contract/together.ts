@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { keyOf, type Change } from "../../store/store.ts";
+import { idOf, insert, inserted, people, pets, visits, where, write, written, type Promises } from "./library.ts";
+
+/** Promises about writes that meet each other, a reader, a fault or the end. */
+export function promiseTogether(promises: Promises): void {
+  promises("require holds when two transactions run at once", async (store) => {
+    await written(store, insert(people, { name: "one", active: true }), insert(people, { name: "two", active: true }));
+    const retire = (key: number): Promise<{ kind: string }> =>
+      write(
+        store,
+        { kind: "update", collection: people, key, values: { active: false } },
+        { kind: "require", collection: people, where: where("active", "eq", true), atLeast: 1, name: "last" },
+      );
+
+    const outcomes = await Promise.all([retire(1), retire(2)]);
+
+    assert.deepEqual(outcomes.map(({ kind }) => kind).toSorted(), ["refused", "written"]);
+    assert.equal(await store.count(people, where("active", "eq", true)), 1);
+  });
+
+  promises("of several updates of one state at once, one is written", async (store) => {
+    const { revision } = await inserted(store, people, { name: "Ada" });
+
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, (_, age) =>
+        write(store, { kind: "update", collection: people, key: 1, values: { age }, revision }),
+      ),
+    );
+
+    assert.equal(outcomes.filter(({ kind }) => kind === "written").length, 1);
+    assert.equal(outcomes.filter(({ kind }) => kind === "stale").length, 9);
+  });
+
+  promises("what was acknowledged is read at once", async (store) => {
+    for (let n = 1; n <= 50; n++) {
+      await store.find(people, 1);
+      await Promise.all(
+        [1, 2].map(async () => {
+          const row = await inserted(store, people, { name: "x" });
+          assert.deepEqual(await store.find(people, idOf(row)), row);
+        }),
+      );
+    }
+  });
+
+  promises("a fault of the program harms no neighbour", async (store) => {
+    const faults: Change[] = [
+      insert(people, { nmae: "x" }),
+      insert(people, {}),
+      insert(people, { name: 5 }),
+      insert(people, { name: "x", height: "1.234" }),
+      insert(people, { name: "x", age: 1.5 }),
+      insert(visits, { times: 1 }),
+      insert(pets, { name: "x", person_id: keyOf(3) }),
+      { kind: "updateAll", collection: people, where: where("nmae", "eq", 1), values: {} },
+      { kind: "insert", collection: { name: "unheard_of", key: "text", columns: [] }, key: "x", values: {} },
+    ];
+
+    const neighbours = faults.flatMap((fault, at) => [
+      assert.rejects(write(store, insert(visits, { times: 0 }, `undone ${at}`), fault), TypeError),
+      written(store, insert(visits, { times: at }, `kept ${at}`)),
+    ]);
+    await Promise.all(neighbours);
+
+    assert.equal(await store.count(visits, where("id", "starts", "kept")), faults.length);
+    assert.equal(await store.count(visits, where("id", "starts", "undone")), 0);
+  });
+
+  promises("closing finishes what was begun", async (store, { reopen }) => {
+    const begun = Array.from({ length: 20 }, (_, at) => written(store, insert(visits, { times: at }, `v${at}`)));
+    await store.close();
+    await Promise.all(begun);
+
+    const again = await reopen();
+    await again.open([visits]);
+    assert.equal(await again.count(visits, null), 20);
+  });
+}
