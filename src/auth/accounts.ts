@@ -35,6 +35,14 @@ export const accountsCollection: Collection = {
   ],
 };
 
+/**
+ * The generation of a new account. It begins at the time of its creation (milliseconds), so that tokens of a deleted
+ * account are not those of one made later under the same id.
+ */
+export function firstGeneration(now: number): number {
+  return now;
+}
+
 /** Finds accounts, for the schemes. */
 export interface Accounts {
   find(id: number): Eventually<Account | null>;
@@ -68,6 +76,18 @@ export function accountOf({ record }: Row): Account {
 }
 
 /** The identity of an account that a scheme has accepted. */
-export function identityOf(account: Account, scheme: string, more: Partial<Pick<Identity, "scopes" | "expiresAt" | "sessionId">> = {}): Identity {
-  return { id: account.id, username: account.username, role: account.role, scheme, scopes: null, expiresAt: null, ...more };
+export function identityOf(
+  account: Account,
+  scheme: string,
+  more: Partial<Pick<Identity, "scopes" | "expiresAt" | "sessionId">> = {},
+): Identity {
+  return {
+    id: account.id,
+    username: account.username,
+    role: account.role,
+    scheme,
+    scopes: null,
+    expiresAt: null,
+    ...more,
+  };
 }

@@ -25,7 +25,7 @@ export type Verdict =
 export interface Rejection {
   readonly kind: "rejected";
   /**
-   * Why, for the log and for throttling: `unknown` and `forged` count as guesses; `malformed`, `expired`, `revoked` and `inactive` do not.
+   * Why, for the log and for throttling: `unknown` and `forged` count as guesses; `malformed`, `expired`, `revoked` and `inactive` (no active account) do not.
    * `password` was counted already, where it was verified.
    */
   readonly reason: "unknown" | "forged" | "malformed" | "expired" | "revoked" | "inactive" | "password";
@@ -39,7 +39,7 @@ export function accepted(identity: Identity): Verdict {
   return { kind: "accepted", identity };
 }
 
-export function rejected(reason: Rejection["reason"], detail = "The token is invalid, expired or revoked."): Verdict {
+export function rejected(reason: Rejection["reason"], detail = "The token is invalid, expired or revoked."): Rejection {
   return { kind: "rejected", reason, detail };
 }
 
@@ -55,6 +55,8 @@ export interface Scheme {
   challenge?(call: Call, rejection: Rejection | null): string | null;
   /** What a caller without any credential is told, where this is the only scheme. */
   readonly missingDetail?: string;
+  /** How a rejection is told: `invalid_credentials` where the credential is a name and a password, else `invalid_token`. */
+  readonly rejectedAs?: "invalid_credentials" | "invalid_token";
   /** Looks at a credential. Throws a problem only for what ends the request whatever other schemes say. */
   authenticate(credential: string, call: Call, carrier: Carrier): Eventually<Verdict>;
 }

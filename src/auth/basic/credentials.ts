@@ -1,0 +1,31 @@
+/** What a Basic credential carries. */
+export interface BasicCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Reads `user-id:password` in Base64 (RFC 7617 §2); null where it is not exactly that, in UTF-8 and without control characters. */
+export function parseBasicCredentials(credential: string): BasicCredentials | null {
+  const text = decode(credential);
+  if (text === null || /[\u0000-\u001f\u007f-\u009f]/.test(text)) return null;
+  const colon = text.indexOf(":");
+  return colon === -1 ? null : { username: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+/** Writes what `parseBasicCredentials` reads. */
+export function formatBasicCredentials({ username, password }: BasicCredentials): string {
+  return Buffer.from(`${username}:${password}`).toString("base64");
+}
+
+/** One spelling only: padded, without spaces, without stray bits. */
+function decode(credential: string): string | null {
+  const bytes = Buffer.from(credential, "base64");
+  if (bytes.toString("base64") !== credential) return null;
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return null;
+  }
+}

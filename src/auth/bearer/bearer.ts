@@ -1,0 +1,26 @@
+import type { Rejection, Scheme } from "../scheme.ts";
+import type { AccessTokens } from "./access.ts";
+
+export interface BearerOptions {
+  readonly access: Pick<AccessTokens, "verify">;
+}
+
+/** Access tokens: `Authorization: Bearer …` (RFC 6750) or the cookie `access_token`. */
+export function bearer({ access }: BearerOptions): Scheme {
+  return {
+    name: "bearer",
+    carriers: [
+      { in: "authorization", scheme: "bearer" },
+      { in: "cookie", name: "access_token" },
+    ],
+    challenge: (_call, rejection) => (rejection === null ? 'Bearer realm="latchkey"' : bearerRefusal(rejection)),
+    authenticate: (token, call) => access.verify(token, call.now),
+  };
+}
+
+/** The challenge that says what was wrong with a token that was there (RFC 6750 §3). */
+export function bearerRefusal({ detail }: Rejection): string {
+  // What may stand in error_description, and so in a quoted string without escapes.
+  const description = detail.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "?");
+  return `Bearer realm="latchkey", error="invalid_token", error_description="${description}"`;
+}

@@ -1,0 +1,145 @@
+import { isCommonPassword } from "../crypto/common-passwords.ts";
+import { hashPassword, isKnownFormat, needsUpgrade, verifyPassword } from "../crypto/password-hash.ts";
+import type { Call } from "../http/call.ts";
+import { problem, type Issue } from "../problem/problem.ts";
+import type { Store, WrittenValues } from "../store/store.ts";
+import { accountsCollection, type Account, type Accounts } from "./accounts.ts";
+import { subjectsOf, type Guessing } from "./guessing.ts";
+import { makeSideBySide } from "./side-by-side.ts";
+
+/** Checks and makes passwords. Every hash of the process is computed here, so that they can be counted. */
+export interface Passwords {
+  /**
+   * The active account with this name and password; null for every reason why there is none, in the same time. Counts
+   * what is wrong, and replaces a hash of another format. Throws 429 before any hash, and 503 where too many wait.
+   */
+  verify(call: Call, username: string, password: string): Promise<Account | null>;
+  /** The same for a login, which the account remembers. */
+  login(call: Call, username: string, password: string): Promise<Account | null>;
+  /** Hashes a new password. Throws 503 where too many wait. */
+  hash(password: string): Promise<string>;
+}
+
+export interface PasswordsOptions {
+  readonly accounts: Accounts;
+  readonly store: Store;
+  readonly guessing: Guessing;
+  /** How many hashes are computed at once. */
+  readonly cores: number;
+}
+
+/** How many hashes may wait for their turn. */
+const maxWaiting = 64;
+
+/** Of a random password that nobody was told. */
+const decoyHash = "$argon2id$v=19$m=19456,t=2,p=1$aJ28384/Zlyri9TFXg/3aA$+PzhKhO5o57imvbZjk7fBqq1QSgYP6vFrOXq5aMGsww";
+
+/** Makes the one place of a process where passwords are checked. */
+export function makePasswords({ accounts, store, guessing, cores }: PasswordsOptions): Passwords {
+  const inTurn = makeTurns(cores, maxWaiting);
+  const sideBySide = makeSideBySide();
+
+  async function check(call: Call, username: string, password: string, isLogin: boolean): Promise<Account | null> {
+    const account = isPossibleUsername(username) ? await accounts.findByUsername(username) : null;
+    // Counted under the stored spelling: what the store takes for the same name is one account.
+    const name = account?.username ?? username;
+    await guessing.check(call, name);
+    // Asked again, for what was tried while this one waited: a burst gets no further than the limit.
+    const room = () => guessing.check(call, name);
+    const checked = await inTurn(() =>
+      sideBySide(subjectsOf(call, name), room, async () => {
+        const matches = await matchesAccount(account, password);
+        if (!matches) await guessing.fail(call, name);
+        return matches && account !== null ? upgraded(account, password) : null;
+      }),
+    );
+    if (checked !== null) await keep(call, account!, checked, isLogin);
+    return checked;
+  }
+
+  /** Writes what a good password has taught: when it was used, and its hash in our own format. */
+  async function keep(call: Call, before: Account, after: Account, isLogin: boolean): Promise<void> {
+    const values: WrittenValues = {
+      ...(isLogin ? { last_login_at: new Date(call.now).toISOString() } : {}),
+      ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
+    };
+    if (Object.keys(values).length === 0) return;
+    // Only while the password is the one that was checked: a change of it that came in between stands.
+    const unchanged = { column: "password_hash", operator: "eq", value: before.passwordHash } as const;
+    const where = { all: [{ column: "id", operator: "eq", value: before.id } as const, unchanged] };
+    await store.write({ changes: [{ kind: "updateAll", collection: accountsCollection, where, values }] });
+  }
+
+  return {
+    verify: (call, username, password) => check(call, username, password, false),
+    login: (call, username, password) => check(call, username, password, true),
+    hash: (password) => inTurn(() => hashPassword(password)),
+  };
+}
+
+/** A hash is always computed, so that the time does not tell which accounts there are. */
+async function matchesAccount(account: Account | null, password: string): Promise<boolean> {
+  const stored = account?.passwordHash ?? null;
+  const isUsable = stored !== null && isKnownFormat(stored);
+  const matches = await verifyPassword(isUsable ? stored : decoyHash, password);
+  return matches && isUsable && account !== null && account.active;
+}
+
+async function upgraded(account: Account, password: string): Promise<Account> {
+  if (account.passwordHash === null || !needsUpgrade(account.passwordHash)) return account;
+  return { ...account, passwordHash: await hashPassword(password) };
+}
+
+/** Names that a store need not be asked for: some cannot even be asked (U+0000). */
+function isPossibleUsername(username: string): boolean {
+  return username !== "" && username.length <= 300 && username.isWellFormed() && !controlCharacter.test(username);
+}
+
+const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** What is wrong with a new password; null where nothing is. The pointer is `/password`. */
+export function checkNewPassword(
+  password: string,
+  account: { readonly username: string; readonly email: string | null },
+): Issue | null {
+  const issue = (code: string, detail: string): Issue => ({ pointer: "/password", code, detail });
+  // Code points, as everywhere; whoever sends more than 512 code units has more than 256 of them.
+  const length = password.length > 512 ? password.length : [...password].length;
+  if (length < 8) return issue("too_short", "The password must have at least 8 characters.");
+  if (length > 256) return issue("too_long", "The password must have at most 256 characters.");
+  if (controlCharacter.test(password) || !password.isWellFormed())
+    return issue("invalid", "The password must not contain control characters.");
+  if (isCommonPassword(password)) return issue("too_common", "The password is one of the most common ones.");
+  const folded = password.toLowerCase();
+  if (folded === account.username.toLowerCase())
+    return issue("same_as_username", "The password must not be the username.");
+  if (folded === account.email?.toLowerCase()) return issue("same_as_email", "The password must not be the e-mail.");
+  return null;
+}
+
+/** Lets `running` tasks run at once and `waiting` more wait for their turn; beyond that the request ends. */
+function makeTurns(running: number, waiting: number): <T>(task: () => Promise<T>) => Promise<T> {
+  const queue: (() => void)[] = [];
+  let free = running;
+
+  function next(): void {
+    const first = queue.shift();
+    if (first === undefined) free++;
+    else first();
+  }
+
+  return async (task) => {
+    if (free > 0) free--;
+    else if (queue.length < waiting) await new Promise<void>((resolve) => queue.push(resolve));
+    else
+      throw problem("unavailable", {
+        detail: "Too many passwords are being checked at the moment.",
+        headers: [["Retry-After", "1"]],
+      });
+    try {
+      return await task();
+    } finally {
+      next();
+    }
+  };
+}

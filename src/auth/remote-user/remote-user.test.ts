@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Secret } from "../../crypto/secret.ts";
+import { sqliteStore } from "../../store/sqlite/sqlite.ts";
+import { accountsIn } from "../../testing/accounts.ts";
+import { callOf } from "../../testing/calls.ts";
+import type { Account } from "../accounts.ts";
+import { remoteUser, type RemoteUserOptions } from "./remote-user.ts";
+
+async function set(options: Partial<RemoteUserOptions> = {}) {
+  const store = sqliteStore({ path: ":memory:" });
+  const accounts = await accountsIn(store, [
+    { username: "ada" },
+    { username: "gone", active: false },
+    { username: "zoë" },
+  ]);
+  const scheme = remoteUser({ accounts, ...options });
+  return {
+    async ask(name: string, headers: [string, string][] = []) {
+      const verdict = await scheme.authenticate(name, callOf({ headers }), scheme.carriers[0]!);
+      return verdict.kind === "accepted"
+        ? verdict.identity.id
+        : verdict.kind === "rejected"
+          ? verdict.reason
+          : verdict.kind;
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+const latin1 = (text: string) => Buffer.from(text).toString("latin1");
+
+const names: [name: string, answer: number | string][] = [
+  ["ada", 1],
+  ["ADA", 1],
+  ["gone", "inactive"],
+  ["nobody", "inactive"],
+  [latin1("zoë"), 3],
+  ["zoë", 3],
+  ["a:b", "malformed"],
+  ["tab\there", "malformed"],
+  [latin1("next\u0085line"), "malformed"],
+  ["a".repeat(150), "inactive"],
+  ["a".repeat(151), "malformed"],
+  ["a".repeat(8192), "malformed"],
+];
+
+for (const [name, answer] of names) {
+  test(`the remote user ${JSON.stringify(name.slice(0, 20))} is ${answer}`, async () => {
+    await using house = await set();
+
+    assert.equal(await house.ask(name), answer);
+  });
+}
+
+test("where there is a secret the proxy has to know it", async () => {
+  await using house = await set({ secret: new Secret("ein größeres Geheimnis") });
+  const right: [string, string] = ["X-Remote-User-Secret", latin1("ein größeres Geheimnis")];
+
+  assert.equal(await house.ask("ada", [right]), 1);
+  assert.equal(await house.ask("ada"), "forged");
+  assert.equal(await house.ask("ada", [["X-Remote-User-Secret", ""]]), "forged");
+  assert.equal(await house.ask("ada", [["X-Remote-User-Secret", "wrong"]]), "forged");
+  await assert.rejects(house.ask("ada", [right, right]), { code: "duplicate_credentials" });
+});
+
+test("a user whom only the proxy knows can be made an account", async () => {
+  const made: string[] = [];
+  const create = async (username: string): Promise<Account | null> => {
+    made.push(username);
+    if (username === "vague") return null;
+    return {
+      id: 9,
+      username,
+      role: "user",
+      active: username !== "closed",
+      passwordHash: null,
+      generation: 1,
+      createdAt: "",
+      lastLoginAt: null,
+    };
+  };
+  await using house = await set({ create });
+
+  assert.equal(await house.ask(latin1("chloë")), 9);
+  assert.equal(await house.ask("vague"), "inactive");
+  assert.equal(await house.ask("closed"), "inactive");
+  assert.equal(await house.ask("ada"), 1);
+  assert.deepEqual(made, ["chloë", "vague", "closed"]);
+});
+
+test("whatever a proxy sends is answered", async () => {
+  await using house = await set();
+
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: "binary" }), async (name) =>
+      assert.match(String(await house.ask(name)), /^(\d|inactive|malformed)$/),
+    ),
+  );
+});

@@ -1,0 +1,69 @@
+import type { Secret } from "../../crypto/secret.ts";
+import { after, type Eventually } from "../../eventually.ts";
+import type { Call } from "../../http/call.ts";
+import { problem } from "../../problem/problem.ts";
+import { identityOf, type Account, type Accounts } from "../accounts.ts";
+import { accepted, rejected, type Scheme, type Verdict } from "../scheme.ts";
+
+export interface RemoteUserOptions {
+  readonly header?: string;
+  /** What the proxy has to send in `X-Remote-User-Secret`. */
+  readonly secret?: Secret;
+  readonly accounts: Accounts;
+  /** Makes the account of a user whom only the proxy knows so far; where another request was faster, gives that one. Null: there is not enough to make one of. */
+  readonly create?: (username: string, call: Call) => Promise<Account | null>;
+}
+
+const name = "remote-user";
+const secretHeader = "x-remote-user-secret";
+const detail = "The remote user is unknown or not active.";
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The user that a trusted proxy has already identified. */
+export function remoteUser({ header = "X-Remote-User", secret, accounts, create }: RemoteUserOptions): Scheme {
+  function judge(account: Account | null): Verdict {
+    // Not "unknown": a name is no secret that somebody could guess, and the address that would be counted is often the proxy's.
+    return account?.active === true ? accepted(identityOf(account, name)) : rejected("inactive", detail);
+  }
+
+  return {
+    name,
+    carriers: [{ in: "proxy", name: header }],
+    authenticate(credential, call): Eventually<Verdict> {
+      if (secret !== undefined && !knowsSecret(secret, call))
+        return rejected("forged", "The proxy's secret is wrong or missing.");
+      const username = parseUsername(credential);
+      if (username === null) return rejected("malformed", "The remote user's name is malformed.");
+      return after(accounts.findByUsername(username), (account) =>
+        account === null && create !== undefined ? create(username, call).then(judge) : judge(account),
+      );
+    },
+  };
+}
+
+function knowsSecret(secret: Secret, call: Call): boolean {
+  const sent = call.headers(secretHeader);
+  if (sent.length > 1) throw problem("duplicate_credentials");
+  return sent[0] !== undefined && secret.equals(Buffer.from(sent[0], "latin1"));
+}
+
+/** The text that a proxy wrote into a header. Node gives its bytes as Latin-1; proxies write UTF-8, and some really Latin-1. */
+export function readProxyText(header: string): string {
+  return readUtf8(header) ?? header;
+}
+
+function parseUsername(credential: string): string | null {
+  const name = readProxyText(credential);
+  if (name.length > 300 || /[:\u0000-\u001f\u007f-\u009f]/.test(name)) return null;
+  return [...name].length > 150 ? null : name;
+}
+
+function readUtf8(latin1: string): string | null {
+  // Already text, from a binding that decoded it.
+  if (/[^\u0000-\u00ff]/.test(latin1)) return null;
+  try {
+    return utf8.decode(Buffer.from(latin1, "latin1"));
+  } catch {
+    return null;
+  }
+}

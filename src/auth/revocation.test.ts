@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Problem } from "../problem/problem.ts";
+import { sqliteStore } from "../store/sqlite/sqlite.ts";
+import type { Change, Collection, Feed, Row, Store } from "../store/store.ts";
+import { accountsCollection, firstGeneration } from "./accounts.ts";
+import { makeRevocations, revocationsCollection, type Revocations } from "./revocation.ts";
+
+const now = Date.parse("2026-03-01T12:00:00Z");
+const accessSeconds = 300;
+
+const owned = (name: string): Collection => ({
+  name,
+  key: "text",
+  columns: [{ name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } }],
+});
+const sessions = owned("sessions");
+const tokens = owned("api_tokens");
+
+interface Scene {
+  readonly store: Store;
+  readonly revocations: Revocations;
+  write(changes: readonly Change[]): Promise<string>;
+}
+
+async function scene(path = ":memory:"): Promise<Scene> {
+  const store = sqliteStore({ path });
+  await store.open([accountsCollection, sessions, tokens, revocationsCollection]);
+  const revocations = makeRevocations({
+    store,
+    accessSeconds,
+    endWithGeneration: [sessions],
+    endWithAccount: [tokens],
+  });
+  await revocations.open();
+  return { store, revocations, write: async (changes) => (await store.write({ changes })).kind };
+}
+
+const claims = { sub: 7, gen: 3, role: "admin", fam: "family" } as const;
+const account = { id: 7, generation: 3 };
+const ada: Change = {
+  kind: "insert",
+  collection: accountsCollection,
+  key: 7,
+  values: {
+    username: "ada",
+    username_follows_email: false,
+    role: "admin",
+    active: true,
+    password_hash: null,
+    generation: 3,
+    created_at: new Date(now).toISOString(),
+    last_login_at: null,
+  },
+};
+const owns = (collection: Collection): Change => ({ kind: "insert", collection, key: "one", values: { user_id: 7 } });
+
+test("nothing is revoked at first", async () => {
+  const { revocations } = await scene();
+
+  assert.equal(revocations.isRevoked(claims, now), false);
+});
+
+test("a changed password ends tokens of the older generation and sessions, not the API token", async () => {
+  const { store, revocations, write } = await scene();
+  await write([ada, owns(sessions), owns(tokens)]);
+
+  assert.equal(await write(revocations.endAccount(account, now)), "written");
+
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, gen: 4 }, now), false);
+  assert.equal(revocations.isRevoked({ ...claims, sub: 8 }, now), false);
+  assert.equal((await store.find(accountsCollection, 7))?.record["generation"], 4);
+  assert.equal(await store.find(sessions, "one"), null);
+  assert.notEqual(await store.find(tokens, "one"), null);
+});
+
+test("a deactivation ends the API token too", async () => {
+  const { store, revocations, write } = await scene();
+  await write([ada, owns(sessions), owns(tokens)]);
+
+  await write(revocations.endAccount(account, now, true));
+
+  assert.equal(await store.find(sessions, "one"), null);
+  assert.equal(await store.find(tokens, "one"), null);
+});
+
+test("of two who end an account from one reading, the second is told to read again", async () => {
+  const { revocations, write } = await scene();
+  await write([ada]);
+  const changes = revocations.endAccount(account, now);
+
+  assert.deepEqual([await write(changes), await write(changes)], ["written", "refused"]);
+});
+
+test("a deletion ends every token, and an account made later under the same id is not touched by it", async () => {
+  const { revocations, write } = await scene();
+
+  await write(revocations.endDeletedAccount(account, now));
+
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, gen: now - 1 }, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, gen: firstGeneration(now) }, now), false);
+});
+
+test("an account of a generation ahead of the clock is deleted all the same", async () => {
+  const { revocations, write } = await scene();
+
+  await write(revocations.endDeletedAccount({ id: 7, generation: now + 5000 }, now));
+
+  assert.equal(revocations.isRevoked({ ...claims, gen: now + 5000 }, now), true);
+});
+
+test("a lost role ends the tokens that carry it, and only those", async () => {
+  const { revocations, write } = await scene();
+
+  await write(revocations.changeRole(account, "user", now));
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, role: "user" }, now), false);
+
+  await write(revocations.changeRole(account, "admin", now));
+  assert.equal(revocations.isRevoked(claims, now), false);
+});
+
+test("a lost role counts whatever order a changed password arrives in", async () => {
+  for (const order of [
+    [0, 1],
+    [1, 0],
+  ] as const) {
+    const { revocations, write } = await scene();
+    await write([ada]);
+    const changes = [revocations.changeRole(account, "user", now), revocations.endAccount(account, now)];
+
+    for (const index of order) assert.equal(await write(changes[index]!), "written");
+
+    assert.equal(revocations.isRevoked(claims, now), true);
+    assert.equal(revocations.isRevoked({ ...claims, gen: 4, role: "user" }, now), false);
+  }
+});
+
+test("a lost role outlasts a changed password that the feed brings after it", async () => {
+  const { revocations, write } = await scene();
+  await write([ada]);
+  await write(revocations.changeRole({ id: 7, generation: 4 }, "user", now));
+
+  await write(revocations.endAccount(account, now));
+
+  assert.equal(revocations.isRevoked({ ...claims, gen: 4 }, now), true);
+});
+
+test("a role of a deleted account says nothing of its successor", async () => {
+  const { revocations, write } = await scene();
+  await write(revocations.changeRole(account, "user", now));
+
+  await write(revocations.endDeletedAccount(account, now));
+
+  assert.equal(revocations.isRevoked({ ...claims, gen: now + 1 }, now), false);
+});
+
+test("the end of a family ends its tokens", async () => {
+  const { revocations, write } = await scene();
+
+  await write(revocations.endFamily("family", now));
+
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, fam: "another" }, now), false);
+});
+
+test("who opens the store later knows what was revoked before", async () => {
+  const { store, revocations, write } = await scene();
+  await write(revocations.endFamily("family", now));
+
+  const later = makeRevocations({ store, accessSeconds, endWithGeneration: [], endWithAccount: [] });
+  await later.open();
+
+  assert.equal(later.isRevoked(claims, now), true);
+});
+
+test("a revocation is forgotten once no token is left that it could concern", async () => {
+  const { store, revocations, write } = await scene();
+  await write([...revocations.endFamily("family", now), ...revocations.endDeletedAccount(account, now)]);
+  const last = now + (accessSeconds + 60) * 1000;
+
+  assert.equal(revocations.isRevoked(claims, last - 1), true);
+  await write(revocations.prune(last - 1));
+  assert.equal(await store.count(revocationsCollection, null), 2);
+
+  assert.equal(revocations.isRevoked(claims, last), false);
+  await write(revocations.prune(last));
+  assert.equal(await store.count(revocationsCollection, null), 0);
+});
+
+/** A store's feed with an age of its own, and nothing else of a store. */
+function revocationsOfAge(age: { ms: number }): Revocations {
+  const feed: Feed = { catchUp: () => {}, ageMs: () => age.ms, close: () => {} };
+  const follow = async (_collection: Collection, _onRow: (row: Row) => void): Promise<Feed> => feed;
+  return makeRevocations({ store: { follow }, accessSeconds, endWithGeneration: [], endWithAccount: [] });
+}
+
+test("a view that is older than 5 seconds, or not open, is 503 and not trusted", async () => {
+  const age = { ms: 5000 };
+  const revocations = revocationsOfAge(age);
+  const isUnavailable = (error: unknown) =>
+    error instanceof Problem && error.status === 503 && error.headers.some(([name]) => name === "Retry-After");
+
+  assert.throws(() => revocations.isRevoked(claims, now), isUnavailable);
+  await revocations.open();
+  assert.equal(revocations.isRevoked(claims, now), false);
+  age.ms = 5001;
+  assert.throws(() => revocations.isRevoked(claims, now), isUnavailable);
+});

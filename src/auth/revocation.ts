@@ -1,0 +1,195 @@
+import type { Role } from "../identity.ts";
+import { problem } from "../problem/problem.ts";
+import { OVERTAKEN, type Change, type Collection, type Feed, type Row, type Store } from "../store/store.ts";
+import { accountsCollection, type Account } from "./accounts.ts";
+
+/** What ends access tokens before their time. Only ever added to; every process follows it and answers from memory. */
+export const revocationsCollection: Collection = {
+  name: "revocations",
+  key: "integer",
+  columns: [
+    { name: "user_id", type: "integer", nullable: true },
+    { name: "generation", type: "integer", nullable: true },
+    { name: "role", type: "text", nullable: true },
+    { name: "family", type: "text", nullable: true },
+    /** From then on no access token is left that it could concern. */
+    { name: "expires_at", type: "date-time" },
+  ],
+  indexes: [["expires_at"]],
+};
+
+/** What a revocation can hit in an access token. */
+export interface RevocableClaims {
+  readonly sub: number;
+  /** The account's generation. */
+  readonly gen: number;
+  readonly role: Role;
+  /** The refresh family that the token came from. */
+  readonly fam: string;
+}
+
+export interface RevocationsOptions {
+  readonly store: Pick<Store, "follow">;
+  /** How long an access token lives. */
+  readonly accessSeconds: number;
+  /** Collections with a `user_id` whose rows end with a changed password: sessions. */
+  readonly endWithGeneration: readonly Collection[];
+  /** Collections with a `user_id` whose rows end only when the account is deactivated: API tokens, keys. */
+  readonly endWithAccount: readonly Collection[];
+}
+
+/** The view of what was revoked, and the changes that revoke; those belong into the transaction of what they follow from. */
+export interface Revocations {
+  /** Starts following. The store must have the collection open. */
+  open(): Promise<void>;
+  close(): void;
+  /** Whether an access token has ended. Throws 503 where the view is too old to tell. `now` in milliseconds. */
+  isRevoked(claims: RevocableClaims, now: number): boolean;
+  /**
+   * A changed password; with `deactivated` a deactivation. Ends sessions, refresh families and access tokens, and with
+   * `deactivated` API tokens. Refused as `OVERTAKEN` where the account was read before somebody else ended it: read it again.
+   */
+  endAccount(account: Pick<Account, "id" | "generation">, now: number, deactivated?: boolean): Change[];
+  /** A deletion; the rest goes with the account by cascade. */
+  endDeletedAccount(account: Pick<Account, "id" | "generation">, now: number): Change[];
+  /** Another role: tokens that carry the former one end. Stands behind the update of the account, whose lock orders two of them. */
+  changeRole(account: Pick<Account, "id" | "generation">, role: Role, now: number): Change[];
+  /** A logout, or a refresh token that was used twice. */
+  endFamily(family: string, now: number): Change[];
+  /** Removes what has become pointless, here and in the store. */
+  prune(now: number): Change[];
+}
+
+/** Beyond this age of the view nobody can say whether a token still stands. */
+const maxAgeMs = 5000;
+
+/** Clocks of several machines may differ by this much: the leeway on `iat`. */
+const slackMs = 60_000;
+
+interface EndedUser {
+  generation: number;
+  /** The only role that still stands; null: any. */
+  role: string | null;
+  expiresAt: number;
+}
+
+/** Makes the view of a store's revocations. */
+export function makeRevocations({
+  store,
+  accessSeconds,
+  endWithGeneration,
+  endWithAccount,
+}: RevocationsOptions): Revocations {
+  // Both in the order in which their entries end, so that forgetting looks at the front only.
+  const users = new Map<number, EndedUser>();
+  const families = new Map<string, number>();
+  let feed: Feed | null = null;
+
+  function revoke(
+    values: { user_id?: number; generation?: number; role?: Role; family?: string },
+    now: number,
+  ): Change {
+    const none = { user_id: null, generation: null, role: null, family: null };
+    const expires_at = new Date(now + accessSeconds * 1000 + slackMs).toISOString();
+    return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
+  }
+
+  function take({ record }: Row): void {
+    const expiresAt = Date.parse(record["expires_at"] as string);
+    const family = record["family"] as string | null;
+    if (family !== null) {
+      families.delete(family);
+      families.set(family, expiresAt);
+    } else {
+      takeUser(record["user_id"] as number, record["generation"] as number, record["role"] as string | null, expiresAt);
+    }
+  }
+
+  function takeUser(userId: number, generation: number, role: string | null, expiresAt: number): void {
+    const known = users.get(userId);
+    users.delete(userId);
+    // Tokens of a new generation were issued after the older roles were gone, so an older role says nothing of them.
+    if (known === undefined || generation > known.generation) users.set(userId, { generation, role, expiresAt });
+    else
+      users.set(userId, {
+        generation: known.generation,
+        role: role ?? known.role,
+        expiresAt: Math.max(known.expiresAt, expiresAt),
+      });
+  }
+
+  function forget(now: number): void {
+    for (const [userId, ended] of users) {
+      if (ended.expiresAt > now) break;
+      users.delete(userId);
+    }
+    for (const [family, expiresAt] of families) {
+      if (expiresAt > now) break;
+      families.delete(family);
+    }
+  }
+
+  return {
+    async open() {
+      feed = await store.follow(revocationsCollection, take);
+    },
+    close() {
+      feed?.close();
+      feed = null;
+    },
+    isRevoked({ sub, gen, role, fam }, now) {
+      if (feed === null) throw stale();
+      feed.catchUp();
+      if (feed.ageMs() > maxAgeMs) throw stale();
+      if (users.size === 0 && families.size === 0) return false;
+      forget(now);
+      const ended = users.get(sub);
+      if (ended !== undefined && (gen < ended.generation || (ended.role !== null && ended.role !== role))) return true;
+      return families.has(fam);
+    },
+    endAccount({ id, generation }, now, deactivated = false) {
+      const ofUser = { column: "user_id", operator: "eq", value: id } as const;
+      const ended = deactivated ? [...endWithGeneration, ...endWithAccount] : endWithGeneration;
+      return [
+        // Two of these from one reading would leave alive what was issued between them.
+        {
+          kind: "require",
+          collection: accountsCollection,
+          where: inGeneration(id, generation),
+          atLeast: 1,
+          name: OVERTAKEN,
+        },
+        { kind: "update", collection: accountsCollection, key: id, values: { generation: generation + 1 } },
+        ...ended.map((collection): Change => ({ kind: "deleteAll", collection, where: ofUser })),
+        revoke({ user_id: id, generation: generation + 1 }, now),
+      ];
+    },
+    endDeletedAccount({ id, generation }, now) {
+      // Generations begin at the time of creation: this one is above all that were, and not above those of an account made under the same id later.
+      return [revoke({ user_id: id, generation: Math.max(generation + 1, now) }, now)];
+    },
+    changeRole: ({ id, generation }, role, now) => [revoke({ user_id: id, generation, role }, now)],
+    endFamily: (family, now) => [revoke({ family }, now)],
+    prune(now) {
+      forget(now);
+      const where = { column: "expires_at", operator: "lte", value: new Date(now).toISOString() } as const;
+      return [{ kind: "deleteAll", collection: revocationsCollection, where }];
+    },
+  };
+}
+
+function inGeneration(id: number, generation: number) {
+  return {
+    all: [
+      { column: "id", operator: "eq", value: id },
+      { column: "generation", operator: "eq", value: generation },
+    ],
+  } as const;
+}
+
+function stale() {
+  return problem("unavailable", {
+    detail: "Whether this token was revoked cannot be told at the moment.",
+    headers: [["Retry-After", "1"]],
+  });
+}

@@ -1,0 +1,34 @@
+import { after } from "../../eventually.ts";
+import { identityOf, type Account, type Accounts } from "../accounts.ts";
+import { accepted, rejected, type Scheme, type Verdict } from "../scheme.ts";
+import type { Sessions, StoredSession } from "./sessions.ts";
+
+export interface SessionOptions {
+  readonly sessions: Pick<Sessions, "find">;
+  readonly accounts: Accounts;
+}
+
+/** Sessions: a cookie whose value is looked up in the store. */
+export function session({ sessions, accounts }: SessionOptions): Scheme {
+  return {
+    name: "session",
+    carriers: [{ in: "cookie", name: "session", hostPrefix: true }],
+    authenticate: (id, { now }) =>
+      after(sessions.find(id, now), (found): Verdict | Promise<Verdict> => {
+        // Not "unknown": an id of 256 bits cannot be guessed, and what arrives here is a cookie that outlived its session.
+        if (found === null) return expired;
+        return after(accounts.find(found.userId), (account) => judge(found, account));
+      }),
+  };
+}
+
+function judge(found: StoredSession, account: Account | null): Verdict {
+  if (account === null || account.generation !== found.generation) return revoked;
+  if (!account.active) return inactive;
+  return accepted(identityOf(account, "session", { expiresAt: found.expiresAt, sessionId: found.key }));
+}
+
+const ended = "The session has ended. Log in again.";
+const expired = rejected("expired", ended);
+const revoked = rejected("revoked", ended);
+const inactive = rejected("inactive", ended);

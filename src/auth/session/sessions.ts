@@ -1,0 +1,187 @@
+import { randomBytes } from "node:crypto";
+import { digest } from "../../crypto/secret.ts";
+import { after, type Eventually } from "../../eventually.ts";
+import type { Call } from "../../http/call.ts";
+import type { Observer } from "../../observation.ts";
+import { problem } from "../../problem/problem.ts";
+import type { Change, Collection, Row, Store, Where } from "../../store/store.ts";
+import type { Account } from "../accounts.ts";
+import { makeTouch } from "../touch.ts";
+
+/** Sessions; the key is a hash of the id, so nothing that is stored logs anyone in. */
+export const sessionsCollection: Collection = {
+  name: "sessions",
+  key: "text",
+  columns: [
+    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+    /** What the session is called in lists. */
+    { name: "public_id", type: "text", unique: true },
+    /** The account's generation at login: a session of an older one is dead. */
+    { name: "generation", type: "integer" },
+    { name: "created_at", type: "date-time" },
+    { name: "last_seen_at", type: "date-time" },
+    { name: "expires_at", type: "date-time" },
+    { name: "address", type: "text" },
+    { name: "user_agent", type: "text", nullable: true },
+  ],
+  indexes: [["user_id", "created_at"], ["expires_at"], ["last_seen_at"]],
+};
+
+/** A session that has not expired. */
+export interface StoredSession {
+  /** The hash under which it is stored. */
+  readonly key: string;
+  readonly userId: number;
+  readonly generation: number;
+  /** Its end however much it is used, in milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** A session as its user sees it. */
+export interface ListedSession {
+  readonly id: string;
+  readonly created_at: string;
+  readonly last_seen_at: string;
+  readonly expires_at: string;
+  readonly address: string;
+  readonly user_agent: string | null;
+  /** The caller came with this one. */
+  readonly current: boolean;
+}
+
+export interface SessionsOptions {
+  readonly store: Store;
+  /** How long a session lives unused. */
+  readonly idleSeconds: number;
+  /** How long it lives at most. */
+  readonly lifetimeSeconds: number;
+  readonly observe: Observer;
+}
+
+/** The sessions of a store. Times in milliseconds. */
+export interface Sessions {
+  /** A new session with a new id, whatever the caller came with. The id is for the cookie and is not kept. */
+  create(account: Account, call: Call): Promise<{ readonly id: string; readonly expiresAt: number }>;
+  /** The living session of that id, and notes that it was used. */
+  find(id: string, now: number): Eventually<StoredSession | null>;
+  /** Logs out. An id that is unknown is fine. */
+  end(id: string): Promise<void>;
+  /** The living sessions of a user, the newest first. `currentKey` is `identity.sessionId`. */
+  list(userId: number, currentKey: string | null, now: number): Promise<readonly ListedSession[]>;
+  /** Ends a session of the user by its public id; false where the user has none of that id. */
+  endOne(userId: number, publicId: string): Promise<boolean>;
+  endAll(userId: number): Promise<void>;
+  /** Removes expired sessions; for the timer. */
+  prune(now: number): Change[];
+}
+
+const idForm = /^[\w-]{43}$/;
+const maxUserAgent = 300;
+const maxListed = 1000;
+
+/** The sessions of a store. */
+export function sessions({ store, idleSeconds, lifetimeSeconds, observe }: SessionsOptions): Sessions {
+  const idleMs = idleSeconds * 1000;
+  // A tenth of a short idle time, so that a session in use never seems idle.
+  const everyMs = Math.min(60_000, idleMs / 10);
+  const touch = makeTouch({ store, collection: sessionsCollection, column: "last_seen_at", everyMs, observe });
+
+  function living(row: Row | null, now: number): StoredSession | null {
+    if (row === null) return null;
+    const { id, user_id, generation, expires_at, last_seen_at } = row.record;
+    const expiresAt = Date.parse(expires_at as string);
+    if (now >= expiresAt || now >= Date.parse(last_seen_at as string) + idleMs) return null;
+    touch(id as string, last_seen_at as string, now);
+    return { key: id as string, userId: user_id as number, generation: generation as number, expiresAt };
+  }
+
+  return {
+    async create({ id: user_id, generation }, call) {
+      const id = randomBytes(32).toString("base64url");
+      const expiresAt = call.now + lifetimeSeconds * 1000;
+      const created_at = timeText(call.now);
+      const values = {
+        user_id,
+        public_id: randomBytes(12).toString("base64url"),
+        generation,
+        created_at,
+        last_seen_at: created_at,
+        expires_at: timeText(expiresAt),
+        address: call.client.address,
+        user_agent: call.header("user-agent")?.slice(0, maxUserAgent) ?? null,
+      };
+      const outcome = await store.write({
+        changes: [{ kind: "insert", collection: sessionsCollection, key: keyOf(id), values }],
+      });
+      // The account went away between its password and here.
+      if (outcome.kind === "dangling") throw problem("invalid_credentials");
+      if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a new session.`);
+      return { id, expiresAt };
+    },
+    find(id, now) {
+      if (!idForm.test(id)) return null;
+      return after(store.find(sessionsCollection, keyOf(id)), (row) => living(row, now));
+    },
+    async end(id) {
+      await store.write({
+        changes: [{ kind: "deleteAll", collection: sessionsCollection, where: equals("id", keyOf(id)) }],
+      });
+    },
+    async list(userId, currentKey, now) {
+      const where: Where = {
+        all: [equals("user_id", userId), later("expires_at", now), later("last_seen_at", now - idleMs)],
+      };
+      const sort = [{ column: "created_at", descending: true }, { column: "id" }];
+      const rows = await store.list({ collection: sessionsCollection, where, sort, limit: maxListed });
+      return rows.map((row) => listed(row, currentKey));
+    },
+    async endOne(userId, publicId) {
+      const row = await store.findBy(sessionsCollection, "public_id", publicId);
+      if (row === null || row.record["user_id"] !== userId) return false;
+      const key = row.record["id"] as string;
+      const outcome = await store.write({ changes: [{ kind: "delete", collection: sessionsCollection, key }] });
+      return outcome.kind === "written";
+    },
+    async endAll(userId) {
+      await store.write({
+        changes: [{ kind: "deleteAll", collection: sessionsCollection, where: equals("user_id", userId) }],
+      });
+    },
+    prune(now) {
+      const where: Where = { any: [until("expires_at", now), until("last_seen_at", now - idleMs)] };
+      return [{ kind: "deleteAll", collection: sessionsCollection, where }];
+    },
+  };
+}
+
+function listed({ record }: Row, currentKey: string | null): ListedSession {
+  return {
+    id: record["public_id"] as string,
+    created_at: record["created_at"] as string,
+    last_seen_at: record["last_seen_at"] as string,
+    expires_at: record["expires_at"] as string,
+    address: record["address"] as string,
+    user_agent: record["user_agent"] as string | null,
+    current: record["id"] === currentKey,
+  };
+}
+
+function keyOf(id: string): string {
+  return digest(id).toString("base64url");
+}
+
+function equals(column: string, value: string | number): Where {
+  return { column, operator: "eq", value };
+}
+
+function later(column: string, ms: number): Where {
+  return { column, operator: "gt", value: timeText(ms) };
+}
+
+function until(column: string, ms: number): Where {
+  return { column, operator: "lte", value: timeText(ms) };
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { makeSideBySide } from "./side-by-side.ts";
+
+/** Tasks that all fail, against a limit. */
+function failing(limit: number) {
+  const sideBySide = makeSideBySide();
+  const failed = new Map<string, number>();
+  const running = { now: 0, most: 0 };
+  const room = (subjects: readonly string[]) => () => {
+    const left = limit - Math.max(...subjects.map((subject) => failed.get(subject) ?? 0));
+    if (left <= 0) throw new Error("no room");
+    return left;
+  };
+  return {
+    running,
+    run: (...subjects: string[]) =>
+      sideBySide(subjects, room(subjects), async () => {
+        running.most = Math.max(running.most, ++running.now);
+        await turn();
+        for (const subject of subjects) failed.set(subject, (failed.get(subject) ?? 0) + 1);
+        running.now--;
+      }),
+  };
+}
+
+test("a burst of failures gets no further than the limit, and up to it all run at once", async () => {
+  const { run, running } = failing(5);
+
+  const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => run("ada", "here")));
+
+  assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 5);
+  assert.equal(running.most, 5);
+});
+
+test("subjects do not wait for each other", async () => {
+  const { run, running } = failing(1);
+
+  const outcomes = await Promise.allSettled(["ada", "bob", "cyd"].map((name) => run(name)));
+
+  assert.ok(outcomes.every(({ status }) => status === "fulfilled"));
+  assert.equal(running.most, 3);
+});
+
+test("a task that throws makes room", async () => {
+  const sideBySide = makeSideBySide();
+  const fail = () =>
+    sideBySide(
+      ["ada"],
+      () => 1,
+      () => Promise.reject(new Error("broken")),
+    );
+
+  const outcomes = await Promise.allSettled([fail(), fail(), fail()]);
+
+  assert.deepEqual(
+    outcomes.map((each) => (each.status === "rejected" ? String(each.reason) : each.status)),
+    Array(3).fill("Error: broken"),
+  );
+});

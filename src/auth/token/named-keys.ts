@@ -1,0 +1,189 @@
+import { randomBytes } from "node:crypto";
+import {
+  formatOpaqueToken,
+  makeLookup,
+  opaqueTokenPrefix,
+  secretPart,
+  type OpaqueToken,
+} from "../../crypto/opaque-token.ts";
+import { hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
+import { after, type Eventually } from "../../eventually.ts";
+import type { Observer } from "../../observation.ts";
+import { problem } from "../../problem/problem.ts";
+import type { Collection, Row, Store, Where } from "../../store/store.ts";
+import { makeTouch } from "../touch.ts";
+
+/** Named keys; the key is the lookup id. What is kept of the secret is a digest that only this server can make. */
+export const namedKeysCollection: Collection = {
+  name: "named_keys",
+  key: "text",
+  columns: [
+    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+    { name: "name", type: "text" },
+    { name: "digest", type: "text" },
+    /** Null: not limited. */
+    { name: "scopes", type: "json", nullable: true },
+    { name: "created_at", type: "date-time" },
+    { name: "expires_at", type: "date-time", nullable: true },
+    { name: "last_used_at", type: "date-time", nullable: true },
+  ],
+  indexes: [["user_id", "created_at"]],
+};
+
+/** What a key shows of itself. */
+export interface ListedKey {
+  readonly id: string;
+  readonly name: string;
+  /** `lk_` and the lookup id. */
+  readonly prefix: string;
+  readonly scopes: readonly string[] | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+}
+
+/** What is asked for a new key. */
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: readonly string[] | null;
+  /** RFC 3339; null: does not expire. */
+  readonly expiresAt: string | null;
+}
+
+/** What became of a key that was presented. */
+export type CheckedKey =
+  | {
+      readonly kind: "genuine";
+      readonly userId: number;
+      readonly scopes: readonly string[] | null;
+      /** In milliseconds since the epoch; null: does not expire. */
+      readonly expiresAt: number | null;
+    }
+  | { readonly kind: "expired" | "revoked" | "unknown" | "forged" };
+
+export interface NamedKeysOptions {
+  readonly store: Store;
+  readonly secret: Secret;
+  readonly observe: Observer;
+}
+
+/** The named keys of a store. `now` in milliseconds. */
+export interface NamedKeys {
+  /** A new key, shown this once. */
+  create(userId: number, asked: NewKey, now: number): Promise<{ readonly listed: ListedKey; readonly key: string }>;
+  /** The keys of a user, the oldest first. */
+  list(userId: number): Promise<readonly ListedKey[]>;
+  /** A key of the user by its id; null where the user has none of that id. */
+  find(userId: number, id: string): Promise<ListedKey | null>;
+  /** Ends a key of the user; false where the user has none of that id. */
+  revoke(userId: number, id: string): Promise<boolean>;
+  /** Whose key it is and what it may do, and notes that it was used. */
+  check(key: OpaqueToken, now: number): Eventually<CheckedKey>;
+}
+
+/** Half of the secret tells that it was issued here, half is drawn: 120 bits. */
+const secretHalfBytes = 15;
+const maxKeys = 100;
+const idForm = /^[0-9A-Za-z]{14}$/;
+
+/** The named keys of a store. */
+export function namedKeys({ store, secret, observe }: NamedKeysOptions): NamedKeys {
+  const digestKey = secret.derive("named-key");
+  const markKey = secret.derive("named-key-mark");
+  const touch = makeTouch({ store, collection: namedKeysCollection, column: "last_used_at", everyMs: 60_000, observe });
+
+  /** Keyed, and bound to the user: a row that somebody wrote into the database, or gave to another user, lets nobody in. */
+  function digestOf({ lookup, secret: presented }: OpaqueToken, userId: number): Buffer {
+    return hmac(digestKey, `${lookup}|${userId}|${presented}`);
+  }
+
+  /** What every key with this lookup id begins with: when its row is gone, it tells a revoked key from a guess. */
+  function markOf(lookup: string): string {
+    return secretPart(hmac(markKey, lookup), secretHalfBytes);
+  }
+
+  function wasIssued({ lookup, secret: presented }: OpaqueToken): boolean {
+    const mark = Buffer.from(markOf(lookup));
+    return sameBytes(mark, Buffer.from(presented.slice(0, mark.length)));
+  }
+
+  async function findRow(userId: number, id: string): Promise<Row | null> {
+    const row = idForm.test(id) ? await store.find(namedKeysCollection, id) : null;
+    return row?.record["user_id"] === userId ? row : null;
+  }
+
+  return {
+    async create(userId, { name, scopes, expiresAt }, now) {
+      const lookup = makeLookup();
+      const token = { lookup, secret: markOf(lookup) + secretPart(randomBytes(secretHalfBytes), secretHalfBytes) };
+      const values = {
+        user_id: userId,
+        name,
+        digest: digestOf(token, userId).toString("base64url"),
+        scopes,
+        created_at: new Date(now).toISOString(),
+        expires_at: expiresAt,
+        last_used_at: null,
+      };
+      const outcome = await store.write({
+        changes: [
+          {
+            kind: "require",
+            collection: namedKeysCollection,
+            where: ofUser(userId),
+            atMost: maxKeys - 1,
+            name: "keys",
+          },
+          { kind: "insert", collection: namedKeysCollection, key: lookup, values },
+        ],
+      });
+      if (outcome.kind === "dangling") throw problem("not_found");
+      if (outcome.kind === "refused")
+        throw problem("conflict", { detail: `A user has ${maxKeys} keys at most. Delete one first.` });
+      if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a new key.`);
+      return { listed: listed(outcome.rows[1]!), key: formatOpaqueToken(token) };
+    },
+    async list(userId) {
+      const sort = [{ column: "created_at" }, { column: "id" }];
+      const rows = await store.list({ collection: namedKeysCollection, where: ofUser(userId), sort, limit: maxKeys });
+      return rows.map(listed);
+    },
+    async find(userId, id) {
+      const row = await findRow(userId, id);
+      return row === null ? null : listed(row);
+    },
+    async revoke(userId, id) {
+      if ((await findRow(userId, id)) === null) return false;
+      const outcome = await store.write({ changes: [{ kind: "delete", collection: namedKeysCollection, key: id }] });
+      return outcome.kind === "written";
+    },
+    check: (token, now) =>
+      after(store.find(namedKeysCollection, token.lookup), (row): CheckedKey => {
+        if (row === null) return { kind: wasIssued(token) ? "revoked" : "unknown" };
+        const { user_id, digest, scopes, expires_at, last_used_at } = row.record;
+        const userId = user_id as number;
+        if (!sameBytes(digestOf(token, userId), Buffer.from(digest as string, "base64url"))) return { kind: "forged" };
+        const expiresAt = expires_at === null ? null : Date.parse(expires_at as string);
+        // Told only to whoever knows the key.
+        if (expiresAt !== null && now >= expiresAt) return { kind: "expired" };
+        touch(token.lookup, last_used_at as string | null, now);
+        return { kind: "genuine", userId, scopes: scopes as readonly string[] | null, expiresAt };
+      }),
+  };
+}
+
+function ofUser(userId: number): Where {
+  return { column: "user_id", operator: "eq", value: userId };
+}
+
+function listed({ record }: Row): ListedKey {
+  return {
+    id: record["id"] as string,
+    name: record["name"] as string,
+    prefix: opaqueTokenPrefix(record["id"] as string),
+    scopes: record["scopes"] as readonly string[] | null,
+    created_at: record["created_at"] as string,
+    expires_at: record["expires_at"] as string | null,
+    last_used_at: record["last_used_at"] as string | null,
+  };
+}

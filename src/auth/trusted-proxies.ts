@@ -1,0 +1,95 @@
+import ipaddr from "ipaddr.js";
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [address: Address, bits: number];
+
+/** The proxies whose word about a caller counts. */
+export interface TrustedProxies {
+  readonly unix: boolean;
+  readonly ranges: readonly Range[];
+}
+
+/** Proxies as a setting names them, and what is wrong with it. */
+export interface TrustedProxySetting {
+  readonly proxies: readonly string[];
+  /** One sentence for each entry that cannot be used, with its cure. */
+  readonly problems: readonly string[];
+}
+
+/** Reads a comma-separated list of addresses, CIDR ranges and `unix`. */
+export function parseTrustedProxies(text: string): TrustedProxySetting {
+  const proxies = text
+    .split(",")
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
+  const problems = proxies.map(problemWith).filter((each) => each !== null);
+  return { proxies, problems };
+}
+
+/** Makes the list ready for questions. Throws where an entry cannot be used. */
+export function requireTrustedProxies(proxies: readonly string[]): TrustedProxies {
+  const problems = proxies.map(problemWith).filter((each) => each !== null);
+  if (problems.length > 0) throw new TypeError(problems.join(" "));
+  const ranges = proxies.map(parseRange).filter((each) => each !== null);
+  return { unix: proxies.includes("unix"), ranges };
+}
+
+/** Whether this address is one of the proxies. */
+export function isTrusted(trusted: TrustedProxies, address: string): boolean {
+  if (address === "unix") return trusted.unix;
+  const parsed = parseAddress(address);
+  return parsed !== null && trusted.ranges.some((range) => isWithin(parsed, range));
+}
+
+/** Reads one entry of `X-Forwarded-For`, with or without a port; null where it is no address. */
+export function readAddress(entry: string): string | null {
+  const text = entry.trim();
+  const bare = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text;
+  return parseAddress(bare)?.toString() ?? null;
+}
+
+/** The network that one subscriber holds: an IPv4 address, or the /64 of an IPv6 one. */
+export function formatNetwork(address: string): string {
+  if (!address.includes(":")) return address;
+  const parsed = parseAddress(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address;
+  return `${parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(":")}::/64`;
+}
+
+/** Only the spellings that everyone reads alike: no octal, hexadecimal or shortened IPv4. */
+function parseAddress(text: string): Address | null {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
+  if (!text.includes(":") || text.length > 64 || !ipaddr.IPv6.isValid(text)) return null;
+  const address = ipaddr.IPv6.parse(text);
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  return new ipaddr.IPv6(address.parts);
+}
+
+function isWithin(address: Address, [start, bits]: Range): boolean {
+  if (address instanceof ipaddr.IPv4) return start instanceof ipaddr.IPv4 && address.match(start, bits);
+  return start instanceof ipaddr.IPv6 && address.match(start, bits);
+}
+
+function parseRange(text: string): Range | null {
+  const [name = "", length, ...more] = text.split("/");
+  const address = parseAddress(name);
+  if (address === null || more.length > 0) return null;
+  const whole = address.kind() === "ipv4" ? 32 : 128;
+  if (length === undefined) return [address, whole];
+  if (!/^\d{1,3}$/.test(length)) return null;
+  // ::ffff:10.0.0.0/104 is 10.0.0.0/8 in other words.
+  const bits = Number(length) - (whole === 32 && name.includes(":") ? 96 : 0);
+  return bits < 0 || bits > whole ? null : [address, bits];
+}
+
+function problemWith(entry: string): string | null {
+  if (entry === "unix") return null;
+  const range = parseRange(entry);
+  if (range === null)
+    return `"${entry}" is neither an IP address, nor a CIDR range such as 10.0.0.0/8, nor the word unix.`;
+  if (range[1] === 0) return `"${entry}" would trust everyone; name the addresses of your proxies.`;
+  return null;
+}

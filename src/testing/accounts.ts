@@ -1,0 +1,34 @@
+import { accountsCollection, storeAccounts, type Accounts } from "../auth/accounts.ts";
+import { guessesCollection } from "../auth/guessing.ts";
+import { hashPassword } from "../crypto/password-hash.ts";
+import type { Store, WrittenValues } from "../store/store.ts";
+
+/** Somebody with an account, as a test writes it down. */
+export interface Person {
+  readonly username: string;
+  readonly password?: string;
+  /** In place of a password. */
+  readonly passwordHash?: string | null;
+  readonly active?: boolean;
+  readonly role?: "user" | "admin";
+}
+
+/** Fills an open or a new store with accounts; their ids are 1, 2, 3 … in the order given. */
+export async function accountsIn(store: Store, people: readonly Person[]): Promise<Accounts> {
+  await store.open([accountsCollection, guessesCollection]);
+  for (const person of people) {
+    const values: WrittenValues = {
+      username: person.username,
+      username_follows_email: false,
+      role: person.role ?? "user",
+      active: person.active ?? true,
+      password_hash:
+        person.password === undefined ? (person.passwordHash ?? null) : await hashPassword(person.password),
+      generation: 1,
+      created_at: "2026-01-01T00:00:00.000Z",
+      last_login_at: null,
+    };
+    await store.write({ changes: [{ kind: "insert", collection: accountsCollection, values }] });
+  }
+  return storeAccounts(store);
+}

@@ -1,0 +1,323 @@
+import assert from "node:assert/strict";
+import { scryptSync } from "node:crypto";
+import { test } from "node:test";
+import { absent, accepted, rejected, type Scheme, type Verdict } from "../auth/scheme.ts";
+import { digest, sameBytes } from "../crypto/secret.ts";
+import type { Call } from "../http/call.ts";
+import type { Identity } from "../identity.ts";
+import { certifyScheme, schemeChecks } from "./scheme-contract.ts";
+import type { SchemeSubject, SchemeTools } from "./scheme-contract/subject.ts";
+
+const identity: Identity = { id: 1, username: "ada", role: "user", scheme: "badge", scopes: null, expiresAt: null };
+const secret = "difference-engine";
+const form = /^(\d{1,6}):([a-z-]{8,64})$/;
+const malformed = rejected("malformed");
+
+/** A good scheme, as small as one can be: `Authorization: Badge 17:difference-engine`. */
+function badge({ now }: SchemeTools): SchemeSubject & { readonly badges: Map<string, Buffer> } {
+  const badges = new Map([["17", digest(secret)]]);
+  const endsAt = now + 3600_000;
+  let isRevoked = false;
+  const scheme: Scheme = {
+    name: "badge",
+    carriers: [{ in: "authorization", scheme: "Badge" }],
+    challenge: () => 'Badge realm="gate"',
+    authenticate(credential, call) {
+      const [, number, presented] = form.exec(credential) ?? [];
+      if (number === undefined || presented === undefined) return malformed;
+      const proof = badges.get(number);
+      if (!sameBytes(digest(presented), proof ?? digest("nobody's")))
+        return rejected(proof === undefined ? "unknown" : "forged");
+      if (isRevoked) return rejected("revoked");
+      return call.now < endsAt ? accepted(identity) : rejected("expired");
+    },
+  };
+  return {
+    scheme,
+    badges,
+    valid: `17:${secret}`,
+    wrong: "17:analytical-engine",
+    unknown: `99:${secret}`,
+    malformed: ["17", "seventeen:engine", `17:${secret}!`],
+    lifetimeSeconds: 3600,
+    revoke: async () => void (isRevoked = true),
+    secrets: [secret, "analytical-engine"],
+  };
+}
+
+certifyScheme("a good scheme", badge);
+
+type Authenticate = (credential: string, call: Call) => Verdict | Promise<Verdict>;
+
+interface Broken {
+  readonly what: string;
+  /** The check that finds it. */
+  readonly check: string;
+  /** What is wrong with it; `good` is how it should answer. */
+  readonly breaks: (good: Authenticate, tools: SchemeTools) => Partial<Scheme>;
+}
+
+/** Changes the good answer where it is a rejection. */
+function insteadOfRejecting(change: (credential: string) => Verdict): Broken["breaks"] {
+  return (good) => ({
+    async authenticate(credential, call) {
+      const verdict = await good(credential, call);
+      return verdict.kind === "rejected" && verdict.reason !== "malformed" ? change(credential) : verdict;
+    },
+  });
+}
+
+/** What a password hash costs. */
+function work(): void {
+  scryptSync("password", "salt", 32, { cost: 16_384 });
+}
+
+const broken: readonly Broken[] = [
+  {
+    what: "has a name that is no name",
+    check: "it has a name, and carriers that a request can have",
+    breaks: () => ({ name: "Badge Of Honour" }),
+  },
+  {
+    what: "signs with another scheme's name",
+    check: "a valid credential is accepted in every carrier, as the identity that it stands for",
+    breaks: (good) => ({
+      async authenticate(credential, call) {
+        const verdict = await good(credential, call);
+        return verdict.kind === "accepted" ? accepted({ ...identity, scheme: "basic" }) : verdict;
+      },
+    }),
+  },
+  {
+    what: "has a carrier that it forgets to look at",
+    check: "a valid credential is accepted in every carrier, as the identity that it stands for",
+    breaks: (good) => ({
+      carriers: [
+        { in: "authorization", scheme: "Badge" },
+        { in: "cookie", name: "badge" },
+      ],
+      authenticate: (credential, call, carrier) => (carrier.in === "cookie" ? absent : good(credential, call)),
+    }),
+  },
+  {
+    what: "accepts a credential only once",
+    check: "a valid credential is accepted again and again, also at the same time",
+    breaks(good) {
+      const used = new Set<string>();
+      return {
+        authenticate: (credential, call) =>
+          used.size === used.add(credential).size ? rejected("expired") : good(credential, call),
+      };
+    },
+  },
+  {
+    what: "knows the number and forgets to ask for the secret",
+    check: "a wrong credential is refused, also where nobody is needed",
+    breaks: (good) => ({
+      authenticate: (credential, call) => (credential.startsWith("17:") ? accepted(identity) : good(credential, call)),
+    }),
+  },
+  {
+    what: "has a challenge only for those who were refused",
+    check: "a missing credential is nobody's, and so is one of another scheme",
+    breaks: () => ({ challenge: (_call, rejection) => `Badge error="${rejection!.reason}"` }),
+  },
+  {
+    what: "cannot take what is long",
+    check: "an oversized credential is refused",
+    breaks: (good) => ({
+      authenticate(credential, call) {
+        if (credential.length > 1024) throw new RangeError("The badge is too long.");
+        return good(credential, call);
+      },
+    }),
+  },
+  {
+    what: "lets wrong credentials pass as nobody's",
+    check: "a wrong credential is refused, also where nobody is needed",
+    breaks: insteadOfRejecting(() => absent),
+  },
+  {
+    what: "remembers whom it let in by the number alone",
+    check: "a wrong credential stays wrong after a right one, and a right one stays right",
+    breaks(good) {
+      const known = new Set<string>();
+      return {
+        async authenticate(credential, call) {
+          const number = credential.split(":")[0]!;
+          if (known.has(number)) return accepted(identity);
+          const verdict = await good(credential, call);
+          if (verdict.kind === "accepted") known.add(number);
+          return verdict;
+        },
+      };
+    },
+  },
+  {
+    what: "keeps the credential where the next request overwrites it",
+    check: "credentials that come at the same time get each its own verdict",
+    breaks(good) {
+      let current = "";
+      return {
+        async authenticate(credential, call) {
+          current = credential;
+          await new Promise((resolve) => setImmediate(resolve));
+          return good(current, call);
+        },
+      };
+    },
+  },
+  {
+    what: "compares as much as was sent",
+    check: "a credential counts whole: cut short or with something added it is refused",
+    breaks: (good) => ({
+      authenticate: (credential, call) =>
+        credential.length > 3 && `17:${secret}`.startsWith(credential)
+          ? good(`17:${secret}`, call)
+          : good(credential, call),
+    }),
+  },
+  {
+    what: "takes what is malformed for a guess",
+    check: "a malformed credential is refused and is no guess",
+    breaks: (good) => ({
+      authenticate: (credential, call) => (form.test(credential) ? good(credential, call) : rejected("unknown")),
+    }),
+  },
+  {
+    what: "decodes what cannot be decoded",
+    check: "no text makes it throw, and none of them lets anyone in",
+    breaks: (good) => ({ authenticate: (credential, call) => good(decodeURIComponent(credential), call) }),
+  },
+  {
+    what: "finds a holder in what every object inherits",
+    check: "no text makes it throw, and none of them lets anyone in",
+    breaks(good) {
+      const doors: Record<string, unknown> = { 17: secret };
+      return {
+        authenticate(credential, call) {
+          const [door = "", given = ""] = credential.split(":");
+          return door in doors && String(doors[door]).includes(given) ? accepted(identity) : good(credential, call);
+        },
+      };
+    },
+  },
+  {
+    what: "forgets to look at the clock",
+    check: "an expired credential is refused, from the moment on that it ends",
+    breaks: (good, { now }) => ({
+      authenticate: (credential, call) => good(credential, Object.create(call, { now: { value: now } }) as Call),
+    }),
+  },
+  {
+    what: "takes an expired credential for a guess",
+    check: "an expired credential is refused, from the moment on that it ends",
+    breaks: insteadOfRejecting(() => rejected("unknown")),
+  },
+  {
+    what: "remembers its verdicts",
+    check: "a revoked credential is refused at once, also where it was just used",
+    breaks(good) {
+      const verdicts = new Map<string, Verdict | Promise<Verdict>>();
+      return {
+        authenticate(credential, call) {
+          const verdict = verdicts.get(credential) ?? good(credential, call);
+          verdicts.set(credential, verdict);
+          return verdict;
+        },
+      };
+    },
+  },
+  {
+    what: "offers a challenge that nobody can read",
+    check: "a challenge is one that clients can read, and names a scheme that is accepted",
+    breaks: () => ({ challenge: () => 'Badge realm="gate' }),
+  },
+  {
+    what: "offers a challenge to a scheme that it does not take",
+    check: "a challenge is one that clients can read, and names a scheme that is accepted",
+    breaks: () => ({ challenge: () => 'Basic realm="gate"' }),
+  },
+  {
+    what: "reads a header that it does not declare",
+    check: "it reads no header but those that it declares",
+    breaks: (good) => ({
+      authenticate: (credential, call) =>
+        call.header("x-badge-of-the-house") === undefined ? good(credential, call) : accepted(identity),
+    }),
+  },
+  {
+    what: "repeats the credential in what it tells",
+    check: "no secret is told: not in answers, challenges, details, observations or errors",
+    breaks: insteadOfRejecting((credential) => rejected("forged", `The badge ${credential} is wrong.`)),
+  },
+  {
+    what: "throws an error with the credential in it",
+    check: "no secret is told: not in answers, challenges, details, observations or errors",
+    breaks: insteadOfRejecting((credential) => {
+      throw new Error(`badge ${credential}: no match`);
+    }),
+  },
+  {
+    what: "says which badges there are",
+    check: "what is unknown and what is wrong are told in the same words",
+    breaks: (good) => ({
+      async authenticate(credential, call) {
+        const verdict = await good(credential, call);
+        return verdict.kind === "rejected" && verdict.reason === "unknown"
+          ? rejected("unknown", "There is no such badge.")
+          : verdict;
+      },
+    }),
+  },
+  {
+    what: "computes only where there is a badge",
+    check: "what is unknown and what is wrong take the same time",
+    breaks: (good) => ({
+      authenticate(credential, call) {
+        if (credential.startsWith("17:")) work();
+        return good(credential, call);
+      },
+    }),
+  },
+  {
+    what: "computes before it counts",
+    check: "too many guesses are throttled, and before any costly work",
+    breaks: (good) => ({
+      authenticate(credential, call) {
+        work();
+        return good(credential, call);
+      },
+    }),
+  },
+  {
+    what: "calls a guess malformed, so that nobody counts it",
+    check: "too many guesses are throttled, and before any costly work",
+    breaks: insteadOfRejecting(() => malformed),
+  },
+  {
+    what: "shuts the door to everyone where one is guessing",
+    check: "a credential in use goes on working while guesses are throttled",
+    breaks: (good, { guessing }) => ({
+      async authenticate(credential, call) {
+        await guessing.check(call);
+        return good(credential, call);
+      },
+    }),
+  },
+];
+
+for (const { what, check, breaks } of broken) {
+  test(`a scheme that ${what} is caught: ${check}`, async () => {
+    const named = schemeChecks.find(({ name }) => name === check);
+    assert.ok(named, "the check is there");
+    const make = (tools: SchemeTools): SchemeSubject => {
+      const subject = badge(tools);
+      const good: Authenticate = (credential, call) =>
+        subject.scheme.authenticate(credential, call, subject.scheme.carriers[0]!);
+      return { ...subject, scheme: { ...subject.scheme, ...breaks(good, tools) } };
+    };
+
+    await assert.rejects(named.run(make), assert.AssertionError);
+  });
+}

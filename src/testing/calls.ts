@@ -1,0 +1,35 @@
+import { makeClientReader } from "../auth/client.ts";
+import { Call } from "../http/call.ts";
+
+/** A request as a test writes it down. */
+export interface CallSketch {
+  readonly method?: string;
+  /** Path and query. */
+  readonly path?: string;
+  /** In the order and spelling in which they are to arrive; a name may come twice. */
+  readonly headers?: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[];
+  /** The address on the other end; `127.0.0.1` where it is left out. */
+  readonly peer?: string;
+  readonly encrypted?: boolean;
+  /** When it arrives, in milliseconds since the epoch. */
+  readonly now?: number;
+  readonly trustedProxies?: readonly string[];
+  readonly body?: string | Uint8Array;
+}
+
+/** A call without a socket, for tests. */
+export function callOf(sketch: CallSketch = {}): Call {
+  const { headers = [], now = 0, trustedProxies = [], body = "" } = sketch;
+  const pairs = Array.isArray(headers) ? headers : Object.entries(headers);
+  return new Call(
+    {
+      method: sketch.method ?? "GET",
+      target: sketch.path ?? "/",
+      rawHeaders: pairs.flat(),
+      peer: sketch.peer ?? "127.0.0.1",
+      encrypted: sketch.encrypted ?? false,
+      readBody: async () => (typeof body === "string" ? Buffer.from(body) : body),
+    },
+    { now: () => now, makeRequestId: () => "request-1", readClient: makeClientReader(trustedProxies) },
+  );
+}

@@ -1,0 +1,13 @@
+import { test } from "node:test";
+import type { SchemeCheck } from "./scheme-contract/bench.ts";
+import { discretionChecks } from "./scheme-contract/discretion.ts";
+import type { MakeSubject } from "./scheme-contract/subject.ts";
+import { verdictChecks } from "./scheme-contract/verdicts.ts";
+
+/** Every promise of a scheme. */
+export const schemeChecks: readonly SchemeCheck[] = [...verdictChecks, ...discretionChecks];
+
+/** What every scheme promises, as tests of node:test. `make` makes the scheme anew for each of them. */
+export function certifyScheme(name: string, make: MakeSubject): void {
+  for (const check of schemeChecks) test(`${name}: ${check.name}`, () => check.run(make));
+}

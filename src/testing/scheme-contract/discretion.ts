@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { inspect } from "node:util";
+import type { Rejection } from "../../auth/scheme.ts";
+import { carried, checkOf, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
+import { assertAccepted, assertRefused } from "./verdicts.ts";
+
+/** Promises about what is told, and what is kept for oneself. */
+export const discretionChecks: readonly SchemeCheck[] = [
+  checkOf("a challenge is one that clients can read, and names a scheme that is accepted", async (bench) => {
+    const { scheme } = bench.subject;
+    for (const rejection of [null, ...(await rejectionsOf(bench))]) {
+      const challenge = scheme.challenge?.(bench.watchedCall(new Set()), rejection) ?? null;
+      if (challenge === null) continue;
+      assert.match(challenge, challengeForm, "a challenge has the syntax of RFC 9110 §11.3");
+      const accepted = scheme.carriers.flatMap((carrier) =>
+        carrier.in === "authorization" ? [carrier.scheme.toLowerCase()] : [],
+      );
+      const named = challenge.split(" ")[0]!.toLowerCase();
+      assert.ok(accepted.length === 0 || accepted.includes(named), `${named} is what the carriers accept`);
+    }
+  }),
+
+  checkOf("no cache gives an answer to somebody else", async (bench) => {
+    const { scheme, valid, wrong } = bench.subject;
+    for (const carrier of scheme.carriers) {
+      const accepted = await bench.present(valid, { carrier });
+      assertAccepted(bench, accepted);
+      assert.match(
+        accepted.headers.get("cache-control") ?? "",
+        /^(?:private\b|no-store$)/,
+        "what was accepted is private",
+      );
+      const refused = await bench.present(wrong, { carrier });
+      assertRefused(refused);
+      assert.equal(refused.headers.get("cache-control"), "no-store", "what was refused is not kept");
+      const field = carried(carrier, "")[0].toLowerCase();
+      for (const { headers } of [accepted, refused])
+        assert.ok(listOf(headers.get("vary")).includes(field), `Vary names ${field}`);
+    }
+  }),
+
+  checkOf("it reads no header but those that it declares", async (bench) => {
+    const { scheme, headers = {} } = bench.subject;
+    const declared = new Set(
+      [...scheme.carriers.map((carrier) => carried(carrier, "")[0]), ...Object.keys(headers)].map((name) =>
+        name.toLowerCase(),
+      ),
+    );
+    for (const carrier of scheme.carriers) {
+      for (const credential of credentialsOf(bench)) {
+        const read = new Set<string>();
+        await bench.judge(credential, { carrier, call: bench.watchedCall(read) }).catch(() => null);
+        assert.deepEqual(
+          [...read].filter((name) => !declared.has(name)),
+          [],
+          "Vary could not name what only the scheme knows of",
+        );
+      }
+    }
+  }),
+
+  checkOf("no secret is told: not in answers, challenges, details, observations or errors", async (bench) => {
+    const { scheme, secrets = credentialsOf(bench) } = bench.subject;
+    const told: string[] = [];
+    const tell = (value: unknown): number =>
+      told.push(
+        typeof value === "string" ? value : inspect(value, { depth: 12, maxStringLength: null, maxArrayLength: null }),
+      );
+    for (const credential of [...credentialsOf(bench), `${bench.subject.valid}x`]) {
+      for (const path of [undefined, OPEN]) {
+        const answer: Answered = await bench.present(credential, path === undefined ? {} : { path });
+        tell([...answer.headers].join("\n"));
+        tell(answer.text);
+      }
+      const verdict = await bench.judge(credential).catch((error: unknown) => ({ kind: "error", error }) as const);
+      tell(verdict);
+      if (verdict.kind === "rejected") tell(scheme.challenge?.(bench.watchedCall(new Set()), verdict) ?? "");
+    }
+    for (const observation of bench.observed) {
+      tell(observation);
+      if ("error" in observation && observation.error instanceof Error) tell(String(observation.error.stack));
+    }
+    for (const secret of secrets) {
+      const place = told.findIndex((text) => text.includes(secret));
+      assert.equal(place, -1, "a secret is in what was told");
+    }
+  }),
+
+  checkOf("what is unknown and what is wrong are told in the same words", async (bench) => {
+    const { unknown, wrong } = bench.subject;
+    if (unknown === undefined) return;
+    const [one, other] = [await bench.present(unknown), await bench.present(wrong)];
+    assert.deepEqual(wordsOf(one), wordsOf(other));
+  }),
+
+  checkOf("what is unknown and what is wrong take the same time", async (bench) => {
+    const { unknown, wrong } = bench.subject;
+    if (unknown === undefined) return;
+    const rounds: string[] = [];
+    // A machine that is busy may spoil a round, but not in the same way three times.
+    for (let round = 0; round < 3; round++) {
+      const [unknownMs, wrongMs] = await medians(bench, [unknown, wrong]);
+      const isSame =
+        Math.abs(unknownMs! - wrongMs!) < 1 || Math.max(unknownMs!, wrongMs!) < 2 * Math.min(unknownMs!, wrongMs!);
+      if (isSame) return;
+      rounds.push(`${unknownMs!.toFixed(1)} ms for the unknown, ${wrongMs!.toFixed(1)} ms for the wrong`);
+    }
+    assert.fail(`The time tells what there is: ${rounds.join("; ")}`);
+  }),
+
+  checkOf("too many guesses are throttled, and before any costly work", async (bench) => {
+    const { wrong, countsGuesses = true } = bench.subject;
+    const before: number[] = [];
+    for (let times = 0; times < 10; times++) {
+      before.push(await cpuMs(async () => assertRefused(await bench.present(wrong))));
+    }
+    const later: number[] = [];
+    for (let times = 0; times < 5; times++) {
+      let answer: Answered | null = null;
+      later.push(await cpuMs(async () => void (answer = await bench.present(wrong))));
+      assertThrottled(answer!, countsGuesses);
+    }
+    // What takes 5 ms computes something; without it an answer takes a small part of that.
+    const isIdle = median(before) < 5 || median(later) < median(before) / 2;
+    assert.ok(!countsGuesses || isIdle, "what is throttled costs no work");
+  }),
+
+  checkOf("a credential in use goes on working while guesses are throttled", async (bench) => {
+    const { valid, wrong } = bench.subject;
+    assertAccepted(bench, await bench.present(valid));
+    for (let times = 0; times < 12; times++) await bench.present(wrong);
+    assertAccepted(bench, await bench.present(valid));
+  }),
+];
+
+const name = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const parameter = `${name}[ \\t]*=[ \\t]*(?:${name}|"(?:[\\t \\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\[\\t\\x20-\\x7e])*")`;
+const challengeForm = new RegExp(
+  `^${name}(?: +(?:[A-Za-z0-9._~+/-]+=*|${parameter}(?:[ \\t]*,[ \\t]*${parameter})*))?$`,
+);
+
+function credentialsOf({ subject: { valid, wrong, unknown, malformed = [] } }: Bench): readonly string[] {
+  return [valid, wrong, ...(unknown === undefined ? [] : [unknown]), ...malformed];
+}
+
+async function rejectionsOf(bench: Bench): Promise<readonly Rejection[]> {
+  const rejections: Rejection[] = [];
+  for (const credential of credentialsOf(bench)) {
+    const verdict = await bench.judge(credential).catch(() => null);
+    if (verdict?.kind === "rejected") rejections.push(verdict);
+  }
+  return rejections;
+}
+
+function assertThrottled({ status, headers }: Answered, countsGuesses: boolean): void {
+  if (!countsGuesses) return assert.notEqual(status, 429, "what is no guess is not throttled");
+  assert.equal(status, 429, "after ten guesses in a minute comes 429");
+  assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/, "429 says when to come again");
+}
+
+/** What a task costs on all threads: other programs on the machine do not count. */
+async function cpuMs(task: () => Promise<void>): Promise<number> {
+  const start = process.cpuUsage();
+  await task();
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}
+
+function listOf(header = ""): readonly string[] {
+  return header.toLowerCase().split(/, */);
+}
+
+function wordsOf({ status, headers, text }: Answered): unknown {
+  const { code, detail } = JSON.parse(text) as { code: string; detail: string };
+  return { status, code, detail, challenge: headers.get("www-authenticate") };
+}
+
+/** In milliseconds, of tries in turn. */
+async function medians(bench: Bench, credentials: readonly string[]): Promise<readonly number[]> {
+  const times = credentials.map((): number[] => []);
+  for (let round = 0; round < 7; round++) {
+    for (const [at, credential] of credentials.entries()) {
+      // Later than any window in which guesses count.
+      bench.clock.now += 120_000;
+      const start = performance.now();
+      await bench.judge(credential);
+      times[at]!.push(performance.now() - start);
+    }
+  }
+  return times.map(median);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
+}

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { Problem } from "../../problem/problem.ts";
+import { carried, checkOf, CLOSED, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Promises about who is let in. */
+export const verdictChecks: readonly SchemeCheck[] = [
+  checkOf("it has a name, and carriers that a request can have", async ({ subject: { scheme } }) => {
+    assert.match(scheme.name, /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, "the name is in lower case, with hyphens");
+    assert.ok(scheme.carriers.length > 0, "there is a carrier");
+    for (const carrier of scheme.carriers) {
+      assert.match(
+        carrier.in === "authorization" ? carrier.scheme : carrier.name,
+        token,
+        "the carrier's name is a token of HTTP",
+      );
+    }
+  }),
+
+  checkOf("a valid credential is accepted in every carrier, as the identity that it stands for", async (bench) => {
+    const { scheme, valid } = bench.subject;
+    for (const carrier of scheme.carriers) {
+      const verdict = await bench.judge(valid, { carrier });
+      assert.equal(verdict.kind, "accepted");
+      if (verdict.kind !== "accepted") return;
+      const { id, username, role, scopes, expiresAt } = verdict.identity;
+      assert.equal(verdict.identity.scheme, scheme.name, "the identity names the scheme that accepted it");
+      assert.ok(Number.isSafeInteger(id) && id > 0 && username !== "", "the identity has an id and a name");
+      assert.ok(role === "user" || role === "admin", "the role is one that there is");
+      assert.ok(scopes === null || Array.isArray(scopes), "scopes are null or a list");
+      assert.ok(expiresAt === null || expiresAt > bench.clock.now, "what is accepted has not expired");
+      assertAccepted(bench, await bench.present(valid, { carrier }));
+    }
+  }),
+
+  checkOf("a valid credential is accepted again and again, also at the same time", async (bench) => {
+    const answers = [
+      await bench.present(bench.subject.valid),
+      ...(await Promise.all(Array.from({ length: 10 }, () => bench.present(bench.subject.valid)))),
+    ];
+    for (const answer of answers) assertAccepted(bench, answer);
+    assert.equal(new Set(answers.map(({ text }) => text)).size, 1, "the identity is always the same");
+  }),
+
+  checkOf("a missing credential is nobody's, and so is one of another scheme", async (bench) => {
+    assert.equal((await bench.ask([], OPEN)).status, 200);
+    assertRefused(await bench.ask([], CLOSED));
+    const strange = [["Authorization", "Somebody-Elses x"]] as const;
+    assert.equal((await bench.ask(strange, OPEN)).status, 200);
+    assertRefused(await bench.ask(strange, CLOSED));
+  }),
+
+  checkOf("a wrong credential is refused, also where nobody is needed", async (bench) => {
+    const { scheme, wrong, unknown } = bench.subject;
+    for (const credential of unknown === undefined ? [wrong] : [wrong, unknown]) {
+      for (const carrier of scheme.carriers) {
+        assert.equal((await bench.judge(credential, { carrier })).kind, "rejected");
+        assertRefused(await bench.present(credential, { carrier }));
+        assertRefused(await bench.present(credential, { carrier, path: OPEN }));
+      }
+    }
+  }),
+
+  checkOf("a wrong credential stays wrong after a right one, and a right one stays right", async (bench) => {
+    const { valid, wrong } = bench.subject;
+    assertAccepted(bench, await bench.present(valid));
+    assertRefused(await bench.present(wrong));
+    assertAccepted(bench, await bench.present(valid));
+  }),
+
+  checkOf("credentials that come at the same time get each its own verdict", async (bench) => {
+    const { valid, wrong } = bench.subject;
+    const sent = [valid, wrong, valid, wrong, valid];
+    const answers = await Promise.all(sent.map((credential) => bench.present(credential)));
+    for (const [at, answer] of answers.entries()) {
+      if (sent[at] === valid) assertAccepted(bench, answer);
+      else assertRefused(answer);
+    }
+  }),
+
+  checkOf("a credential counts whole: cut short or with something added it is refused", async (bench) => {
+    const { valid } = bench.subject;
+    for (const changed of [
+      valid.slice(0, -1),
+      valid.slice(0, Math.ceil(valid.length / 2)),
+      `${valid}x`,
+      `${valid}0`,
+      `x${valid}`,
+    ]) {
+      assertRefused(
+        await bench.present(changed),
+        `for a credential of ${changed.length} characters in place of ${valid.length}`,
+      );
+    }
+  }),
+
+  checkOf("a malformed credential is refused and is no guess", async (bench) => {
+    for (const credential of bench.subject.malformed ?? []) {
+      for (let times = 0; times < 11; times++) assertRefused(await bench.present(credential));
+    }
+  }),
+
+  checkOf("an oversized credential is refused", async (bench) => {
+    for (const length of [8192, 8193, 12_000]) assertRefused(await bench.present("x".repeat(length)));
+  }),
+
+  checkOf("no text makes it throw, and none of them lets anyone in", async (bench) => {
+    for (const carrier of bench.subject.scheme.carriers) {
+      for (const text of hostileTexts(bench.subject.valid)) {
+        bench.clock.now += 61_000;
+        const kind = await bench.judge(text, { carrier }).then((verdict) => verdict.kind, kindOfError);
+        assert.ok(
+          kind === "rejected" || kind === "absent" || kind === "problem",
+          `${JSON.stringify(text.slice(0, 40))} is answered with ${kind}`,
+        );
+      }
+    }
+  }),
+
+  checkOf("a credential given twice is refused", async (bench) => {
+    const { scheme, valid, wrong, headers = {} } = bench.subject;
+    for (const carrier of scheme.carriers) {
+      const twice = [carried(carrier, valid), carried(carrier, wrong), ...Object.entries(headers)];
+      for (const sent of [twice, twice.toReversed()]) assert.equal((await bench.ask(sent)).status, 400);
+    }
+  }),
+
+  checkOf("an expired credential is refused, from the moment on that it ends", async (bench) => {
+    const { valid, lifetimeSeconds } = bench.subject;
+    if (lifetimeSeconds === undefined) return;
+    assertAccepted(bench, await bench.present(valid));
+    bench.clock.now += lifetimeSeconds * 1000 - 1000;
+    assertAccepted(bench, await bench.present(valid));
+    bench.clock.now += 1000;
+    for (let times = 0; times < 11; times++) assertRefused(await bench.present(valid));
+  }),
+
+  checkOf("a revoked credential is refused at once, also where it was just used", async (bench) => {
+    const { subject } = bench;
+    if (subject.revoke === undefined) return;
+    assertAccepted(bench, await bench.present(subject.valid));
+    await subject.revoke();
+    assertRefused(await bench.present(subject.valid));
+  }),
+];
+
+export function assertAccepted({ subject }: Bench, { status, text }: Answered): void {
+  assert.equal(status, 200, `a valid credential is answered with 200: ${text}`);
+  assert.match(text, new RegExp(`"scheme":"${subject.scheme.name}"`));
+}
+
+export function assertRefused({ status }: Answered, what = "what is refused"): void {
+  assert.ok(status === 401 || status === 403, `${what} is answered with 401 or 403, not ${status}`);
+}
+
+/** A problem ends a request on purpose; anything else that is thrown is a fault. */
+function kindOfError(error: unknown): string {
+  return error instanceof Problem && error.status < 500 ? "problem" : "an error";
+}
+
+function hostileTexts(valid: string): readonly string[] {
+  const short = [
+    "",
+    " ",
+    "\0",
+    "\n",
+    "\r\nX: y",
+    "null",
+    "undefined",
+    "NaN",
+    "-1",
+    "[]",
+    "{}",
+    '{"a":1}',
+    "true",
+    "..",
+    "../../x",
+    "%00",
+    "%",
+    "=",
+    "==",
+    ":",
+    "::",
+    ",",
+    ";",
+    '"',
+    "'",
+    "'; --",
+    "\\",
+    "$",
+    "${x}",
+    "a.b.c",
+    "...",
+    "e30.e30.e30",
+    "eyJhbGciOiJub25lIn0.e30.",
+  ];
+  const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+  const beyond = ["ë", "\ud800", "\u202e", "😀", "\uffff", Buffer.from([0xff, 0xfe]).toString("latin1")];
+  const encoded = [":", "a:b", "\0:\0", "\ufffd", names[0]!].map((text) => Buffer.from(text).toString("base64"));
+  const long = ["A".repeat(8192), ":".repeat(8192), "é".repeat(100_000), `${valid}${" ".repeat(1_000_000)}x`];
+  return [...short, ...names, ...names.map((name) => `${name}:${name}`), ...beyond, ...encoded, ...long];
+}
