@@ -1,5 +1,3 @@
-import type { Eventually } from "../eventually.ts";
-
 /** What a binding hands over: one request as it arrived, before anybody looked at it. */
 export interface Arrival {
   readonly method: string;
@@ -69,6 +67,18 @@ export class Call {
       if (field.length === name.length && (field === name || field.toLowerCase() === name)) return raw[at + 1]!;
     }
     return undefined;
+  }
+
+  /** A header that is a list, its fields joined (RFC 9110 §5.3). `name` is in lower case. */
+  list(name: string): string | undefined {
+    const raw = this.arrival.rawHeaders;
+    let list: string | undefined;
+    for (let at = 0; at < raw.length; at += 2) {
+      const field = raw[at]!;
+      if (field.length !== name.length || (field !== name && field.toLowerCase() !== name)) continue;
+      list = list === undefined ? raw[at + 1]! : `${list}, ${raw[at + 1]!}`;
+    }
+    return list;
   }
 
   /** Every value of a header, in order. `name` is in lower case. */
@@ -141,7 +151,10 @@ export interface Reply {
   readonly tag?: string | null;
   /** `private` where it is left out. */
   readonly cache?: Cacheability;
+  /** The request's header fields, besides `Accept` and the credentials, that the answer depended on. */
+  readonly vary?: string;
+  /** How long a `public` answer is fresh; left out, it is asked for again every time. */
+  readonly maxAgeSeconds?: number;
+  /** The Content-Security-Policy of a page; an answer of the API may run and load nothing. */
+  readonly contentSecurityPolicy?: string;
 }
-
-/** Answers a call. */
-export type Handler = (call: Call) => Eventually<Reply>;

@@ -1,0 +1,144 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
+import type { ServerOptions as TlsServerOptions } from "node:https";
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Eventually } from "../../eventually.ts";
+import type { Arrival } from "../../http/call.ts";
+import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
+import type { Answer } from "../../http/writing.ts";
+import { readBody } from "./body.ts";
+import { limitConnections, refuseUnreadable } from "./unreadable.ts";
+
+/** What can answer: a service. */
+export interface Responder {
+  respond(arrival: Arrival): Eventually<Answer>;
+}
+
+export interface ListenOptions {
+  /** `127.0.0.1` where it is left out. */
+  readonly host?: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Serve HTTPS: certificate chain and key, in PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
+
+/** A service on a socket. */
+export interface Listener {
+  /** Where it listens: `http://127.0.0.1:8000`. */
+  readonly url: string;
+  readonly port: number;
+  /** Stops accepting, finishes what is in flight within `graceSeconds` (10), and closes. */
+  close(graceSeconds?: number): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 10_000;
+
+const limits: ServerOptions = {
+  // A little more than the limits, so that what is just beyond them reaches the pipeline and gets its answer there.
+  maxHeaderSize: MAX_HEADER_BYTES + MAX_REQUEST_LINE_BYTES + 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 1000,
+  keepAliveTimeout: 65_000,
+};
+
+/** Serves over HTTP/1.1. Rejects where the address cannot be had. */
+export async function listen(service: Responder, { host = "127.0.0.1", port, tls }: ListenOptions): Promise<Listener> {
+  const state = { closing: false };
+  const answer = requestListener(service, state);
+  const server =
+    tls === undefined
+      ? createServer(limits, answer)
+      : await createTlsServer({ ...limits, ...tls, minVersion: "TLSv1.2" }, answer);
+  server.maxHeadersCount = 0; // the pipeline counts them, and answers
+  server.on("clientError", refuseUnreadable);
+  limitConnections(server, MAX_CONNECTIONS);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  const name = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return {
+    url: `${tls === undefined ? "http" : "https"}://${name}:${address.port}`,
+    port: address.port,
+    close(graceSeconds = 10) {
+      state.closing = true;
+      return closeServer(server, graceSeconds);
+    },
+  };
+}
+
+/** Loaded only where it is used: most stand behind a proxy that ends TLS. */
+async function createTlsServer(options: TlsServerOptions, answer: RequestListener): Promise<Server> {
+  const https = await import("node:https");
+  return https.createServer(options, answer);
+}
+
+/** What `http.createServer` takes, for whoever brings a server of their own: Express, Fastify, a test. */
+export function requestListener(
+  service: Responder,
+  state: { readonly closing: boolean } = { closing: false },
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const answer = service.respond(new NodeArrival(request));
+    if (answer instanceof Promise) void answer.then((done) => send(response, done, state.closing));
+    else send(response, answer, state.closing);
+  };
+}
+
+function send(response: ServerResponse, { status, headers, content }: Answer, closing: boolean): void {
+  if (closing) headers.push("Connection", "close");
+  response.writeHead(status, headers);
+  if (content === null) response.end();
+  else response.end(content);
+}
+
+class NodeArrival implements Arrival {
+  readonly method: string;
+  readonly target: string;
+  readonly rawHeaders: readonly string[];
+  readonly #request: IncomingMessage;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+    this.method = request.method!;
+    this.target = request.url!.startsWith("/") ? request.url! : originForm(request.url!);
+    this.rawHeaders = request.rawHeaders;
+  }
+
+  get peer(): string {
+    return this.#request.socket.remoteAddress ?? "unix";
+  }
+
+  get encrypted(): boolean {
+    return "encrypted" in this.#request.socket;
+  }
+
+  readBody(maxBytes: number): Promise<Uint8Array> {
+    return readBody(this.#request, maxBytes);
+  }
+}
+
+/** A proxy may write the whole address (RFC 9112 §3.2.2). */
+function originForm(target: string): string {
+  if (!URL.canParse(target)) return target;
+  const { pathname, search } = new URL(target);
+  return pathname + search;
+}
+
+async function closeServer(server: Server, graceSeconds: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const inTime = await Promise.race([closed.then(() => true), wait(graceSeconds * 1000, false, { ref: false })]);
+  if (!inTime) server.closeAllConnections();
+  await closed;
+}

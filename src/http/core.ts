@@ -1,0 +1,27 @@
+import type { Chain } from "../auth/chain.ts";
+import type { Observer } from "../observation.ts";
+import type { Store } from "../store/store.ts";
+import type { CallContext } from "./call.ts";
+import type { Cursors } from "./cursors.ts";
+import type { Format } from "./formats/format.ts";
+
+/** Whether a credential with these scopes may be used with a method (`GET` for HEAD too). */
+export type ScopesAllow = (scopes: readonly string[], method: string) => boolean;
+
+/** What a request on its way needs to know of the service. */
+export interface ServiceCore {
+  readonly chain: Chain;
+  readonly store: Store;
+  readonly cursors: Cursors;
+  /** JSON first: it is the default. */
+  readonly formats: readonly Format[];
+  readonly callContext: CallContext;
+  /** Exact origins that may call from a browser, besides our own. */
+  readonly allowedOrigins: readonly string[];
+  /** Exact origins that may send cookies along: the allowed ones, and those under which the service is itself known. */
+  readonly sameSiteOrigins: readonly string[];
+  /** What a credential that is limited to scopes may ask for at all; the endpoint's permission decides after that. Null: everything. */
+  readonly scopesAllow: ScopesAllow | null;
+  /** Null where nobody listens. */
+  readonly observe: Observer | null;
+}

@@ -1,0 +1,37 @@
+import type { Call } from "./call.ts";
+import type { Route } from "./routes.ts";
+import { writeOptions, type Answer } from "./writing.ts";
+
+const EXPOSED =
+  "ETag, Link, Location, Retry-After, X-Request-Id, X-Total-Count, Idempotency-Replayed, Preference-Applied";
+const PREFLIGHT_SECONDS = 600;
+
+/** Lets a page of an allowed origin read the answer (Fetch standard, CORS protocol). */
+export function addCors(call: Call, answer: Answer, allowedOrigins: readonly string[]): void {
+  const vary = answer.headers.indexOf("Vary");
+  if (vary === -1) answer.headers.push("Vary", "Origin");
+  else answer.headers[vary + 1] += ", Origin";
+  const origin = call.header("origin");
+  if (origin === undefined || !allowedOrigins.includes(origin)) return;
+  answer.headers.push(
+    "Access-Control-Allow-Origin",
+    origin,
+    "Access-Control-Allow-Credentials",
+    "true",
+    "Access-Control-Expose-Headers",
+    EXPOSED,
+  );
+}
+
+/** The answer to OPTIONS, which tells a browser what a page of an allowed origin may send. */
+export function answerOptions(call: Call, route: Route, allowedOrigins: readonly string[]): Answer {
+  const answer = writeOptions(call, route);
+  const origin = call.header("origin");
+  const method = call.header("access-control-request-method");
+  if (origin === undefined || method === undefined || !allowedOrigins.includes(origin)) return answer;
+  answer.headers.push("Access-Control-Allow-Methods", route.allow, "Access-Control-Max-Age", String(PREFLIGHT_SECONDS));
+  const asked = call.header("access-control-request-headers");
+  if (asked !== undefined && /^[A-Za-z0-9-]+(\s*,\s*[A-Za-z0-9-]+)*$/.test(asked))
+    answer.headers.push("Access-Control-Allow-Headers", asked);
+  return answer;
+}

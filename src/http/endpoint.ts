@@ -1,0 +1,44 @@
+import type { Eventually } from "../eventually.ts";
+import type { ProblemCode } from "../problem/catalogue.ts";
+import type { Resource } from "../resource/resource.ts";
+import type { Reply } from "./call.ts";
+import type { EndpointFacts, Exchange } from "./exchange.ts";
+
+/** One method at one path. Resources are mounted as endpoints; whatever is no resource is written as one. */
+export interface Endpoint extends EndpointFacts {
+  /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text. */
+  readonly path: string;
+  /** For the API's documentation. */
+  readonly documentation?: EndpointDocumentation;
+  /** Ends the request before its format, its type and its body are looked at: where a call from another site must not even begin. */
+  guard?(exchange: Exchange): void;
+  handle(exchange: Exchange): Eventually<Reply>;
+}
+
+/** The shape of a body: a declaration, whose fields say it, or a JSON Schema. */
+export type Shape = Resource | Readonly<Record<string, unknown>>;
+
+/** What the API's documentation says about an endpoint. */
+export interface EndpointDocumentation {
+  readonly summary: string;
+  readonly tag?: string;
+  readonly request?: Shape;
+  readonly responses?: Readonly<Record<string, ResponseDocumentation>>;
+  readonly parameters?: readonly Readonly<Record<string, unknown>>[];
+  /** What its handler may throw, besides what every endpoint of its kind can end in. */
+  readonly problems?: readonly ProblemCode[];
+}
+
+/** What the API's documentation says about one answer. */
+export interface ResponseDocumentation {
+  readonly description: string;
+  /** Of the body; there is none where it is left out. */
+  readonly schema?: Shape;
+  /** What its header fields mean, by name. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Declares an endpoint of your own. */
+export function defineEndpoint(endpoint: Endpoint): Endpoint {
+  return Object.freeze(endpoint);
+}

@@ -1,0 +1,115 @@
+import type { Identified } from "../auth/chain.ts";
+import { parseQuery } from "../headers/query.ts";
+import type { Identity } from "../identity.ts";
+import type { Action, Permission, PermissionRequest } from "../permission/permission.ts";
+import { problem, type Issue } from "../problem/problem.ts";
+import type { Where } from "../store/store.ts";
+import type { Call } from "./call.ts";
+import type { ServiceCore } from "./core.ts";
+import type { Format } from "./formats/format.ts";
+
+/** A body that was read. */
+export interface ReceivedBody {
+  readonly value: unknown;
+  /** It came as XML: every leaf is text. */
+  readonly leavesAreText: boolean;
+  /** The name of the root element, where it came as XML. */
+  readonly element: string | null;
+  /** Its media type, without parameters. */
+  readonly mediaType: string;
+  /** As it arrived. */
+  readonly bytes: Uint8Array;
+}
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** What is true of an endpoint; what is checked, read and sent follows from it. */
+export interface EndpointFacts {
+  readonly method: Method;
+  /** What permissions are asked about; `call` where it is left out. */
+  readonly action?: Action;
+  /** Who may. `open`: credentials are not even looked at, so that a stale one cannot lock anyone out. */
+  readonly access: Permission | "open";
+  /** Query parameters: none are known where it is left out, `read` by the handler, or `ignored`. */
+  readonly query?: "read" | "ignored";
+  /** The media types of bodies that it reads; left out, a body is not looked at. */
+  readonly consumes?: readonly string[];
+  /** A body may be left out. */
+  readonly bodyOptional?: boolean;
+  /** The media type of an answer that is not negotiated. */
+  readonly produces?: string;
+}
+
+/** One request on its way: the call and what the steps have found out about it so far. */
+export class Exchange implements PermissionRequest {
+  readonly service: ServiceCore;
+  readonly call: Call;
+  readonly endpoint: EndpointFacts;
+  readonly params: Readonly<Record<string, number | string>>;
+  /** Whether anyone looked at the identity: the answer is then for this caller alone. */
+  identityWasRead = false;
+  /** The only rows that the permission allows; null: all. */
+  only: Where | null = null;
+  /** The format of the answer. */
+  format: Format;
+  body: ReceivedBody | null = null;
+  #identified: Identified | null = null;
+
+  constructor(
+    service: ServiceCore,
+    call: Call,
+    endpoint: EndpointFacts,
+    params: Readonly<Record<string, number | string>>,
+  ) {
+    this.service = service;
+    this.call = call;
+    this.endpoint = endpoint;
+    this.params = params;
+    this.format = service.formats[0]!;
+  }
+
+  get action(): Action {
+    return this.endpoint.action ?? "call";
+  }
+
+  /** What the chain found; null on open endpoints, where nobody looked. */
+  set identified(identified: Identified) {
+    this.#identified = identified;
+  }
+
+  get identity(): Identity | null {
+    this.identityWasRead = true;
+    return this.#identified === null ? null : this.#identified.identity;
+  }
+
+  /** Who was found, for the log: looking here does not make an answer private. */
+  get observedIdentity(): Identity | null {
+    return this.#identified === null ? null : this.#identified.identity;
+  }
+
+  get byCookie(): boolean {
+    return this.#identified?.byCookie ?? false;
+  }
+
+  /** The caller, on an endpoint that needs one. */
+  requireIdentity(): Identity {
+    const identity = this.identity;
+    if (identity === null) throw this.service.chain.challenge(this.call);
+    return identity;
+  }
+
+  /** The query, in order. */
+  parameters(): readonly (readonly [name: string, value: string])[] {
+    return parseQuery(this.call.query);
+  }
+
+  /** A parameter of the path that is an id. */
+  id(name = "id"): number {
+    return this.params[name] as number;
+  }
+}
+
+/** Ends a request whose fields are wrong. */
+export function invalid(issues: readonly Issue[]): Error {
+  return problem(issues.every((issue) => issue.pointer.startsWith("?")) ? "invalid_query" : "invalid", { issues });
+}

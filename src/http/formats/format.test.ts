@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Format } from "./format.ts";
+import { json } from "./json.ts";
+import { isObject } from "./member.ts";
+import { negotiate } from "./negotiate.ts";
+import { xml } from "./xml.ts";
+
+/** A format of one's own, as a user of the toolkit would write it. */
+const csv: Format = {
+  mediaType: "text/csv",
+  problemMediaType: json.problemMediaType,
+  tagSuffix: "-csv",
+  shows: "lists",
+  writeProblem: json.writeProblem,
+  write({ value }) {
+    const rows = (value as unknown[]).filter(isObject);
+    const columns = Object.keys(rows[0] ?? {});
+    return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
+      .map((cells) => `${cells.map(cell).join(",")}\r\n`)
+      .join("");
+  },
+};
+
+function cell(value: unknown): string {
+  const text = String(value ?? "");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+test("a format of one's own takes part in negotiation and writes lists", () => {
+  const format = negotiate("text/csv", [json, xml, csv]);
+
+  assert.equal(format, csv);
+  assert.equal(
+    csv.write({ value: [{ id: 1, name: 'Ann "A", Inc.' }], element: "users" }),
+    'id,name\r\n1,"Ann ""A"", Inc."\r\n',
+  );
+});

@@ -1,0 +1,51 @@
+import type { Eventually } from "../../eventually.ts";
+import type { ProblemCode } from "../../problem/catalogue.ts";
+import type { Issue } from "../../problem/problem.ts";
+
+/** One representation: how data is written, and how a body is read. Add one of your own by making such an object. */
+export interface Format {
+  /** What stands in `Content-Type` and is asked for in `Accept`; lower case, without parameters. */
+  readonly mediaType: string;
+  /** The same for problems. */
+  readonly problemMediaType: string;
+  /** Put behind a tag, so that each representation has a strong ETag of its own (RFC 9110 §8.8.3); empty for JSON. */
+  readonly tagSuffix: string;
+  /** `lists`: it can show nothing else, as CSV. It is offered where the action is `list` alone, so that no change is made that cannot be answered. */
+  readonly shows?: "lists";
+  write(body: DataBody): string;
+  /** Shows JSON text as it is. Left out: it is parsed and written. */
+  writeJSON?(json: string): string;
+  writeProblem(document: ProblemDocument): string;
+  /** Reads a body. Throws the problem `malformed`, whose detail names the place. Left out: the format only writes. */
+  read?(bytes: Uint8Array): Eventually<ReadBody>;
+}
+
+/** Data to be shown. */
+export interface DataBody {
+  readonly value: unknown;
+  /** The name of the whole: `user`, `users`. */
+  readonly element: string;
+  /** The name of each, where it is a list. */
+  readonly items?: string;
+}
+
+/** A body that was read. */
+export interface ReadBody {
+  readonly value: unknown;
+  /** False where every leaf is text and fields have to read their type from it (XML). */
+  readonly typed: boolean;
+  /** The name that the body gives itself, in formats that have one. */
+  readonly element?: string;
+}
+
+/** A problem as the caller sees it (RFC 9457). */
+export interface ProblemDocument {
+  /** A reference to the page that explains it: `/problems/not_found`. */
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ProblemCode;
+  readonly request_id: string;
+  readonly errors?: readonly Issue[];
+}

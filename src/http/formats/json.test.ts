@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Problem } from "../../problem/problem.ts";
+import { json, readJSON } from "./json.ts";
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const read = (text: string): unknown => readJSON(bytes(text));
+const nested = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
+
+function refusalOf(body: string | Uint8Array): string {
+  try {
+    readJSON(typeof body === "string" ? bytes(body) : body);
+  } catch (error) {
+    assert.ok(error instanceof Problem, String(error));
+    assert.equal(error.code, "malformed");
+    return error.detail;
+  }
+  throw new assert.AssertionError({ message: `${String(body).slice(0, 80)} was accepted` });
+}
+
+test("what JSON.parse reads is read the same", () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 8 }), (text) => {
+      const expected: unknown = JSON.parse(text, (_name, value: unknown) => (Object.is(value, -0) ? 0 : value));
+      let value: unknown;
+      try {
+        value = read(text);
+      } catch {
+        return; // a number or character that is refused: see below
+      }
+      assert.deepEqual(value, expected);
+    }),
+  );
+});
+
+test("what JSON.parse refuses is refused, with a 4xx and no other error", () => {
+  const piece = fc.constantFrom(
+    '"',
+    "\\",
+    "{",
+    "}",
+    "[",
+    "]",
+    ":",
+    ",",
+    "a",
+    "1",
+    "0",
+    "-",
+    ".",
+    "e",
+    "true",
+    "null",
+    " ",
+    "\n",
+    "\u0000",
+    "\\u12",
+    "\ufeff",
+    "é",
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const text = pieces.join("");
+      let expected = true;
+      try {
+        JSON.parse(text);
+      } catch {
+        expected = false;
+      }
+      try {
+        read(text);
+        assert.ok(expected, `accepted ${JSON.stringify(text)}`);
+      } catch (error) {
+        assert.ok(error instanceof Problem && error.status === 400, String(error));
+      }
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("any bytes give a value or a problem", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), (body) => {
+      try {
+        readJSON(body);
+      } catch (error) {
+        assert.ok(error instanceof Problem && error.status === 400, String(error));
+      }
+    }),
+  );
+});
+
+test("what was written is read back", () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(
+        fc.string({ unit: "grapheme" }),
+        fc.oneof(fc.string({ unit: "grapheme" }), fc.maxSafeInteger(), fc.boolean(), fc.constant(null)),
+      ),
+      (record) => {
+        assert.deepEqual(read(json.write({ value: record, element: "user" })), JSON.parse(JSON.stringify(record)));
+      },
+    ),
+  );
+});
+
+for (const [body, detail] of [
+  ["", "The body is empty."],
+  ["  ", "Expected a value, and the body ends (line 1, column 3)."],
+  ["\ufeff{}", "Expected a value (line 1, column 1)."],
+  ['{\n  "a": x}', "Expected a value (line 2, column 8)."],
+  ['{"a":1,"a":2}', 'The member "a" is given twice (line 1, column 8).'],
+  ['{"a":1,"\\u0061":2}', 'The member "a" is given twice (line 1, column 8).'],
+  ['{"a":{"__proto__":1,"__proto__":2}}', 'The member "__proto__" is given twice (line 1, column 21).'],
+  ['{"a":1,}', "Expected the name of a member (line 1, column 8)."],
+  ["[1,]", "Expected a value (line 1, column 4)."],
+  ["[1 2]", "Expected ',' or ']' (line 1, column 4)."],
+  ['{"a" 1}', "Expected ':' (line 1, column 6)."],
+  ['{"a":1 "b":2}', "Expected ',' or '}' (line 1, column 8)."],
+  ["{} {}", "Expected the end of the body (line 1, column 4)."],
+  ['"abc', "A text has no end (line 1, column 1)."],
+  ['"a\nb"', "A control character stands in a text unescaped (line 1, column 3)."],
+  ['"\\x41"', "A text has an escape that JSON does not know (line 1, column 1)."],
+  ['"\\ud800"', "A text has one half of a surrogate pair (line 1, column 1)."],
+  ['{"\\udc00":1}', "A text has one half of a surrogate pair (line 1, column 2)."],
+  ["9007199254740992", "A number is too large to be kept exactly (line 1, column 1)."],
+  ["-9007199254740992", "A number is too large to be kept exactly (line 1, column 1)."],
+  ["1e20", "A number is too large to be kept exactly (line 1, column 1)."],
+  ["1e400", "A number is too large to be kept exactly (line 1, column 1)."],
+  ["9".repeat(500), "A number is too large to be kept exactly (line 1, column 1)."],
+  ["01", "Expected the end of the body (line 1, column 2)."],
+  ["+1", "Expected a value (line 1, column 1)."],
+  [".5", "Expected a value (line 1, column 1)."],
+  ["NaN", "Expected a value (line 1, column 1)."],
+  ["truth", "Expected a value (line 1, column 1)."],
+  ["// no", "Expected a value (line 1, column 1)."],
+  [nested(33), "There are more than 32 levels (line 1, column 33)."],
+] as const) {
+  test(`${JSON.stringify(body).slice(0, 50)} is refused with its place`, () => {
+    assert.equal(refusalOf(body), detail);
+  });
+}
+
+test("bytes that are not UTF-8 are refused", () => {
+  for (const body of [
+    [0x22, 0xff, 0x22],
+    [0x22, 0xc0, 0xaf, 0x22],
+    [0x22, 0xed, 0xa0, 0x80, 0x22],
+    [0xff, 0xfe, 0x7b, 0x00],
+  ]) {
+    assert.equal(refusalOf(Uint8Array.from(body)), "The body is not valid UTF-8.");
+  }
+});
+
+test("a refusal never repeats what was sent", () => {
+  assert.ok(!refusalOf('{"password": hunter2secret}').includes("hunter2"));
+});
+
+test("32 levels, exact integers and pairs of surrogates are fine", () => {
+  assert.equal(JSON.stringify(read(nested(32))), nested(32));
+  assert.deepEqual(
+    read("[9007199254740991,-9007199254740991,1.5,1e3,-0]"),
+    [9007199254740991, -9007199254740991, 1.5, 1000, 0],
+  );
+  assert.equal(read('"\\ud83d\\ude00\\n\\u0000"'), "😀\n\0");
+});
+
+test("__proto__ is a member like any other", () => {
+  const value = read('{"__proto__":{"admin":true},"constructor":1}') as Record<string, unknown>;
+
+  assert.ok(Object.hasOwn(value, "__proto__"));
+  assert.equal(value["admin"], undefined);
+  assert.equal(Object.getPrototypeOf(value), Object.prototype);
+});
+
+test("hostile bodies are refused quickly", () => {
+  const started = performance.now();
+
+  refusalOf("[".repeat(100_000));
+  refusalOf(nested(100_000));
+  refusalOf('{"a":'.repeat(100_000));
+  refusalOf(`${"[0],".repeat(200_000)}`);
+  read(`[${"1,".repeat(500_000)}1]`);
+  read(`{${Array.from({ length: 80_000 }, (_, at) => `"${at}k":1`).join(",")}}`);
+  read(`"${"\\u0041".repeat(170_000)}"`);
+
+  assert.ok(performance.now() - started < 3000);
+});
+
+test("JSON of the database is passed as it is", () => {
+  assert.equal(json.writeJSON?.('[{"id":1}]'), '[{"id":1}]');
+});

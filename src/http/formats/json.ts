@@ -1,0 +1,171 @@
+import type { Problem } from "../../problem/problem.ts";
+import type { Format } from "./format.ts";
+import { setMember } from "./member.ts";
+import { malformedAt, MAX_LEVELS, quoted, requireText } from "./text.ts";
+
+/** JSON: strict when reading (RFC 8259 and I-JSON, RFC 7493), plain when writing. */
+export const json: Format = {
+  mediaType: "application/json",
+  problemMediaType: "application/problem+json",
+  tagSuffix: "",
+  write: ({ value }) => JSON.stringify(value),
+  writeJSON: (text) => text,
+  writeProblem: (document) => JSON.stringify(document),
+  read: (bytes) => ({ value: readJSON(bytes), typed: true }),
+};
+
+/**
+ * Reads JSON that means the same to everyone: no duplicate members, no integer that reading would round, no half
+ * characters, at most 32 levels. Throws the problem `malformed`, whose detail names the place.
+ */
+export function readJSON(bytes: Uint8Array): unknown {
+  return new Reader(requireText(bytes)).document();
+}
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+
+// JSON.parse takes the last of two members, rounds numbers and quotes the body in its messages. Checking the text before or
+// after it would take a second pass over the same grammar, so the grammar is read here once.
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  document(): unknown {
+    const value = this.#value(1);
+    this.#next();
+    if (this.#at < this.#text.length) throw this.#wrong("Expected the end of the body");
+    return value;
+  }
+
+  #value(level: number): unknown {
+    switch (this.#next()) {
+      case QUOTE:
+        return this.#string();
+      case 0x7b: // {
+        return this.#object(level);
+      case 0x5b: // [
+        return this.#array(level);
+      case 0x74: // t
+        return this.#word("true", true);
+      case 0x66: // f
+        return this.#word("false", false);
+      case 0x6e: // n
+        return this.#word("null", null);
+      default:
+        return this.#number();
+    }
+  }
+
+  #object(level: number): Record<string, unknown> {
+    this.#enter(level);
+    const object: Record<string, unknown> = {};
+    if (this.#next() === 0x7d) return this.#leave(object);
+    for (;;) {
+      if (this.#next() !== QUOTE) throw this.#wrong("Expected the name of a member");
+      const start = this.#at;
+      const name = this.#string();
+      if (Object.hasOwn(object, name))
+        throw malformedAt(this.#text, start, `The member ${quoted(name)} is given twice`);
+      if (this.#next() !== COLON) throw this.#wrong("Expected ':'");
+      this.#at += 1;
+      setMember(object, name, this.#value(level + 1));
+      const next = this.#next();
+      if (next === 0x7d) return this.#leave(object);
+      if (next !== COMMA) throw this.#wrong("Expected ',' or '}'");
+      this.#at += 1;
+    }
+  }
+
+  #array(level: number): unknown[] {
+    this.#enter(level);
+    const array: unknown[] = [];
+    if (this.#next() === 0x5d) return this.#leave(array);
+    for (;;) {
+      array.push(this.#value(level + 1));
+      const next = this.#next();
+      if (next === 0x5d) return this.#leave(array);
+      if (next !== COMMA) throw this.#wrong("Expected ',' or ']'");
+      this.#at += 1;
+    }
+  }
+
+  #enter(level: number): void {
+    if (level > MAX_LEVELS) throw this.#wrong(`There are more than ${MAX_LEVELS} levels`);
+    this.#at += 1;
+  }
+
+  #leave<T>(whole: T): T {
+    this.#at += 1;
+    return whole;
+  }
+
+  #string(): string {
+    const text = this.#text;
+    const start = this.#at;
+    let escaped = false;
+    for (let at = start + 1; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) {
+        this.#at = at + 1;
+        return escaped ? this.#unescape(start) : text.slice(start + 1, at);
+      }
+      if (code === BACKSLASH) {
+        escaped = true;
+        at += 1;
+      } else if (code < 0x20) {
+        throw malformedAt(text, at, "A control character stands in a text unescaped");
+      }
+    }
+    throw malformedAt(text, start, "A text has no end");
+  }
+
+  #unescape(start: number): string {
+    let value: string;
+    try {
+      value = JSON.parse(this.#text.slice(start, this.#at)) as string;
+    } catch {
+      throw malformedAt(this.#text, start, "A text has an escape that JSON does not know");
+    }
+    if (!value.isWellFormed()) throw malformedAt(this.#text, start, "A text has one half of a surrogate pair");
+    return value;
+  }
+
+  #number(): number {
+    NUMBER.lastIndex = this.#at;
+    if (!NUMBER.test(this.#text)) throw this.#wrong("Expected a value");
+    const value = Number(this.#text.slice(this.#at, NUMBER.lastIndex));
+    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
+      throw this.#wrong("A number is too large to be kept exactly");
+    }
+    this.#at = NUMBER.lastIndex;
+    return value === 0 ? 0 : value; // -0 would not survive being written
+  }
+
+  #word<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) throw this.#wrong("Expected a value");
+    this.#at += word.length;
+    return value;
+  }
+
+  /** The next character behind white space; NaN at the end. */
+  #next(): number {
+    let code = this.#text.charCodeAt(this.#at);
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+      this.#at += 1;
+      code = this.#text.charCodeAt(this.#at);
+    }
+    return code;
+  }
+
+  #wrong(what: string): Problem {
+    return malformedAt(this.#text, this.#at, this.#at < this.#text.length ? what : `${what}, and the body ends`);
+  }
+}

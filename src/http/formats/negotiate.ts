@@ -1,0 +1,93 @@
+import { parse } from "content-type";
+import type { Format } from "./format.ts";
+
+/**
+ * The format that the caller prefers (RFC 9110 §12.5.1); null where none is acceptable. The first is what everyone gets who does
+ * not say. Parameters other than `q` are passed over: no format has a variant that they could mean.
+ */
+export function negotiate(accept: string | undefined, formats: readonly Format[]): Format | null {
+  return fastest(accept, formats) ?? best(accept!, formats, (format) => [format.mediaType]);
+}
+
+/** The format that a problem is told in: the first where none is acceptable, for a caller must learn what went wrong. */
+export function negotiateProblem(accept: string | undefined, formats: readonly Format[]): Format {
+  return (
+    fastest(accept, formats) ??
+    best(accept!, formats, (format) => [format.mediaType, format.problemMediaType]) ??
+    formats[0]!
+  );
+}
+
+/** What nearly every request sends needs no parsing. */
+function fastest(accept: string | undefined, formats: readonly Format[]): Format | undefined {
+  if (accept === undefined || accept === "" || accept === "*/*") return formats[0];
+  return formats.find(({ mediaType }) => mediaType === accept);
+}
+
+interface Range {
+  readonly type: string;
+  readonly quality: number;
+  readonly order: number;
+}
+
+interface Match extends Range {
+  /** 2 for a media type, 1 for `type/*`, 0 for `*` + `/*`. */
+  readonly specificity: number;
+}
+
+function best(accept: string, formats: readonly Format[], typesOf: (format: Format) => string[]): Format | null {
+  const ranges = parseAccept(accept);
+  if (ranges === "empty") return formats[0] ?? null;
+  let winner: Format | null = null;
+  let most: Match | null = null;
+  for (const format of formats) {
+    for (const type of typesOf(format)) {
+      const match = mostSpecific(type, ranges);
+      if (match === null || match.quality === 0) continue;
+      if (most !== null && !isPreferred(match, most)) continue;
+      winner = format;
+      most = match;
+    }
+  }
+  return winner;
+}
+
+function isPreferred(one: Match, other: Match): boolean {
+  return (one.quality - other.quality || one.specificity - other.specificity || other.order - one.order) > 0;
+}
+
+function mostSpecific(type: string, ranges: readonly Range[]): Match | null {
+  let found: Match | null = null;
+  for (const range of ranges) {
+    const specificity = specificityOf(range.type, type);
+    if (specificity === -1) continue;
+    if (found === null || (specificity - found.specificity || range.quality - found.quality) > 0)
+      found = { ...range, specificity };
+  }
+  return found;
+}
+
+function specificityOf(range: string, type: string): number {
+  if (range === type) return 2;
+  if (range === "*/*") return 0;
+  return range.endsWith("/*") && type.startsWith(range.slice(0, -1)) ? 1 : -1;
+}
+
+/** The ranges that can be read; the others ask for nothing that there is. */
+function parseAccept(accept: string): Range[] | "empty" {
+  const ranges: Range[] = [];
+  let empty = true;
+  for (let at = 0; at < accept.length;) {
+    const { type, parameters, index } = parse(accept, { comma: true, start: at });
+    const quality = qualityOf(parameters["q"]);
+    if (type !== "") empty = false;
+    if (quality !== null && type.includes("/")) ranges.push({ type, quality, order: ranges.length });
+    at = index + 1;
+  }
+  return empty ? "empty" : ranges;
+}
+
+function qualityOf(text: string | undefined): number | null {
+  if (text === undefined) return 1;
+  return /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : null;
+}

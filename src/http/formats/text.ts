@@ -1,0 +1,30 @@
+import { problem, type Problem } from "../../problem/problem.ts";
+
+/** What every reader allows: objects and arrays, or elements, within each other. */
+export const MAX_LEVELS = 32;
+
+// The byte order mark is kept: whether one may stand there is the format's question.
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text of a body in strict UTF-8. Throws the problem `malformed`. */
+export function requireText(bytes: Uint8Array): string {
+  if (bytes.length === 0) throw problem("malformed", { detail: "The body is empty." });
+  try {
+    return decoder.decode(bytes);
+  } catch (cause) {
+    throw problem("malformed", { detail: "The body is not valid UTF-8.", cause });
+  }
+}
+
+/** What is wrong, and where; never what stands there, for it may be a password. */
+export function malformedAt(text: string, at: number, what: string): Problem {
+  const before = text.slice(0, at);
+  const line = before.split("\n").length;
+  const column = at - before.lastIndexOf("\n");
+  return problem("malformed", { detail: `${what} (line ${line}, column ${column}).` });
+}
+
+/** A name as it may stand in a message: quoted and not too long. */
+export function quoted(name: string): string {
+  return JSON.stringify(name.length <= 64 ? name : `${name.slice(0, 64)}…`);
+}

@@ -1,0 +1,61 @@
+/**
+ * Writes a value as an element. Members become elements of their name, null an empty element with `nil="true"`, and each
+ * of a list an element named `items`: `i` where nothing else is said (RFC 9457 appendix B).
+ */
+export function writeElement(name: string, value: unknown, items = "i"): string {
+  const shown = asJSON(value);
+  if (shown === undefined) return "";
+  const tag = NAME.test(name) ? name : "member";
+  // A name that XML does not allow is not lost, and cannot break out of the tag.
+  const start = tag === name ? tag : `member name="${escape(name).replace(QUOTED, quote)}"`;
+  if (shown === null) return `<${start} nil="true"/>`;
+  if (typeof shown !== "object") return `<${start}>${escape(String(shown))}</${tag}>`;
+  const children = Array.isArray(shown)
+    ? shown.map((each) => writeElement(items, each ?? null))
+    : Object.entries(shown).map(([member, each]) => writeElement(member, each));
+  return children.length === 0 ? `<${start}/>` : `<${start}>${children.join("")}</${tag}>`;
+}
+
+const START =
+  "A-Z_a-z\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\u{10000}-\\u{EFFFF}";
+
+/** A name without a prefix (Namespaces in XML, NCName), as the source of a regular expression. */
+export const NAME_SOURCE = `[${START}][-.0-9\\xB7\\u0300-\\u036F\\u203F\\u2040${START}]*`;
+
+const NAME = new RegExp(`^${NAME_SOURCE}$`, "u");
+const SPECIAL = /[&<>\r]|[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+const EVERY_SPECIAL = new RegExp(SPECIAL.source, "gu");
+const QUOTED = /["\t\n]/g;
+
+function escape(text: string): string {
+  return SPECIAL.test(text) ? text.replace(EVERY_SPECIAL, replacement) : text;
+}
+
+function replacement(character: string): string {
+  switch (character) {
+    case "&":
+      return "&amp;";
+    case "<":
+      return "&lt;";
+    case ">":
+      return "&gt;";
+    case "\r":
+      return "&#13;"; // unescaped it would be read as a line feed (XML 1.0 §2.11)
+    default:
+      return "\uFFFD"; // XML 1.0 cannot carry it in any way (§2.2)
+  }
+}
+
+function quote(character: string): string {
+  return `&#${character.charCodeAt(0)};`;
+}
+
+/** What JSON would show of a value, so that both formats say the same. */
+function asJSON(value: unknown): unknown {
+  if (typeof value === "function" || typeof value === "symbol") return undefined;
+  if (typeof value === "number" && !Number.isFinite(value)) return null;
+  if (typeof value === "object" && value !== null && "toJSON" in value && typeof value.toJSON === "function") {
+    return (value as { toJSON(): unknown }).toJSON();
+  }
+  return value;
+}

@@ -1,0 +1,271 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Secret } from "../../crypto/secret.ts";
+import { Problem } from "../../problem/problem.ts";
+import { readXML } from "./xml-reader.ts";
+import { xml } from "./xml.ts";
+
+const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
+const read = (text: string): unknown => readXML(Buffer.from(text)).value;
+const write = (value: unknown, element = "user", items?: string): string =>
+  xml.write(items === undefined ? { value, element } : { value, element, items }).slice(HEAD.length);
+
+function refusalOf(text: string | Uint8Array): string {
+  try {
+    readXML(Buffer.from(text));
+  } catch (error) {
+    assert.ok(error instanceof Problem, String(error));
+    assert.equal(error.code, "malformed");
+    return error.detail;
+  }
+  throw new assert.AssertionError({ message: `${String(text).slice(0, 80)} was accepted` });
+}
+
+test("a record is an element with its members in order", () => {
+  assert.equal(
+    xml.write({ value: { id: 1, name: "Ann", email: "ann@example.com" }, element: "user" }),
+    `${HEAD}<user><id>1</id><name>Ann</name><email>ann@example.com</email></user>`,
+  );
+});
+
+for (const [value, written] of [
+  [{ a: null }, '<user><a nil="true"/></user>'],
+  [{ a: "" }, "<user><a></a></user>"],
+  [{ a: true, b: 1.5 }, "<user><a>true</a><b>1.5</b></user>"],
+  [{ a: undefined, b: 1 }, "<user><b>1</b></user>"],
+  [{ a: [] }, "<user><a/></user>"],
+  [{ a: [1, null, { b: 2 }] }, '<user><a><i>1</i><i nil="true"/><i><b>2</b></i></a></user>'],
+  [{ a: { b: { c: "d" } } }, "<user><a><b><c>d</c></b></a></user>"],
+  [{ a: `<&>"'` }, `<user><a>&lt;&amp;&gt;"'</a></user>`],
+  [{ a: "]]>" }, "<user><a>]]&gt;</a></user>"],
+  [{ a: "\r\n\t" }, "<user><a>&#13;\n\t</a></user>"],
+  [{ a: "\0\x1b\ud800\uffff😀" }, "<user><a>\ufffd\ufffd\ufffd\ufffd😀</a></user>"],
+  [
+    { "a b": 1, "": 2, "1x": 3, "</a>": 4, 'q"': 5 },
+    '<user><member name="a b">1</member><member name="">2</member><member name="1x">3</member><member name="&lt;/a&gt;">4</member><member name="q&#34;">5</member></user>',
+  ],
+  [{ naïve: 1 }, "<user><naïve>1</naïve></user>"],
+  [{ at: new Date(0) }, "<user><at>1970-01-01T00:00:00.000Z</at></user>"],
+  [{ key: new Secret("hush") }, "<user><key>[secret]</key></user>"],
+  [{}, "<user/>"],
+] as const) {
+  test(`${written.slice(0, 60)} is how it is written`, () => {
+    assert.equal(write(value), written);
+  });
+}
+
+test("a list names each of its items", () => {
+  assert.equal(
+    write([{ id: 1 }, { id: 2 }], "users", "user"),
+    "<users><user><id>1</id></user><user><id>2</id></user></users>",
+  );
+  assert.equal(write([], "users", "user"), "<users/>");
+});
+
+test("a problem is written as RFC 9457 has it", () => {
+  const text = xml.writeProblem({
+    type: "/problems/invalid",
+    title: "Invalid data",
+    status: 400,
+    detail: "The data is not valid.",
+    code: "invalid",
+    request_id: "r-1",
+    errors: [{ pointer: "/email", code: "required", detail: "The field is required." }],
+  });
+
+  assert.equal(
+    text,
+    `${HEAD}<problem xmlns="urn:ietf:rfc:7807"><type>/problems/invalid</type><title>Invalid data</title><status>400</status><detail>The data is not valid.</detail>` +
+      "<code>invalid</code><request_id>r-1</request_id><errors><i><pointer>/email</pointer><code>required</code><detail>The field is required.</detail></i></errors></problem>",
+  );
+});
+
+const readable: readonly (readonly [text: string, value: unknown])[] = [
+  ["<user><name>Ann</name></user>", { name: "Ann" }],
+  ["<user/>", {}],
+  ["<user>\n</user>", {}],
+  ["<user nil='true'/>", null],
+  ["<user>text</user>", "text"],
+  [
+    '<user xmlns="urn:x"><a nil="true"/><b nil="true"></b><c nil="false"/><d/></user>',
+    { a: null, b: null, c: "", d: "" },
+  ],
+  ["<user>\n  <a> x\n y </a>\n</user>", { a: " x\n y " }],
+  ["<user><a>1\r\n2\r3&#13;</a></user>", { a: "1\n2\n3\r" }],
+  ["<user><a>&lt;&gt;&amp;&quot;&apos;&#65;&#x1F600;&amp;lt;</a></user>", { a: "<>&\"'A😀&lt;" }],
+  ["<user><a>x<![CDATA[<&amp;]]]]>y<!-- no --><?pi no?>z</a></user>", { a: "x<&amp;]]yz" }],
+  ["<user><a><![CDATA[]]></a></user>", { a: "" }],
+  ["<user><a><b>1</b><c>2</c></a></user>", { a: { b: "1", c: "2" } }],
+  ["<user><a><i>1</i><i>2</i></a></user>", { a: ["1", "2"] }],
+  ["<user><i>1</i></user>", { i: "1" }],
+  [
+    "\ufeff<?xml version='1.0' encoding='utf-8' standalone=\"yes\"?>\n<!-- hi --><?pi x?>\n<user ><name\n>Ann</name\n></user >\n<!-- bye -->\n",
+    { name: "Ann" },
+  ],
+  [
+    "<user><toString>1</toString><constructor>2</constructor><hasOwnProperty>3</hasOwnProperty></user>",
+    { toString: "1", constructor: "2", hasOwnProperty: "3" },
+  ],
+];
+
+for (const [text, value] of readable) {
+  test(`${JSON.stringify(text).slice(0, 70)} is read`, () => {
+    assert.deepEqual(read(text), value);
+  });
+}
+
+test("the name of the root is given back, and leaves are text", () => {
+  assert.deepEqual(readXML(Buffer.from("<order><id>7</id></order>")), {
+    value: { id: "7" },
+    typed: false,
+    element: "order",
+  });
+});
+
+test("__proto__ is a member like any other", () => {
+  const value = read("<user><__proto__><admin>true</admin></__proto__></user>") as Record<string, unknown>;
+
+  assert.ok(Object.hasOwn(value, "__proto__"));
+  assert.equal(value["admin"], undefined);
+});
+
+for (const [text, detail] of [
+  ["", /^The body is empty\.$/],
+  [" \n", /^The body has no element\.$/],
+  ["hello", /Expected an element \(line 1, column 1\)/],
+  ["<!DOCTYPE user><user/>", /DTD is not accepted \(line 1, column 1\)/],
+  ['<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>', /DTD/],
+  ['<!DOCTYPE x SYSTEM "file:///etc/passwd"><x/>', /DTD/],
+  ["<user><!DOCTYPE x></user>", /DTD/],
+  ["<user>&bogus;</user>", /"&bogus;" is no reference/],
+  ["<user>&toString;</user>", /no reference/],
+  ["<user>&</user>", /no reference/],
+  ["<user>&lt</user>", /no reference/],
+  ["<user>&#0;</user>", /no reference/],
+  ["<user>&#xD800;</user>", /no reference/],
+  ["<user>&#x110000;</user>", /no reference/],
+  ["<user>&#99999999999999;</user>", /no reference/],
+  ["<user>\n &#;</user>", /no reference.*\(line 2, column 2\)/],
+  ["<user>\u0001</user>", /does not allow \(line 1, column 7\)/],
+  ["<user>\uffff</user>", /does not allow/],
+  ["<user>]]></user>", /CDATA/],
+  ["<user><![CDATA[x</user>", /has no end/],
+  ["<user><!-- x</user>", /has no end/],
+  ["<user><!-- a -- b --></user>", /'--'/],
+  ["<user><?pi x</user>", /has no end/],
+  ["<user><?xml version='1.0'?></user>", /not at the beginning/],
+  [" <?xml version='1.0'?><user/>", /not at the beginning/],
+  ["<?xml?><user/>", /not at the beginning/],
+  ["<?xml version='2.0'?><user/>", /declaration is not well-formed/],
+  ["<?xml version='1.0' encoding='ISO-8859-1'?><user/>", /other than UTF-8/],
+  ["<?xml version='1.0' encoding='UTF-16'?><user/>", /other than UTF-8/],
+  ["<a/><b/>", /Expected the end of the body/],
+  ["<a></a>text", /Expected the end of the body/],
+  ["<a><b></a></b>", /Expected the end of "b"/],
+  ["<a></ab>", /Expected the end of "a"/],
+  ["<a>", /body ends/],
+  ["</a>", /name/],
+  ["<1a/>", /name/],
+  ["<a:b/>", /Expected '>'/],
+  ["<a", /Expected '>'/],
+  ["<a b/>", /Expected '='/],
+  ["<a b=c/>", /quotes/],
+  ["<a nil='true' nil='true'/>", /attribute "nil" is given twice/],
+  ["<a nil='true'xmlns=''/>", /Expected '>'/],
+  ["<a nil='maybe'/>", /No attribute/],
+  ["<a type='x'/>", /No attribute/],
+  ["<a xmlns='<'/>", /'<'/],
+  ["<a nil='true'>x</a>", /not empty/],
+  ["<user><a>1</a><b/><a>2</a></user>", /member "a" is given twice \(line 1, column 19\)/],
+  ["<user><i>1</i><i>2</i></user>", /member "i" is given twice/],
+  ["<user>x<a/></user>", /both text and elements/],
+  ["<user><a/>x</user>", /both text and elements/],
+  ["<a>".repeat(33), /more than 32 levels/],
+] as const) {
+  test(`${JSON.stringify(text).slice(0, 60)} is refused with its place`, () => {
+    assert.match(refusalOf(text), detail);
+  });
+}
+
+test("bytes that are not UTF-8 are refused", () => {
+  assert.equal(refusalOf(Uint8Array.from([0x3c, 0x61, 0x3e, 0xff])), "The body is not valid UTF-8.");
+  assert.equal(refusalOf(Buffer.from("\ufeff<a/>", "utf16le")), "The body is not valid UTF-8.");
+});
+
+test("any text gives a value or a problem", () => {
+  const piece = fc.constantFrom(
+    "<",
+    ">",
+    "/",
+    "a",
+    "b",
+    "<a>",
+    "</a>",
+    "<a/>",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<?",
+    "?>",
+    "<?xml ",
+    "&",
+    "&amp;",
+    "&#",
+    ";",
+    "nil",
+    "=",
+    "'true'",
+    '"',
+    " ",
+    "\n",
+    "<!DOCTYPE",
+    "é",
+    "\0",
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.array(piece, { maxLength: 14 }).map((pieces) => Buffer.from(pieces.join(""))),
+        fc.uint8Array({ maxLength: 40 }),
+      ),
+      (body) => {
+        try {
+          readXML(body);
+        } catch (error) {
+          assert.ok(error instanceof Problem && error.status === 400, String(error));
+        }
+      },
+    ),
+    { numRuns: 3000 },
+  );
+});
+
+test("what was written is read back, as far as XML has the characters", () => {
+  const name = fc.stringMatching(/^[a-z_][a-z0-9_]{0,12}$/);
+  const text = fc
+    .string({ unit: "binary" })
+    .filter((each) => !/[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u.test(each));
+  fc.assert(
+    fc.property(fc.dictionary(name, fc.oneof(text, fc.constant(null)), { noNullPrototype: true }), (record) => {
+      assert.deepEqual(read(write(record)), record);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("hostile bodies are answered quickly", () => {
+  const started = performance.now();
+
+  refusalOf("<a>".repeat(300_000));
+  for (const piece of ["<!--", "<?", "<?a ", "<![CDATA[", "<a ", "<a b='", "&#", "&amp", "<!", "<a x='1' "])
+    refusalOf(`<a>${piece.repeat(1_000_000 / piece.length)}`);
+  assert.deepEqual(read(`<a><b>${"&amp;".repeat(200_000)}</b></a>`), { b: "&".repeat(200_000) });
+  assert.deepEqual(read(`<a><b>${"<![CDATA[]]>".repeat(80_000)}</b></a>`), { b: "" });
+  assert.deepEqual(read(`<a><b>${"x".repeat(1_000_000)}</b></a>`), { b: "x".repeat(1_000_000) });
+  refusalOf(`<a>${"<b>x</b>".repeat(130_000)}</a>`);
+  read(`<a><l>${"<i>x</i>".repeat(130_000)}</l></a>`);
+
+  assert.ok(performance.now() - started < 5000);
+});

@@ -1,0 +1,51 @@
+import { parseMediaType } from "../headers/media-type.ts";
+import { problem } from "../problem/problem.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Format } from "./formats/format.ts";
+import { MAX_BODY_BYTES } from "./limits.ts";
+
+/** The media type of the body; JSON where the caller names none. Ends the request where the endpoint does not read it. */
+export function requireMediaType({ call, endpoint }: Exchange, consumes: readonly string[]): string {
+  const encoding = call.list("content-encoding");
+  const header = call.list("content-type");
+  const parsed =
+    header === undefined || header === "" ? { type: "application/json", charset: null } : parseMediaType(header);
+  const isReadable =
+    parsed !== null && consumes.includes(parsed.type) && (parsed.charset === null || parsed.charset === "utf-8");
+  if (isReadable && (encoding === undefined || encoding.toLowerCase() === "identity")) return parsed.type;
+  const accepts = endpoint.method === "PATCH" ? "Accept-Patch" : endpoint.method === "POST" ? "Accept-Post" : "Accept";
+  const read = consumes.join(", ");
+  throw problem("unsupported_media_type", {
+    detail: `The body is ${describe(header, encoding)}; read are ${read}, in UTF-8 and without a Content-Encoding.`,
+    headers: [[accepts, read]],
+  });
+}
+
+/** What the caller says of the body, as far as it may be repeated in a sentence. */
+function describe(type: string | undefined, encoding: string | undefined): string {
+  const said = [
+    type === undefined || type === "" ? "application/json" : type,
+    ...(encoding === undefined ? [] : [`encoded as ${encoding}`]),
+  ].join(", ");
+  return said.length <= 200 ? said : `${said.slice(0, 200)}…`;
+}
+
+/** Reads the body in the format of its type. */
+export async function readBody(exchange: Exchange, mediaType: string, requireQuery: () => void): Promise<void> {
+  const { call, endpoint, service } = exchange;
+  const bytes = await call.arrival.readBody(MAX_BODY_BYTES);
+  requireQuery();
+  if (bytes.length === 0 && endpoint.bodyOptional === true) return;
+  const format = formatFor(mediaType, service.formats);
+  const read = await format.read!(bytes);
+  exchange.body = { value: read.value, leavesAreText: !read.typed, element: read.element ?? null, mediaType, bytes };
+}
+
+/** `application/merge-patch+json` is read as JSON is: by the suffix (RFC 6839). */
+function formatFor(mediaType: string, formats: readonly Format[]): Format {
+  const found =
+    formats.find((each) => each.mediaType === mediaType) ??
+    formats.find((each) => mediaType.endsWith(`+${each.mediaType.slice(each.mediaType.indexOf("/") + 1)}`));
+  if (found?.read === undefined) throw problem("unsupported_media_type");
+  return found;
+}

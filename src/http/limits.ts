@@ -1,0 +1,25 @@
+import { problem } from "../problem/problem.ts";
+import type { Arrival } from "./call.ts";
+
+/** The largest body, in bytes. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+/** The longest request line, in bytes. */
+export const MAX_REQUEST_LINE_BYTES = 8 * 1024;
+/** The largest header block, in bytes. */
+export const MAX_HEADER_BYTES = 16 * 1024;
+/** The most header fields. */
+export const MAX_HEADER_FIELDS = 100;
+
+// "GET  HTTP/1.1" without the target and the longest method of ours.
+const AROUND_TARGET_BYTES = " HTTP/1.1\r\n".length + 1;
+// ": " and the line's end.
+const AROUND_FIELD_BYTES = 4;
+
+/** Ends a request whose request line or header block is too large (contract, section 8). */
+export function requireWithinLimits({ method, target, rawHeaders }: Arrival): void {
+  if (method.length + target.length + AROUND_TARGET_BYTES > MAX_REQUEST_LINE_BYTES) throw problem("uri_too_long");
+  if (rawHeaders.length > 2 * MAX_HEADER_FIELDS) throw problem("headers_too_large");
+  let bytes = 0;
+  for (let at = 0; at < rawHeaders.length; at++) bytes += rawHeaders[at]!.length;
+  if (bytes + (rawHeaders.length / 2) * AROUND_FIELD_BYTES > MAX_HEADER_BYTES) throw problem("headers_too_large");
+}

@@ -1,0 +1,223 @@
+import { after, type Eventually } from "../../eventually.ts";
+import { Problem, problem } from "../../problem/problem.ts";
+import type { Draft } from "../../resource/draft.ts";
+import {
+  OVERTAKEN,
+  type Change,
+  type Idempotency,
+  type Row,
+  type StoredRecord,
+  type WrittenValues,
+} from "../../store/store.ts";
+import type { Reply } from "../call.ts";
+import type { Exchange } from "../exchange.ts";
+import { requireDraft, requirePatch, type Patch } from "./drafting.ts";
+import { recall, repeatable } from "./idempotency.ts";
+import { matches } from "./matches.ts";
+import type { MountInPlace, Prepared, Write } from "./mount.ts";
+import { refusal, type Unwritten } from "./outcome.ts";
+import { requirePreconditions, requireNothingThere } from "./preconditions.ts";
+import { findVisible, reachesEveryRow, requireParents, showRow } from "./reading.ts";
+
+// Whoever changes a record without If-Match wants the change on whatever is there: it is made anew on what another has written meanwhile.
+const ATTEMPTS = 1000;
+
+/** POST to a collection. */
+export async function create(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
+  const idempotency = repeatable(exchange);
+  const known = await recall(exchange, idempotency);
+  if (known !== null) return created(placed, exchange, known[0]!, true);
+  const draft = requireDraft(placed.resource, exchange, { id: null, current: null });
+  await requireParents(placed, exchange);
+  const prepared = await prepare(placed, { kind: "create", exchange, id: null, current: null, draft });
+  const values = valuesOf(placed, exchange, draft, prepared);
+  requireAllowed(placed, exchange, values);
+  const insert: Change = { kind: "insert", collection: placed.collection, values };
+  const outcome = await exchange.service.store.write({
+    changes: [insert, ...(prepared.also ?? [])],
+    ...(idempotency === null ? {} : { idempotency }),
+  });
+  if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed);
+  return created(placed, exchange, outcome.rows[0]!, outcome.kind === "replayed");
+}
+
+function created(placed: MountInPlace, exchange: Exchange, row: Row, isReplay: boolean): Reply {
+  const path = exchange.call.path.replace(/\/$/, "");
+  const id = String(row.record["id"]);
+  const location = path.endsWith(`/${id}`) && exchange.params["id"] !== undefined ? path : `${path}/${id}`;
+  return {
+    ...showRow(placed, row),
+    status: 201,
+    cache: "private",
+    headers: [["Location", location], ...(isReplay ? [REPLAYED] : [])],
+  };
+}
+
+const REPLAYED = ["Idempotency-Replayed", "true"] as const;
+
+/** PUT of one record: replaces it, or creates it where nothing is and the caller may. */
+export async function replace(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const row = await findVisible(placed, exchange);
+    const reply = row === null ? await createUnder(placed, exchange) : await replaceRow(placed, exchange, row);
+    if (reply !== null) return reply;
+  }
+  throw problem("conflict");
+}
+
+async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Reply | null> {
+  const draft = requireDraft(placed.resource, exchange, { id: exchange.id(), current: null });
+  requireMayCreate(placed, exchange);
+  await requireParents(placed, exchange);
+  const prepared = await prepare(placed, { kind: "create", exchange, id: exchange.id(), current: null, draft });
+  const values = valuesOf(placed, exchange, draft, prepared);
+  requireAllowed(placed, exchange, { id: exchange.id(), ...values });
+  requireNothingThere(exchange);
+  const insert: Change = { kind: "insert", collection: placed.collection, key: exchange.id(), values };
+  const outcome = await exchange.service.store.write({ changes: [insert, ...(prepared.also ?? [])] });
+  if (outcome.kind === "written" || outcome.kind === "replayed")
+    return created(placed, exchange, outcome.rows[0]!, false);
+  // Somebody else was first: If-None-Match: * has lost the race, anything else is a replacement now.
+  if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
+    if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
+    if ((await findVisible(placed, exchange)) === null) throw problem("not_found");
+    return null;
+  }
+  throw refusal(outcome, placed);
+}
+
+/** Creating under a chosen id takes a caller who may reach every id: for anyone else it would tell which ids are taken. */
+function requireMayCreate(placed: MountInPlace, exchange: Exchange): void {
+  if (!reachesEveryRow(placed, exchange)) throw problem("not_found");
+  const decision =
+    placed.permissions.create?.decide({ identity: exchange.identity, action: "create", params: exchange.params }) ??
+    "deny";
+  if (decision !== "allow") throw problem("not_found");
+}
+
+async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {
+  const draft = requireDraft(placed.resource, exchange, { id: exchange.id(), current: placed.show(row.record) });
+  return change(placed, exchange, row, { kind: "replace", draft, idempotency: null });
+}
+
+/** PATCH of one record: the patch is applied to what callers see, and the result read as a whole. */
+export async function update(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
+  const idempotency = repeatable(exchange);
+  const known = await recall(exchange, idempotency);
+  if (known !== null) return { ...showRow(placed, known[0]!), headers: [REPLAYED] };
+  const patch = requirePatch(placed.resource, exchange, exchange.id());
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const row = await findVisible(placed, exchange);
+    if (row === null) {
+      patch.requireSound();
+      throw problem("not_found");
+    }
+    const reply = await change(placed, exchange, row, {
+      kind: "update",
+      draft: apply(patch, placed, exchange, row),
+      idempotency,
+    });
+    if (reply !== null) return reply;
+  }
+  throw problem("conflict");
+}
+
+/** A patch that does not apply is a conflict, which is told only where the preconditions hold. */
+function apply(patch: Patch, placed: MountInPlace, exchange: Exchange, row: Row): Draft {
+  try {
+    return patch.applyTo(placed.show(row.record));
+  } catch (error) {
+    if (error instanceof Problem && error.code === "patch_conflict") requirePreconditions(placed, exchange, row);
+    throw error;
+  }
+}
+
+interface Changing {
+  readonly kind: "replace" | "update";
+  readonly draft: Draft;
+  readonly idempotency: Idempotency | null;
+}
+
+/** Gives null where the row changed meanwhile and the caller did not say which state it meant. */
+async function change(
+  placed: MountInPlace,
+  exchange: Exchange,
+  row: Row,
+  { kind, draft, idempotency }: Changing,
+): Promise<Reply | null> {
+  const prepared = await prepare(placed, { kind, exchange, id: exchange.id(), current: row.record, draft });
+  const values = { ...draft.values, ...prepared.values } as WrittenValues;
+  requireAllowed(placed, exchange, { ...row.record, ...values });
+  requirePreconditions(placed, exchange, row);
+  const update: Change = {
+    kind: "update",
+    collection: placed.collection,
+    key: exchange.id(),
+    values,
+    revision: row.revision,
+  };
+  const outcome = await exchange.service.store.write({
+    changes: [update, ...(prepared.also ?? [])],
+    ...(idempotency === null ? {} : { idempotency }),
+  });
+  if (outcome.kind === "written") return showRow(placed, outcome.rows[0]!);
+  if (outcome.kind === "replayed") return { ...showRow(placed, outcome.rows[0]!), headers: [REPLAYED] };
+  if (isOvertaken(outcome, exchange)) return null;
+  throw refusal(outcome, placed);
+}
+
+function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
+  if (outcome.kind === "refused") return outcome.name === OVERTAKEN;
+  if (outcome.kind !== "stale" && outcome.kind !== "missing") return false;
+  // The caller's precondition is about the record; what else belongs to the write may have changed all the same.
+  return outcome.change > 0 || call.header("if-match") === undefined;
+}
+
+/** DELETE of one record. */
+export async function remove(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const row = await findVisible(placed, exchange);
+    if (row === null) throw problem("not_found");
+    requirePreconditions(placed, exchange, row);
+    const prepared = await prepare(placed, {
+      kind: "delete",
+      exchange,
+      id: exchange.id(),
+      current: row.record,
+      draft: null,
+    });
+    const removal: Change = {
+      kind: "delete",
+      collection: placed.collection,
+      key: exchange.id(),
+      revision: row.revision,
+    };
+    const outcome = await exchange.service.store.write({ changes: [removal, ...(prepared.also ?? [])] });
+    if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
+    if (!isOvertaken(outcome, exchange)) throw refusal(outcome, placed);
+  }
+  throw problem("conflict");
+}
+
+/** A caller who may reach only some rows may make or leave behind only such. */
+function requireAllowed(
+  { collection }: MountInPlace,
+  { only }: Exchange,
+  record: Readonly<Record<string, unknown>>,
+): void {
+  if (only !== null && !matches(collection, record as StoredRecord, only)) throw problem("permission_denied");
+}
+
+function prepare({ beforeWrite }: MountInPlace, write: Write): Eventually<Prepared> {
+  return beforeWrite === null ? {} : after(beforeWrite(write), (prepared) => prepared);
+}
+
+function valuesOf(
+  { resource: { parentColumn } }: MountInPlace,
+  { params }: Exchange,
+  draft: Draft,
+  prepared: Prepared,
+): WrittenValues {
+  const values = { ...draft.values, ...prepared.values } as WrittenValues;
+  return parentColumn === null ? values : { [parentColumn]: params[parentColumn]!, ...values };
+}

@@ -1,0 +1,42 @@
+import type { Endpoint } from "../endpoint.ts";
+import { create, remove, replace, update } from "./changing.ts";
+import { list } from "./listing.ts";
+import type { MountInPlace, ResourceAction } from "./mount.ts";
+import { read } from "./reading.ts";
+
+const MEDIA_TYPES = ["application/json", "application/xml"];
+const PATCH_TYPES = [
+  "application/merge-patch+json",
+  "application/json-patch+json",
+  "application/json",
+  "application/xml",
+];
+
+/** The endpoints of a mounted resource. */
+export function endpointsOf(placed: MountInPlace): readonly Endpoint[] {
+  const { path } = placed.resource;
+  const one = `${path}/{id}`;
+  const { permissions } = placed;
+  const endpoints: Endpoint[] = [];
+  const offer = (action: ResourceAction, endpoint: Omit<Endpoint, "access" | "action">): void => {
+    const access = permissions[action];
+    if (access !== undefined) endpoints.push({ ...endpoint, action, access });
+  };
+  offer("list", { method: "GET", path, query: "read", handle: (exchange) => list(placed, exchange) });
+  offer("create", { method: "POST", path, consumes: MEDIA_TYPES, handle: (exchange) => create(placed, exchange) });
+  offer("read", { method: "GET", path: one, query: "read", handle: (exchange) => read(placed, exchange) });
+  offer("replace", {
+    method: "PUT",
+    path: one,
+    consumes: MEDIA_TYPES,
+    handle: (exchange) => replace(placed, exchange),
+  });
+  offer("update", {
+    method: "PATCH",
+    path: one,
+    consumes: PATCH_TYPES,
+    handle: (exchange) => update(placed, exchange),
+  });
+  offer("delete", { method: "DELETE", path: one, handle: (exchange) => remove(placed, exchange) });
+  return endpoints;
+}

@@ -1,0 +1,37 @@
+import type { ProblemCode } from "../../problem/catalogue.ts";
+import { catalogue } from "../../problem/catalogue.ts";
+import { problem } from "../../problem/problem.ts";
+import type { Outcome } from "../../store/store.ts";
+import type { MountInPlace } from "./mount.ts";
+
+/** What became of a transaction that was not written. */
+export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readonly kind: "replayed" }>;
+
+/** What a caller is told when the store did not write. */
+export function refusal(outcome: Unwritten, { resource }: MountInPlace): Error {
+  switch (outcome.kind) {
+    case "mismatch":
+      return problem("idempotency_mismatch");
+    case "missing":
+      return problem(outcome.change === 0 ? "not_found" : "conflict");
+    case "stale":
+      return problem("precondition_failed");
+    case "taken":
+      return problem("taken", {
+        issues: [{ pointer: `/${outcome.column}`, code: "taken", detail: "This value is already taken." }],
+      });
+    case "dangling":
+      if (outcome.column === resource.parentColumn) return problem("not_found");
+      return problem("invalid", {
+        issues: [{ pointer: `/${outcome.column}`, code: "invalid", detail: "There is no record with this id." }],
+      });
+    case "referenced":
+      return problem("referenced", { detail: `The record is still referenced by ${outcome.collection}.` });
+    case "refused":
+      return problem(isCode(outcome.name) ? outcome.name : "conflict");
+  }
+}
+
+function isCode(name: string): name is ProblemCode {
+  return Object.hasOwn(catalogue, name);
+}

@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from "node:util";
+import { problem, type Problem } from "../../problem/problem.ts";
+import { isObject, setMember } from "../formats/member.ts";
+import { MAX_LEVELS } from "../formats/text.ts";
+import { invalidOperation, type Operation } from "./operation.ts";
+import { findValue, indexOf, type Pointer } from "./pointer.ts";
+
+export { parseJSONPatch, type Operation } from "./operation.ts";
+
+/**
+ * Applies a JSON Patch: all of it or nothing, and the document stays as it is. Throws `patch_conflict` for a test that fails and a
+ * place that is not there, `invalid_patch` where the result would grow beyond what a body may be.
+ */
+export function applyJSONPatch(document: unknown, operations: readonly Operation[]): unknown {
+  return new Patching(document).apply(operations);
+}
+
+/** How many values and characters a patch may add, so that copies of copies cannot fill the memory. */
+const MAX_ADDED = 2 ** 20;
+
+class Patching {
+  #document: unknown;
+  #room = MAX_ADDED;
+  #index = 0;
+
+  constructor(document: unknown) {
+    this.#document = structuredClone(document);
+  }
+
+  apply(operations: readonly Operation[]): unknown {
+    for (const [index, operation] of operations.entries()) {
+      this.#index = index;
+      this.#step(operation);
+    }
+    // A move adds nothing and can still make a document deeper.
+    if (!isWithin(this.#document, MAX_LEVELS))
+      throw problem("invalid_patch", { detail: `The result has more than ${MAX_LEVELS} levels.` });
+    return this.#document;
+  }
+
+  #step(operation: Operation): void {
+    switch (operation.op) {
+      case "add":
+        return this.#add(operation.path, this.#copyOf(operation.value, operation.path.length));
+      case "remove":
+        return this.#remove(operation.path, "path");
+      case "replace":
+        return this.#replace(operation.path, this.#copyOf(operation.value, operation.path.length));
+      case "move": {
+        const value = this.#require(operation.from, "from");
+        if (operation.from.length === 0) return; // onto itself: into itself was refused when it was read
+        this.#remove(operation.from, "from");
+        return this.#add(operation.path, value);
+      }
+      case "copy":
+        return this.#add(operation.path, this.#copyOf(this.#require(operation.from, "from"), operation.path.length));
+      case "test":
+        if (!isDeepStrictEqual(this.#require(operation.path, "path"), operation.value))
+          throw this.#conflict("the value is another one");
+    }
+  }
+
+  #add(path: Pointer, value: unknown): void {
+    const last = path.at(-1);
+    if (last === undefined) {
+      this.#document = value;
+      return;
+    }
+    const parent = findValue(this.#document, path.slice(0, -1));
+    if (isObject(parent)) return setMember(parent, last, value);
+    if (!Array.isArray(parent)) throw this.#conflict("there is nothing that could hold its path");
+    const at = last === "-" ? parent.length : indexOf(last, parent.length + 1);
+    if (at === null) throw this.#conflict("its path is no index of the array");
+    parent.splice(at, 0, value);
+  }
+
+  #remove(path: Pointer, name: "path" | "from"): void {
+    this.#require(path, name);
+    const last = path.at(-1);
+    if (last === undefined) throw this.#conflict("the whole document cannot be removed");
+    const parent = findValue(this.#document, path.slice(0, -1));
+    if (Array.isArray(parent)) parent.splice(Number(last), 1);
+    else if (isObject(parent)) delete parent[last];
+  }
+
+  #replace(path: Pointer, value: unknown): void {
+    this.#require(path, "path");
+    const last = path.at(-1);
+    if (last === undefined) {
+      this.#document = value;
+      return;
+    }
+    const parent = findValue(this.#document, path.slice(0, -1));
+    if (Array.isArray(parent)) parent[Number(last)] = value;
+    else if (isObject(parent)) setMember(parent, last, value);
+  }
+
+  #require(pointer: Pointer, name: "path" | "from"): unknown {
+    const value = findValue(this.#document, pointer);
+    if (value === undefined) throw this.#conflict(`there is nothing at its ${name}`);
+    return value;
+  }
+
+  /** A value of its own at this level, as far as there is room. */
+  #copyOf(value: unknown, level: number): unknown {
+    this.#room -= typeof value === "string" ? value.length + 1 : 1;
+    if (this.#room < 0) throw invalidOperation(this.#index, "the patch adds more than a body may hold");
+    if (typeof value !== "object" || value === null) return value;
+    if (level >= MAX_LEVELS)
+      throw invalidOperation(this.#index, `the result would have more than ${MAX_LEVELS} levels`);
+    if (Array.isArray(value)) return value.map((each) => this.#copyOf(each, level + 1));
+    const copy: Record<string, unknown> = {};
+    for (const [name, each] of Object.entries(value)) {
+      this.#room -= name.length;
+      setMember(copy, name, this.#copyOf(each, level + 1));
+    }
+    return copy;
+  }
+
+  #conflict(what: string): Problem {
+    return problem("patch_conflict", { detail: `Operation ${this.#index}: ${what}.` });
+  }
+}
+
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((each) => isWithin(each, levels - 1));
+}

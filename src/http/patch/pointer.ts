@@ -1,0 +1,32 @@
+import { isObject } from "../formats/member.ts";
+
+/** A JSON Pointer taken apart (RFC 6901): the names and indexes on the way; none for the whole document. */
+export type Pointer = readonly string[];
+
+/** Reads a JSON Pointer; null where it is none. */
+export function parsePointer(text: string): Pointer | null {
+  if (text === "") return [];
+  if (!text.startsWith("/") || /~(?![01])/.test(text)) return null;
+  // In this order, so that ~01 becomes ~1 and not / (RFC 6901 §4).
+  return text
+    .slice(1)
+    .split("/")
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** The value that a pointer names; undefined where nothing is there. Only own members count, so no name reaches a prototype. */
+export function findValue(document: unknown, pointer: Pointer): unknown {
+  let value = document;
+  for (const token of pointer) {
+    if (Array.isArray(value)) value = value[indexOf(token, value.length) ?? -1];
+    else if (isObject(value) && Object.hasOwn(value, token)) value = value[token];
+    else return undefined;
+    if (value === undefined) return undefined;
+  }
+  return value;
+}
+
+/** The index below `length` that a token names; null for leading zeros, signs, `-` and what is out of range. */
+export function indexOf(token: string, length: number): number | null {
+  return /^(?:0|[1-9][0-9]{0,9})$/.test(token) && Number(token) < length ? Number(token) : null;
+}

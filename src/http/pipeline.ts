@@ -1,0 +1,181 @@
+import { isUnsafe, requireSameSite } from "../auth/cross-site.ts";
+import type { Witness } from "../auth/explanation.ts";
+import { after, type Eventually } from "../eventually.ts";
+import { parseQuery } from "../headers/query.ts";
+import { Problem, problem } from "../problem/problem.ts";
+import { StoreUnavailable } from "../store/store.ts";
+import { Call, type Arrival } from "./call.ts";
+import type { ServiceCore } from "./core.ts";
+import { addCors, answerOptions } from "./cors.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { Exchange, invalid, type EndpointFacts } from "./exchange.ts";
+import { addExplanation, findWitness } from "./explaining.ts";
+import type { Format } from "./formats/format.ts";
+import { negotiate } from "./formats/negotiate.ts";
+import { readBody, requireMediaType } from "./intake.ts";
+import { requireWithinLimits } from "./limits.ts";
+import { requireEndpoint, type Match } from "./routes.ts";
+import { writeProblem, writeReply, type Answer } from "./writing.ts";
+
+/** A service whose routes are known. */
+export interface RoutedService extends ServiceCore {
+  readonly find: (path: string) => Match | null;
+}
+
+/** The way of every request through the service. Never throws: what goes wrong becomes an answer. */
+export function respond(service: RoutedService, arrival: Arrival): Eventually<Answer> {
+  const startedAt = service.observe === null ? 0 : performance.now();
+  const call = new Call(arrival, service.callContext);
+  const way = new Way(service, call);
+  let answer: Eventually<Answer>;
+  try {
+    answer = way.walk();
+  } catch (error) {
+    answer = way.fail(error);
+  }
+  if (answer instanceof Promise) {
+    return answer.catch((error: unknown) => way.fail(error)).then((done) => finish(way, done, startedAt));
+  }
+  return finish(way, answer, startedAt);
+}
+
+/** The steps, in the order of the contract (section 2). */
+class Way {
+  readonly service: RoutedService;
+  readonly call: Call;
+  match: Match | null = null;
+  exchange: Exchange | null = null;
+  code: string | null = null;
+  witness: Witness | null = null;
+
+  constructor(service: RoutedService, call: Call) {
+    this.service = service;
+    this.call = call;
+  }
+
+  walk(): Eventually<Answer> {
+    const { service, call } = this;
+    requireWithinLimits(call.arrival);
+    const match = (this.match = service.find(call.path));
+    if (match === null) throw problem("not_found");
+    const endpoint = requireEndpoint(match.route, call.method);
+    if (endpoint === null) return answerOptions(call, match.route, service.allowedOrigins);
+    const exchange = (this.exchange = new Exchange(service, call, endpoint, match.params));
+    if (endpoint.access === "open") return this.#serve(exchange, endpoint);
+    return after(service.chain.identify(call, (this.witness = findWitness(call))), (identified) => {
+      exchange.identified = identified;
+      if (identified.byCookie && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
+      requirePermission(exchange);
+      return this.#serve(exchange, endpoint);
+    });
+  }
+
+  #serve(exchange: Exchange, endpoint: Endpoint): Eventually<Answer> {
+    const { call } = exchange;
+    endpoint.guard?.(exchange);
+    exchange.format = requireFormat(exchange);
+    if (endpoint.consumes === undefined) {
+      requireKnownQuery(endpoint, call);
+      return after(endpoint.handle(exchange), (reply) => writeReply(exchange, reply));
+    }
+    const mediaType = requireMediaType(exchange, endpoint.consumes);
+    const body = readBody(exchange, mediaType, () => requireKnownQuery(endpoint, call));
+    return body.then(async () => writeReply(exchange, await endpoint.handle(exchange)));
+  }
+
+  fail(error: unknown): Answer {
+    try {
+      return writeProblem(this.service, this.call, this.#told(error));
+    } catch (fault) {
+      // A format of somebody's own that cannot tell what went wrong; the default can.
+      return writeProblem(this.service, this.call, this.#told(fault), this.service.formats[0]);
+    }
+  }
+
+  #told(error: unknown): Problem {
+    const told = tellable(error);
+    this.code = told.code;
+    if (told.status === 500) this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error });
+    return told;
+  }
+}
+
+function requireFormat({ service: { formats }, call, endpoint, action }: Exchange): Format {
+  // What is a type of its own (a page, a key set) is sent as it is: Accept may be disregarded (RFC 9110 §12.4.1).
+  if (endpoint.produces !== undefined) return formats[0]!;
+  const accept = call.list("accept");
+  let format = negotiate(accept, formats);
+  if (format?.shows === "lists" && action !== "list")
+    format = negotiate(
+      accept,
+      formats.filter(({ shows }) => shows !== "lists"),
+    );
+  if (format === null) throw problem("not_acceptable");
+  return format;
+}
+
+/** Narrows to rows where the permission says so; ends the request where it says no. */
+function requirePermission(exchange: Exchange): void {
+  const { access } = exchange.endpoint;
+  if (access === "open") return;
+  requireWithinScopes(exchange);
+  const decision = access.decide(exchange);
+  if (decision === "allow") return;
+  if (decision !== "deny") {
+    exchange.only = decision.only;
+    return;
+  }
+  exchange.requireIdentity();
+  throw problem("permission_denied");
+}
+
+/** A limited credential does no more than its scopes allow, wherever the permission would let its user. */
+function requireWithinScopes({ service: { scopesAllow }, observedIdentity: identity, endpoint }: Exchange): void {
+  if (identity === null || identity.scopes === null || scopesAllow === null) return;
+  if (!scopesAllow(identity.scopes, endpoint.method))
+    throw problem("permission_denied", { detail: "The scopes of this credential do not allow it." });
+}
+
+function requireKnownQuery(endpoint: EndpointFacts, call: Call): void {
+  if (call.query === "" || endpoint.query !== undefined) return;
+  const parameters = parseQuery(call.query);
+  if (parameters.length === 0) return;
+  throw invalid(
+    parameters.map(([name]) => ({
+      pointer: `?${name}`,
+      code: "unknown_parameter",
+      detail: "There is no such parameter.",
+    })),
+  );
+}
+
+/** What the caller may learn of it: a problem as it is, anything else as a fault of ours. */
+function tellable(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof StoreUnavailable)
+    return problem("unavailable", { cause: error, headers: [["Retry-After", "1"]] });
+  return problem("internal", { cause: error });
+}
+
+function finish(way: Way, answer: Answer, startedAt: number): Answer {
+  const { service, call, exchange, match, witness } = way;
+  if (witness !== null) addExplanation(service, witness, answer);
+  if (service.allowedOrigins.length > 0) addCors(call, answer, service.allowedOrigins);
+  if (service.observe !== null) {
+    const identity = exchange === null ? null : exchange.observedIdentity;
+    service.observe({
+      kind: "request",
+      requestId: call.requestId,
+      method: call.method,
+      path: call.path,
+      route: match === null ? null : match.route.path,
+      status: answer.status,
+      code: way.code,
+      durationMs: performance.now() - startedAt,
+      address: call.client.address,
+      userId: identity === null ? null : identity.id,
+      scheme: identity === null ? null : identity.scheme,
+    });
+  }
+  return answer;
+}

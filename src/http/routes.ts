@@ -1,0 +1,114 @@
+import findMyWay from "find-my-way";
+import { problem } from "../problem/problem.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** What a path offers. */
+export interface Route {
+  readonly path: string;
+  readonly methods: ReadonlyMap<string, Endpoint>;
+  /** For `Allow`. */
+  readonly allow: string;
+  readonly parameters: readonly Parameter[];
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly isId: boolean;
+}
+
+/** A route with the parameters of one path. */
+export interface Match {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, number | string>>;
+}
+
+/** Finds the route of a path; null where there is none. */
+export type FindRoute = (path: string) => Match | null;
+
+const NO_PARAMS: Readonly<Record<string, never>> = Object.freeze({});
+
+/** Builds the table of routes. Throws where two endpoints stand at the same method and path. */
+export function makeRoutes(endpoints: readonly Endpoint[]): {
+  readonly find: FindRoute;
+  readonly all: readonly Route[];
+} {
+  const byPath = new Map<string, Map<string, Endpoint>>();
+  for (const endpoint of endpoints) {
+    const path = withoutFinalSlash(endpoint.path);
+    const methods = byPath.get(path) ?? new Map<string, Endpoint>();
+    if (methods.has(endpoint.method)) throw new TypeError(`${endpoint.method} ${endpoint.path} is declared twice.`);
+    methods.set(endpoint.method, endpoint);
+    byPath.set(path, methods);
+  }
+  const router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 200 });
+  const all: Route[] = [];
+  for (const [path, methods] of byPath) {
+    const first = methods.values().next().value!;
+    const route: Route = { path: first.path, methods, allow: allowOf(methods), parameters: parametersOf(path) };
+    all.push(route);
+    router.on("GET", path.replaceAll(/\{([a-z][a-z0-9_]*)(?::text)?\}/g, ":$1") || "/", () => undefined, route);
+  }
+  return {
+    all,
+    find(path) {
+      const found = router.find("GET", path);
+      if (found === null) return null;
+      const route = found.store as Route;
+      if (route.parameters.length === 0) return { route, params: NO_PARAMS };
+      const params = readParams(route.parameters, found.params);
+      return params === null ? null : { route, params };
+    },
+  };
+}
+
+/** The endpoint for a method: `HEAD` wherever `GET`. Null for `OPTIONS`, which every route answers. */
+export function requireEndpoint(route: Route, method: string): Endpoint | null {
+  const endpoint = route.methods.get(method === "HEAD" ? "GET" : method);
+  if (endpoint !== undefined) return endpoint;
+  if (method === "OPTIONS") return null;
+  throw problem("method_not_allowed", { headers: [["Allow", route.allow]] });
+}
+
+function allowOf(methods: ReadonlyMap<string, Endpoint>): string {
+  const offered = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter((method) =>
+    methods.has(method === "HEAD" ? "GET" : method),
+  );
+  return [...offered, "OPTIONS"].join(", ");
+}
+
+function parametersOf(path: string): Parameter[] {
+  return [...path.matchAll(/\{([a-z][a-z0-9_]*)(:text)?\}/g)].map((match) => ({
+    name: match[1]!,
+    isId: match[2] === undefined,
+  }));
+}
+
+function readParams(
+  parameters: readonly Parameter[],
+  texts: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, number | string>> | null {
+  const params: Record<string, number | string> = {};
+  for (const { name, isId } of parameters) {
+    const text = texts[name] ?? "";
+    const value = isId ? parseId(text) : text;
+    if (value === null || value === "") return null;
+    params[name] = value;
+  }
+  return params;
+}
+
+/** An id as a path writes it: 1 to 2^53-1 without sign or leading zero. */
+export function parseId(text: string): number | null {
+  if (text.length === 0 || text.length > 16) return null;
+  let id = 0;
+  for (let at = 0; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - 48;
+    if (digit < 0 || digit > 9 || (at === 0 && digit === 0)) return null;
+    id = id * 10 + digit;
+  }
+  return id <= Number.MAX_SAFE_INTEGER ? id : null;
+}
+
+function withoutFinalSlash(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}

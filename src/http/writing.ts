@@ -1,0 +1,141 @@
+import { hash } from "node:crypto";
+import { problem, type Problem } from "../problem/problem.ts";
+import type { Body, Call, Reply } from "./call.ts";
+import { checkPreconditions } from "./conditional.ts";
+import type { ServiceCore } from "./core.ts";
+import type { Exchange } from "./exchange.ts";
+import type { Format } from "./formats/format.ts";
+import { negotiateProblem } from "./formats/negotiate.ts";
+import type { Route } from "./routes.ts";
+
+/** A finished answer, as a binding sends it. */
+export interface Answer {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  /** Null where there is none to send: for HEAD too, whose headers are those of GET. */
+  readonly content: string | Uint8Array | null;
+}
+
+// An answer of the API is data: a browser takes its type as it stands, runs nothing, frames nothing, tells no other site.
+const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
+const HSTS = "max-age=31536000; includeSubDomains";
+
+/** Writes a reply in the format that was agreed on. */
+export function writeReply(exchange: Exchange, reply: Reply): Answer {
+  const { call, format } = exchange;
+  const reads = call.method === "GET" || call.method === "HEAD";
+  const content = reply.body === undefined ? null : contentOf(reply.body, format);
+  let tag =
+    typeof reply.tag === "string" ? `"${reply.tag}${reply.body?.kind === "raw" ? "" : format.tagSuffix}"` : null;
+  if (reads && reply.status === 200 && content !== null && reply.cache !== "no-store") {
+    tag ??= `"${hash("sha1", content, "base64url").slice(0, 16)}"`;
+    const state = checkPreconditions(call, tag);
+    if (state === "failed") throw problem("precondition_failed");
+    if (state === "not_modified") return compose(call, 304, null, headersOf(exchange, reply, null, null, tag));
+  }
+  const type = reply.body?.kind === "raw" ? reply.body.type : format.mediaType;
+  return compose(call, reply.status, content, headersOf(exchange, reply, content, type, tag));
+}
+
+function contentOf(body: Body, format: Format): string | Uint8Array {
+  if (body.kind === "raw") return body.content;
+  if (body.kind === "json" && format.writeJSON !== undefined) return format.writeJSON(body.json);
+  return format.write(body.kind === "data" ? body : { ...body, value: JSON.parse(body.json) as unknown });
+}
+
+function headersOf(
+  exchange: Exchange,
+  reply: Reply,
+  content: string | Uint8Array | null,
+  type: string | null,
+  tag: string | null,
+): string[] {
+  const { call } = exchange;
+  const headers: string[] = [];
+  if (content !== null) headers.push("Content-Type", type!, "Content-Length", String(Buffer.byteLength(content)));
+  else if (reply.status !== 204 && reply.status !== 304) headers.push("Content-Length", "0");
+  const isPublic = reply.cache === "public" && !exchange.identityWasRead;
+  if (isPublic)
+    headers.push(
+      "Cache-Control",
+      reply.maxAgeSeconds === undefined ? "public, no-cache" : `public, max-age=${reply.maxAgeSeconds}`,
+    );
+  else headers.push("Cache-Control", reply.cache === "no-store" ? "no-store" : "private, no-cache");
+  const vary = varyOf(exchange, reply, isPublic);
+  if (vary !== "") headers.push("Vary", vary);
+  if (tag !== null) headers.push("ETag", tag);
+  pushCommon(headers, call.requestId, call.client.encrypted, reply.contentSecurityPolicy);
+  if (reply.headers !== undefined) for (const [name, value] of reply.headers) headers.push(name, value);
+  return headers;
+}
+
+/** What the answer depended on: the format where one was chosen, the credentials where they decided, and what the reply names. */
+function varyOf({ endpoint, service: { chain } }: Exchange, { vary = "" }: Reply, isPublic: boolean): string {
+  const credentialsDecided = !isPublic && endpoint.access !== "open";
+  const accept = credentialsDecided ? chain.varyWithAccept : "Accept";
+  const common = endpoint.produces === undefined ? accept : credentialsDecided ? chain.vary : "";
+  return common === "" || vary === "" ? common + vary : `${common}, ${vary}`;
+}
+
+/** What every answer has: the request's id, and what a browser may do with it. */
+export function pushCommon(headers: string[], requestId: string, encrypted: boolean, policy = API_POLICY): void {
+  headers.push(
+    "X-Request-Id",
+    requestId,
+    "X-Content-Type-Options",
+    "nosniff",
+    "Referrer-Policy",
+    "no-referrer",
+    "Content-Security-Policy",
+    policy,
+  );
+  if (encrypted) headers.push("Strict-Transport-Security", HSTS);
+}
+
+function compose(call: Call, status: number, content: string | Uint8Array | null, headers: string[]): Answer {
+  return { status, headers, content: call.method === "HEAD" ? null : content };
+}
+
+/** Writes a problem document (RFC 9457), in XML where the caller prefers it. */
+export function writeProblem(
+  service: ServiceCore,
+  call: Call,
+  told: Problem,
+  format = negotiateProblem(call.list("accept"), service.formats),
+): Answer {
+  const content = format.writeProblem({
+    type: `/problems/${told.code}`,
+    title: told.title,
+    status: told.status,
+    detail: told.detail,
+    code: told.code,
+    request_id: call.requestId,
+    ...(told.issues.length === 0 ? {} : { errors: told.issues }),
+  });
+  const headers = [
+    "Content-Type",
+    format.problemMediaType,
+    "Content-Length",
+    String(Buffer.byteLength(content)),
+    "Cache-Control",
+    "no-store",
+    "Vary",
+    service.chain.varyWithAccept,
+  ];
+  pushCommon(headers, call.requestId, call.client.encrypted);
+  for (const [name, value] of told.headers) headers.push(name, value);
+  return compose(call, told.status, content, headers);
+}
+
+/** What a path offers, for OPTIONS. Nobody needs to be known for it. */
+export function writeOptions(call: Call, route: Route): Answer {
+  const headers = ["Allow", route.allow];
+  const post = route.methods.get("POST")?.consumes;
+  const patch = route.methods.get("PATCH")?.consumes;
+  if (post !== undefined) headers.push("Accept-Post", post.join(", "));
+  if (patch !== undefined) headers.push("Accept-Patch", patch.join(", "));
+  headers.push("Cache-Control", "no-store");
+  pushCommon(headers, call.requestId, call.client.encrypted);
+  return compose(call, 204, null, headers);
+}

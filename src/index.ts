@@ -1,0 +1,116 @@
+// The public door. The service in src/service uses nothing else.
+export { createService, type Service, type ServiceOptions } from "./create-service.ts";
+
+export { boolean, dateTime, decimal, email, enumeration, integer, json, reference, text } from "./resource/fields.ts";
+export type { DecimalOptions, IntegerOptions, ReferenceOptions, TextOptions } from "./resource/fields.ts";
+export { defineField, Flaw, type DraftContext, type Field, type FieldOptions, type Kind } from "./resource/field.ts";
+export {
+  DeclarationError,
+  defineResource,
+  type DraftOf,
+  type Fields,
+  type RecordOf,
+  type Resource,
+  type ResourceDeclaration,
+} from "./resource/resource.ts";
+export type { Draft } from "./resource/draft.ts";
+
+export {
+  mount,
+  type Mount,
+  type MountInPlace,
+  type MountOptions,
+  type Prepared,
+  type ResourceAction,
+  type Write,
+} from "./http/mount/mount.ts";
+export { requireDraft, type Target } from "./http/mount/drafting.ts";
+export { update as updateRecord } from "./http/mount/changing.ts";
+export { read as readRecord } from "./http/mount/reading.ts";
+export { defineEndpoint, type Endpoint, type EndpointDocumentation } from "./http/endpoint.ts";
+export { invalid, type EndpointFacts, type Method, type Exchange, type ReceivedBody } from "./http/exchange.ts";
+export { Call, type Arrival, type Body, type Cacheability, type Client, type Reply } from "./http/call.ts";
+export type { Answer } from "./http/writing.ts";
+export type { DataBody, Format, ProblemDocument, ReadBody } from "./http/formats/format.ts";
+
+export {
+  administrator,
+  allOf,
+  anyOf,
+  anyone,
+  authenticated,
+  nobody,
+  not,
+  owner,
+  readOnly,
+  scope,
+  self,
+  unlimited,
+} from "./permission/permission.ts";
+export type { Action, Decision, Permission, PermissionRequest } from "./permission/permission.ts";
+
+export { absent, accepted, rejected, type Carrier, type Rejection, type Scheme, type Verdict } from "./auth/scheme.ts";
+export {
+  accountOf,
+  accountsCollection,
+  firstGeneration,
+  identityOf,
+  storeAccounts,
+  type Account,
+  type Accounts,
+} from "./auth/accounts.ts";
+export { guessesCollection, makeGuessing, type Guessing, type GuessingOptions } from "./auth/guessing.ts";
+export { checkNewPassword, makePasswords, type Passwords, type PasswordsOptions } from "./auth/passwords.ts";
+export type { Explanation, SchemeExplanation } from "./auth/explanation.ts";
+export { isUnsafe, requireSameSite } from "./auth/cross-site.ts";
+export { isTrusted, requireTrustedProxies, type TrustedProxies } from "./auth/trusted-proxies.ts";
+export { basic, type BasicOptions } from "./auth/basic/basic.ts";
+export { session, type SessionOptions } from "./auth/session/session.ts";
+export {
+  sessions,
+  sessionsCollection,
+  type ListedSession,
+  type Sessions,
+  type SessionsOptions,
+} from "./auth/session/sessions.ts";
+export { token, type TokenOptions } from "./auth/token/token.ts";
+export { apiTokens, apiTokensCollection, type APITokens, type ListedToken } from "./auth/token/api-tokens.ts";
+export { namedKeys, namedKeysCollection, type ListedKey, type NamedKeys } from "./auth/token/named-keys.ts";
+export { bearer, bearerRefusal, type BearerOptions } from "./auth/bearer/bearer.ts";
+export { accessTokens, type AccessTokens, type AccessTokensOptions } from "./auth/bearer/access.ts";
+export { tokenPairs, type TokenPair, type TokenPairs, type TokenPairsOptions } from "./auth/bearer/token-pairs.ts";
+export { deadFamiliesCollection, refreshUsesCollection } from "./auth/bearer/refresh-uses.ts";
+export { makeRevocations, revocationsCollection, type Revocations } from "./auth/revocation.ts";
+export {
+  derivedSigningKeys,
+  readSigningKeys,
+  SigningKeysError,
+  type PublicJWK,
+  type SigningKeys,
+} from "./auth/keys.ts";
+export { watchSigningKeys, type WatchedKeysOptions } from "./auth/watched-keys.ts";
+export { readProxyText, remoteUser, type RemoteUserOptions } from "./auth/remote-user/remote-user.ts";
+export { customHeader, type CustomHeaderOptions } from "./auth/custom-header/custom-header.ts";
+export type { Identity, Role } from "./identity.ts";
+
+export { keyOf, MigrationNeeded, OVERTAKEN, StoreSetupError, StoreUnavailable } from "./store/store.ts";
+export type * from "./store/store.ts";
+export { postgresStore, type PostgresStoreOptions } from "./store/postgres/postgres.ts";
+export { sqliteStore, type SQLiteStoreOptions } from "./store/sqlite/sqlite.ts";
+
+export { catalogue, type CatalogueEntry, type ProblemCode } from "./problem/catalogue.ts";
+export { Problem, problem, type Issue, type ProblemOptions } from "./problem/problem.ts";
+export { formatClearedCookie, formatSetCookie, type CookieToSet } from "./headers/set-cookie.ts";
+export { opaqueTokenPattern, parseOpaqueToken } from "./crypto/opaque-token.ts";
+export { isKnownFormat } from "./crypto/password-hash.ts";
+export { Secret } from "./crypto/secret.ts";
+export { after, type Eventually } from "./eventually.ts";
+export type { Observation, Observer } from "./observation.ts";
+
+export { listen, requestListener, type Listener, type ListenOptions } from "./bindings/node/node.ts";
+export { type FetchInfo } from "./bindings/web/web.ts";
+export { makeMetrics, type Gauge, type Metrics } from "./ops/metrics.ts";
+export { makeLog, type Log, type LogLevel } from "./ops/log.ts";
+export { docsPage, openapiDocument } from "./openapi/on-demand.ts";
+export type { OpenAPIOptions } from "./openapi/openapi.ts";
+export { problemIndexPage, problemPage, type Page } from "./problem/page.ts";

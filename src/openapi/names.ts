@@ -1,0 +1,18 @@
+/** Joins words as names of types are written: `order_items` gives `OrderItems`, `/api/token/` gives `ApiToken`. */
+export function pascalCase(...words: readonly string[]): string {
+  return words
+    .flatMap((each) => each.split(/[^A-Za-z0-9]+/))
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join("");
+}
+
+/** Hands out each name once: whoever wants a second `User` gets `User2`. */
+export function uniqueNames(taken: readonly string[] = []): (wanted: string) => string {
+  const given = new Set(taken);
+  return (wanted) => {
+    let name = wanted;
+    for (let count = 2; given.has(name); count++) name = `${wanted}${count}`;
+    given.add(name);
+    return name;
+  };
+}

@@ -1,0 +1,14 @@
+import type { Page } from "../problem/page.ts";
+import type { OpenAPIOptions } from "./openapi.ts";
+
+// A service that runs for weeks is asked for its description a few times; until then the code for it is not even loaded.
+
+/** The OpenAPI 3.1 document of a service. */
+export async function openapiDocument(options: OpenAPIOptions): Promise<Record<string, unknown>> {
+  return (await import("./openapi.ts")).openapiDocument(options);
+}
+
+/** The page that shows it. */
+export async function docsPage(): Promise<Page> {
+  return (await import("./page.ts")).docsPage();
+}

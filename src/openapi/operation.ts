@@ -1,0 +1,61 @@
+import type { Scheme } from "../auth/scheme.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import type { ProblemCode } from "../problem/catalogue.ts";
+import type { JSONObject } from "./json.ts";
+import { pathParameters } from "./parameters.ts";
+import { problemResponses, problemsOnTheWay } from "./problems.ts";
+import { securityOf } from "./security.ts";
+
+/** What is known of an operation besides the facts of its endpoint. */
+export interface Description {
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly parameters: readonly JSONObject[];
+  /** The body in this media type. */
+  readonly request: (mediaType: string) => JSONObject;
+  /** The answers by status; they stand before the problems of the same status. */
+  readonly responses: Readonly<Record<string, JSONObject>>;
+  /** Problems of its own, besides those that every such endpoint can end in. */
+  readonly problems: readonly ProblemCode[];
+}
+
+/** What the operations of one document have in common. */
+export interface Surroundings {
+  readonly schemes: readonly Scheme[];
+  /** The names of the schemes that clients can use. */
+  readonly security: readonly string[];
+}
+
+/** Writes an operation: its own description, and what follows from the facts of its endpoint. */
+export function operationOf(
+  endpoint: Endpoint,
+  description: Description,
+  { schemes, security }: Surroundings,
+): JSONObject {
+  const { access, consumes, bodyOptional, path } = endpoint;
+  const { operationId, tag, summary, request, responses, problems } = description;
+  const parameters = withPathParameters(path, description.parameters);
+  const expected = new Set([...problemsOnTheWay(endpoint, schemes), ...problems]);
+  return {
+    tags: [tag],
+    summary,
+    ...(access === "open" ? {} : { description: `Who may: ${access.name}.` }),
+    operationId,
+    security: securityOf(endpoint, security),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(consumes === undefined ? {} : { requestBody: bodyOf(consumes, bodyOptional === true, request) }),
+    responses: { ...problemResponses(expected), ...responses },
+  };
+}
+
+/** What a description says of a parameter of the path stands in place of what the path says. */
+function withPathParameters(path: string, described: readonly JSONObject[]): readonly JSONObject[] {
+  const isDescribed = (name: unknown): boolean =>
+    described.some((each) => each["in"] === "path" && each["name"] === name);
+  return [...pathParameters(path).filter(({ name }) => !isDescribed(name)), ...described];
+}
+
+function bodyOf(consumes: readonly string[], isOptional: boolean, request: Description["request"]): JSONObject {
+  return { required: !isOptional, content: Object.fromEntries(consumes.map((type) => [type, request(type)])) };
+}

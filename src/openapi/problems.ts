@@ -1,0 +1,100 @@
+import { isUnsafe } from "../auth/cross-site.ts";
+import type { Scheme } from "../auth/scheme.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import type { Format } from "../http/formats/format.ts";
+import { anyone } from "../permission/permission.ts";
+import { catalogue, type CatalogueEntry, type ProblemCode } from "../problem/catalogue.ts";
+import { answerHeaders } from "./headers.ts";
+import { ref, type JSONObject } from "./json.ts";
+import { admitsUnknown } from "./security.ts";
+
+const codes = Object.keys(catalogue) as ProblemCode[];
+const statuses = [...new Set(codes.map((code) => catalogue[code].status))];
+
+/** One answer for each status of the catalogue, with each of its problems as an example. */
+export function problemComponents(formats: readonly Format[]): Readonly<Record<string, JSONObject>> {
+  const mediaTypes = [...new Set(formats.map(({ problemMediaType }) => problemMediaType))];
+  return Object.fromEntries(statuses.map((status) => [nameOf(status), problemResponse(status, mediaTypes)]));
+}
+
+function nameOf(status: number): string {
+  return `Problem${status}`;
+}
+
+function problemResponse(status: number, mediaTypes: readonly string[]): JSONObject {
+  const all = codes.filter((code) => catalogue[code].status === status);
+  const schema = ref("schemas", "Problem");
+  const examples = Object.fromEntries(
+    all.map((code) => [code, { summary: catalogue[code].title, value: exampleOf(code) }]),
+  );
+  return {
+    description: list(all),
+    headers: answerHeaders(
+      ...(status === 401 ? ["WWWAuthenticate" as const] : []),
+      ...(status === 429 || status === 503 ? ["RetryAfter" as const] : []),
+    ),
+    content: Object.fromEntries(
+      mediaTypes.map((type) => [type, type.endsWith("json") ? { schema, examples } : { schema }]),
+    ),
+  };
+}
+
+const exampleIssues: Partial<Record<ProblemCode, JSONObject>> = {
+  invalid: { pointer: "/email", code: "invalid", detail: "An e-mail address is required, like ann@example.com." },
+  invalid_query: { pointer: "?limit", code: "invalid", detail: "A whole number from 1 to 1000 is required." },
+  taken: { pointer: "/email", code: "taken", detail: "This value is already taken." },
+};
+
+function exampleOf(code: ProblemCode): JSONObject {
+  const { status, title, detail }: CatalogueEntry = catalogue[code];
+  const issue = exampleIssues[code];
+  return {
+    type: `/problems/${code}`,
+    title,
+    status,
+    detail,
+    code,
+    request_id: "k3pQ9xVb2mTz-1f",
+    ...(issue === undefined ? {} : { errors: [issue] }),
+  };
+}
+
+/** The answers for these problems, by status. */
+export function problemResponses(expected: ReadonlySet<ProblemCode>): Readonly<Record<string, JSONObject>> {
+  const responses: Record<string, JSONObject> = {};
+  for (const status of statuses) {
+    const own = codes.filter((code) => expected.has(code) && catalogue[code].status === status);
+    if (own.length > 0) responses[status] = { ...ref("responses", nameOf(status)), description: list(own) };
+  }
+  return responses;
+}
+
+function list(some: readonly ProblemCode[]): string {
+  return some.map((code) => `${catalogue[code].title} (\`${code}\`)`).join(", ");
+}
+
+/** The problems that an endpoint can end in before its handler is asked, and those that can always happen. */
+export function* problemsOnTheWay(endpoint: Endpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {
+  const { access, method, path, consumes, produces, query } = endpoint;
+  if (path.includes("{")) yield "not_found";
+  if (access !== "open") yield* problemsOfCredentials(endpoint, schemes);
+  if (access !== "open" && access !== anyone) yield "permission_denied";
+  if (produces === undefined) yield "not_acceptable";
+  if (consumes !== undefined) yield* ["malformed", "invalid", "content_too_large", "unsupported_media_type"] as const;
+  if (method === "GET") yield* ["malformed", "precondition_failed"] as const; // conditional headers
+  if (query !== "ignored") yield "invalid_query";
+  yield* ["internal", "unavailable"] as const;
+}
+
+function* problemsOfCredentials(endpoint: Endpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {
+  const carriers = schemes.flatMap((scheme) => scheme.carriers);
+  const canChallenge = schemes.some(({ challenge }) => challenge !== undefined);
+  if (!admitsUnknown(endpoint)) yield canChallenge ? "not_authenticated" : "authentication_failed";
+  if (carriers.length === 0) return;
+  yield* ["duplicate_credentials", "too_many_attempts"] as const;
+  if (carriers.length > 1) yield "conflicting_credentials";
+  for (const { rejectedAs } of schemes) yield canChallenge ? (rejectedAs ?? "invalid_token") : "authentication_failed";
+  if (carriers.some((each) => each.in === "authorization" && each.scheme.toLowerCase() === "basic"))
+    yield "insecure_transport";
+  if (isUnsafe(endpoint.method) && carriers.some((each) => each.in === "cookie")) yield "cross_site";
+}

@@ -1,0 +1,146 @@
+import type { Format } from "../http/formats/format.ts";
+import type { Mount, ResourceAction } from "../http/mount/mount.ts";
+import type { ProblemCode } from "../problem/catalogue.ts";
+import { exampleDraft, examplePatch, exampleRecord } from "./examples.ts";
+import { answerHeaders, type HeaderName } from "./headers.ts";
+import { ref, type JSONObject } from "./json.ts";
+import { contentOf, mediaTypeObject } from "./media.ts";
+import type { Description } from "./operation.ts";
+import { fieldsParameter, listParameters, shared } from "./parameters.ts";
+
+/** The names of a resource's schemas: whole records, parts and lists of them, and what is sent. */
+export type SchemaNames = Readonly<Record<"record" | "part" | "list" | "draft" | "patch", string>>;
+
+/** A resource, as its operations speak of it. */
+export interface Subject {
+  readonly mount: Mount;
+  readonly formats: readonly Format[];
+  readonly names: SchemaNames;
+  readonly tag: string;
+  /** One record and all of them, in summaries (`order item`) and in operationIds (`OrderItem`). */
+  readonly one: { readonly said: string; readonly written: string };
+  readonly many: { readonly said: string; readonly written: string };
+}
+
+/** Describes what a mounted resource offers. */
+export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) => Description>> = {
+  list: (subject) => ({
+    ...described(subject, `list${subject.many.written}`, `List ${subject.many.said}`),
+    parameters: [
+      ...shared("limit", "cursor"),
+      ...listParameters(subject.mount.resource),
+      ...shared("PreferCount", "IfNoneMatch"),
+    ],
+    responses: { 200: listed(subject), 304: notModified },
+  }),
+  create: (subject) => ({
+    ...described(subject, `create${subject.one.written}`, `Create a new ${subject.one.said}`),
+    parameters: shared("IdempotencyKey"),
+    request: (mediaType) => draftOf(subject, mediaType),
+    responses: { 201: shown(subject, "Created.", "Location", "ETag", "IdempotencyReplayed") },
+    problems: ["conflict", "idempotency_mismatch", ...problemsOfFields(subject)],
+  }),
+  read: (subject) => ({
+    ...described(subject, `read${subject.one.written}`, `Read one ${subject.one.said}`),
+    parameters: [fieldsParameter(subject.mount.resource), ...shared("IfNoneMatch")],
+    responses: { 200: answer(subject, "The record.", wholeOrPart(subject.names), ["ETag"]), 304: notModified },
+  }),
+  replace: (subject) => ({
+    ...described(subject, `replace${subject.one.written}`, `Replace one ${subject.one.said}`),
+    parameters: [ifMatch(subject), ...shared("IfNothingThere")],
+    request: (mediaType) => draftOf(subject, mediaType),
+    responses: {
+      200: shown(subject, "Replaced.", "ETag"),
+      ...(subject.mount.permissions.create === undefined
+        ? {}
+        : { 201: shown(subject, "Created under this id.", "Location", "ETag") }),
+    },
+    problems: ["conflict", ...problemsOfState(subject), ...problemsOfFields(subject)],
+  }),
+  update: (subject) => ({
+    ...described(subject, `update${subject.one.written}`, `Change one ${subject.one.said}`),
+    parameters: [ifMatch(subject), ...shared("IdempotencyKey")],
+    request: (mediaType) => patchOf(subject, mediaType),
+    responses: { 200: shown(subject, "Changed.", "ETag", "IdempotencyReplayed") },
+    problems: [
+      "conflict",
+      "invalid_patch",
+      "patch_conflict",
+      "idempotency_mismatch",
+      ...problemsOfState(subject),
+      ...problemsOfFields(subject),
+    ],
+  }),
+  delete: (subject) => ({
+    ...described(subject, `delete${subject.one.written}`, `Delete one ${subject.one.said}`),
+    parameters: [ifMatch(subject)],
+    responses: { 204: { description: "Deleted.", headers: answerHeaders() } },
+    problems: ["malformed", "conflict", "referenced", ...problemsOfState(subject)],
+  }),
+};
+
+function described({ tag }: Subject, operationId: string, summary: string): Omit<Description, "responses"> {
+  return { operationId, tag, summary, parameters: [], request: () => ({}), problems: [] };
+}
+
+function ifMatch({ mount }: Subject): JSONObject {
+  return shared(mount.requireIfMatch ? "RequiredIfMatch" : "IfMatch")[0]!;
+}
+
+function problemsOfState({ mount }: Subject): readonly ProblemCode[] {
+  return mount.requireIfMatch ? ["precondition_failed", "precondition_required"] : ["precondition_failed"];
+}
+
+function problemsOfFields({ mount: { resource } }: Subject): readonly ProblemCode[] {
+  const isUnique = Object.values(resource.fields).some(
+    ({ options }) => options.unique !== undefined && options.unique !== false,
+  );
+  return isUnique ? ["taken"] : [];
+}
+
+const notModified = { description: "The caller has it already.", headers: answerHeaders("ETag") };
+
+function shown(subject: Subject, description: string, ...headers: readonly HeaderName[]): JSONObject {
+  return answer(subject, description, ref("schemas", subject.names.record), headers);
+}
+
+function answer(
+  { mount: { resource }, formats }: Subject,
+  description: string,
+  schema: JSONObject,
+  headers: readonly HeaderName[],
+): JSONObject {
+  const able = formats.filter(({ shows }) => shows !== "lists");
+  return { description, headers: answerHeaders(...headers), content: contentOf(able, schema, exampleWithId(resource)) };
+}
+
+function listed({ mount: { resource }, formats, names }: Subject): JSONObject {
+  const example = exampleWithId(resource);
+  return {
+    description: "One page of the list.",
+    headers: answerHeaders("ETag", "Link", "TotalCount", "PreferenceApplied"),
+    content: contentOf(formats, ref("schemas", names.list), example === null ? null : [example]),
+  };
+}
+
+/** `?fields=` may ask for less than a whole record. */
+export function wholeOrPart(names: SchemaNames): JSONObject {
+  return { anyOf: [ref("schemas", names.record), ref("schemas", names.part)] };
+}
+
+function exampleWithId(resource: Mount["resource"]): JSONObject | null {
+  const example = exampleRecord(resource);
+  return example === null ? null : { id: 1, ...example };
+}
+
+function draftOf({ mount, names }: Subject, mediaType: string): JSONObject {
+  return mediaTypeObject(mediaType, ref("schemas", names.draft), exampleDraft(mount.resource));
+}
+
+function patchOf({ mount, names }: Subject, mediaType: string): JSONObject {
+  const patch = examplePatch(mount.resource);
+  if (mediaType !== "application/json-patch+json")
+    return mediaTypeObject(mediaType, ref("schemas", names.patch), patch);
+  const operations = Object.entries(patch ?? {}).map(([name, value]) => ({ op: "replace", path: `/${name}`, value }));
+  return mediaTypeObject(mediaType, ref("schemas", "JSONPatch"), operations);
+}

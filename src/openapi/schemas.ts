@@ -1,0 +1,79 @@
+import { isRequired, isShown, isStored, isWritable, type Field } from "../resource/field.ts";
+import type { Resource } from "../resource/resource.ts";
+import type { JSONObject } from "./json.ts";
+
+/** An id as it stands in records: given by the service. */
+export const idSchema: JSONObject = {
+  type: "integer",
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  readOnly: true,
+  description: "Given by the service.",
+};
+
+/** What callers read of a resource's fields (JSON Schema 2020-12), without the id that mounted records have. */
+export function recordSchema({ name, description, fields }: Resource): JSONObject {
+  const shown = Object.entries(fields).filter(([, field]) => isShown(field) && isStored(field));
+  return {
+    type: "object",
+    ...(description === null ? {} : { description }),
+    xml: { name },
+    properties: Object.fromEntries(shown.map(([field, declared]) => [field, shownSchema(declared)])),
+    required: shown.map(([field]) => field),
+  };
+}
+
+/** What callers send to create or replace. Fields of the service's own may be repeated as they are. */
+export function draftSchema(resource: Resource): JSONObject {
+  const schema = sentSchema(resource, (field) => ({ ...writtenSchema(field), ...defaultOf(field) }));
+  const required = Object.keys(resource.fields).filter((name) => isRequired(resource.fields[name]!));
+  return required.length === 0 ? schema : { ...schema, required };
+}
+
+/** What callers send to change some fields: a JSON Merge Patch (RFC 7396). */
+export function patchSchema(resource: Resource): JSONObject {
+  return sentSchema(resource, writtenSchema);
+}
+
+function sentSchema({ name, fields }: Resource, schemaOf: (field: Field) => JSONObject): JSONObject {
+  const sent = Object.entries(fields).filter(([, field]) => isWritable(field) || isShown(field));
+  const properties = sent.map(([field, declared]) => [
+    field,
+    isWritable(declared) ? schemaOf(declared) : shownSchema(declared),
+  ]);
+  return { type: "object", xml: { name }, properties: Object.fromEntries(properties), additionalProperties: false };
+}
+
+function shownSchema(field: Field): JSONObject {
+  return { ...fieldSchema(field), ...(isWritable(field) ? {} : { readOnly: true }) };
+}
+
+function writtenSchema(field: Field): JSONObject {
+  return { ...fieldSchema(field), ...(isShown(field) ? {} : { writeOnly: true }) };
+}
+
+function fieldSchema({ kind, options }: Field): JSONObject {
+  const { optional, example, description } = options;
+  const said =
+    description ?? (kind.references === undefined ? undefined : `The id of one of the ${kind.references.resource}.`);
+  return {
+    ...(optional === true ? nullable(kind.schema) : kind.schema),
+    ...(said === undefined ? {} : { description: said }),
+    ...(example === undefined ? {} : { examples: [example] }),
+  };
+}
+
+function nullable(schema: JSONObject): JSONObject {
+  const { type, enum: values } = schema;
+  if (type === undefined && values === undefined)
+    return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: "null" }] };
+  return {
+    ...schema,
+    ...(type === undefined ? {} : { type: [type, "null"].flat() }),
+    ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}),
+  };
+}
+
+function defaultOf({ options: { default: fallback } }: Field): JSONObject {
+  return fallback === undefined || typeof fallback === "function" ? {} : { default: fallback };
+}

@@ -1,0 +1,114 @@
+import type { Observation, Observer } from "../observation.ts";
+
+/** How much is logged: `error` only what went wrong, `info` a line a request too, `debug` also each refused credential. */
+export type LogLevel = "silent" | "error" | "info" | "debug";
+
+/** A log of JSON lines. */
+export interface Log {
+  readonly observe: Observer;
+  /** Writes what is still waiting. */
+  flush(): void;
+}
+
+const FLUSH_AT_CHARACTERS = 16 * 1024;
+const FLUSH_AFTER_MS = 50;
+
+/** Writes observations as JSON lines, several at a time; null where nothing is to be logged. No observation carries a credential. */
+export function makeLog(level: LogLevel, write: (text: string) => void): Log | null {
+  if (level === "silent") return null;
+  let waiting = "";
+  let timer: NodeJS.Timeout | null = null;
+  const flush = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (waiting === "") return;
+    const text = waiting;
+    waiting = "";
+    write(text);
+  };
+  return {
+    flush,
+    observe(observation) {
+      const line = lineOf(observation, level);
+      if (line === null) return;
+      waiting += `${JSON.stringify(line)}\n`;
+      if (waiting.length >= FLUSH_AT_CHARACTERS) flush();
+      else timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref();
+    },
+  };
+}
+
+function lineOf(observation: Observation, level: LogLevel): Record<string, unknown> | null {
+  const time = new Date().toISOString();
+  switch (observation.kind) {
+    case "request":
+      if (level === "error" && observation.status < 500) return null;
+      return {
+        time,
+        level: observation.status >= 500 ? "error" : "info",
+        event: "request",
+        request_id: observation.requestId,
+        method: observation.method,
+        path: observation.path,
+        route: observation.route,
+        status: observation.status,
+        code: observation.code,
+        duration_ms: Math.round(observation.durationMs * 1000) / 1000,
+        address: observation.address,
+        user_id: observation.userId,
+        scheme: observation.scheme,
+      };
+    case "fault":
+      return {
+        time,
+        level: "error",
+        event: "fault",
+        request_id: observation.requestId,
+        error: textOf(observation.error),
+      };
+    case "notice":
+      if (level === "error" && observation.level === "info") return null;
+      return {
+        time,
+        level: observation.level,
+        event: "notice",
+        message: observation.message,
+        ...(observation.error === undefined ? {} : { error: textOf(observation.error) }),
+      };
+    case "refresh_reuse":
+      if (level === "error") return null;
+      return {
+        time,
+        level: "info",
+        event: "refresh_reuse",
+        request_id: observation.requestId,
+        user_id: observation.userId,
+        family: observation.family,
+      };
+    case "identity_header_dropped":
+      if (level === "error") return null;
+      return {
+        time,
+        level: "info",
+        event: "identity_header_dropped",
+        request_id: observation.requestId,
+        header: observation.header,
+        peer: observation.peer,
+      };
+    case "credential_rejected":
+      if (level !== "debug") return null;
+      return {
+        time,
+        level: "debug",
+        event: "credential_rejected",
+        request_id: observation.requestId,
+        scheme: observation.scheme,
+        reason: observation.reason,
+        address: observation.address,
+      };
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
