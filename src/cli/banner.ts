@@ -1,0 +1,43 @@
+import type { Latchkey } from "../service/latchkey.ts";
+import type { SchemeName, Settings } from "../service/settings.ts";
+
+/** What the operator reads at the start: where everything is, the first password once, and a line to paste for each scheme. */
+export function banner(settings: Settings, url: string, { firstAdministrator }: Latchkey): string {
+  const { database, adminUsername } = settings;
+  const username = firstAdministrator?.username ?? adminUsername;
+  const password = firstAdministrator?.drawnPassword ?? null;
+  const shown = password ?? "PASSWORD";
+  const lines = [
+    `Latchkey listens on ${url}`,
+    `  database   ${database.kind === "sqlite" ? database.path : "PostgreSQL"}`,
+    `  docs       ${url}/docs`,
+    ...(firstAdministrator === null
+      ? []
+      : [`  first administrator: ${username}${password === null ? "" : `, password: ${password} (shown only now)`}`]),
+    "",
+    "Try it:",
+    ...settings.schemes.map((scheme) => `  ${curlLine(scheme, url, username, shown, settings)}`),
+    "",
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function curlLine(scheme: SchemeName, url: string, username: string, password: string, settings: Settings): string {
+  const insecure = settings.tls === null ? "" : "k";
+  const body = `-H 'Content-Type: application/json' -d '${JSON.stringify({ username, password })}'`;
+  const pick = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\)".*/\\1/'`;
+  switch (scheme) {
+    case "basic":
+      return `curl -s${insecure} -u '${username}:${password}' ${url}/protected/`;
+    case "session":
+      return `curl -s${insecure} -o /dev/null -c - ${body} ${url}/api/session/ | curl -s${insecure} -b - ${url}/protected/`;
+    case "token":
+      return `curl -s${insecure} -H "Authorization: Token $(curl -s${insecure} ${body} ${url}/api-token-auth/ | ${pick("token")})" ${url}/protected/`;
+    case "bearer":
+      return `curl -s${insecure} -H "Authorization: Bearer $(curl -s${insecure} ${body} ${url}/api/token/ | ${pick("access")})" ${url}/protected/`;
+    case "remote-user":
+      return `curl -s${insecure} -H '${settings.remoteUser.header}: ${username}'${settings.remoteUser.secret === null ? "" : " -H 'X-Remote-User-Secret: SECRET'"} ${url}/protected/   # from a trusted proxy`;
+    case "custom-header":
+      return `curl -s${insecure} -H 'X-Custom-Token: TOKEN' ${url}/protected/   # TOKEN is LATCHKEY_CUSTOM_TOKEN`;
+  }
+}

@@ -1,0 +1,31 @@
+import type { Issue } from "../index.ts";
+
+/** How a command ends. */
+export const exits = {
+  done: 0,
+  /** It was not done, or not all of it. */
+  failed: 1,
+  /** The command line is wrong. */
+  usage: 2,
+  /** The settings are: EX_CONFIG of sysexits.h. */
+  settings: 78,
+} as const;
+
+/** What was asked for could not be done. */
+export class CommandFailed extends Error {
+  /** For programs: the problem's code where the service refused. */
+  readonly code: string;
+  readonly issues: readonly Issue[];
+
+  constructor(message: string, code = "failed", issues: readonly Issue[] = []) {
+    super(message);
+    this.name = "CommandFailed";
+    this.code = code;
+    this.issues = issues;
+  }
+}
+
+/** The command line is wrong in a way that its parser cannot know. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}

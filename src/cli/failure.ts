@@ -1,0 +1,37 @@
+import { MigrationNeeded, SigningKeysError, StoreSetupError, type Issue } from "../index.ts";
+import { ConfigError } from "../service/settings-error.ts";
+import { CommandFailed, exits, UsageError } from "./exit.ts";
+
+/** Whether the settings are wrong, or do not fit what is on the disk. */
+export function isAboutSettings(
+  error: unknown,
+): error is ConfigError | SigningKeysError | MigrationNeeded | StoreSetupError {
+  const kinds = [ConfigError, SigningKeysError, MigrationNeeded, StoreSetupError];
+  return kinds.some((kind) => error instanceof kind);
+}
+
+/** Tells on standard error what went wrong; gives the exit code. */
+export function tellFailure(error: unknown, asJSON: boolean): number {
+  const { code, detail, issues, exit } = readFailure(error);
+  if (asJSON) {
+    const errors = issues.length === 0 ? {} : { errors: issues };
+    process.stderr.write(`${JSON.stringify({ error: { code, detail, ...errors } })}\n`);
+  } else {
+    process.stderr.write([detail, ...issues.map(writeIssue), ""].join("\n"));
+  }
+  return exit;
+}
+
+function readFailure(error: unknown): { code: string; detail: string; issues: readonly Issue[]; exit: number } {
+  if (isAboutSettings(error))
+    return { code: "settings", detail: error.problems.join("\n"), issues: [], exit: exits.settings };
+  if (error instanceof UsageError) return { code: "usage", detail: error.message, issues: [], exit: exits.usage };
+  if (error instanceof CommandFailed)
+    return { code: error.code, detail: error.message, issues: error.issues, exit: exits.failed };
+  const detail = error instanceof Error ? error.message : String(error);
+  return { code: "failed", detail, issues: [], exit: exits.failed };
+}
+
+function writeIssue({ pointer, detail }: Issue): string {
+  return `- ${pointer.replace(/^\//, "") || "the whole"}: ${detail}`;
+}

@@ -1,0 +1,35 @@
+import { Option, type Command } from "commander";
+import type { NewKeyOptions } from "./key-actions.ts";
+
+/** Loaded by those who ask for it alone, so that help is there at once. */
+const actions = () => import("./key-actions.ts");
+
+/** `latchkey key …` */
+export function addKeyCommands(key: Command): void {
+  key
+    .command("new")
+    .description(
+      "add a key to the file of LATCHKEY_SIGNING_KEYS: it is published and verifies; the first one also signs",
+    )
+    .addOption(new Option("--alg <algorithm>", "its algorithm").choices(["EdDSA", "ES256"]).default("EdDSA"))
+    .option("--json", "answer in JSON")
+    .action(async (options: NewKeyOptions) => (await actions()).addKey(options));
+  key
+    .command("activate")
+    .description("let a key sign from now on; the one before it goes on verifying")
+    .argument("<kid>")
+    .option("--json", "answer in JSON")
+    .action(async (kid: string, options: object) => (await actions()).activate(kid, options));
+  key
+    .command("retire")
+    .description("remove a key that no longer signs")
+    .argument("<kid>")
+    .option("--force", "even while tokens that it has signed are alive: they end")
+    .option("--json", "answer in JSON")
+    .action(async (kid: string, options: object) => (await actions()).retire(kid, options));
+  key
+    .command("list")
+    .description("list the keys")
+    .option("--json", "answer in JSON")
+    .action(async (options: object) => (await actions()).list(options));
+}

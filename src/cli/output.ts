@@ -1,0 +1,60 @@
+/** What is shown of a thing. */
+export type Shown = Readonly<Record<string, unknown>>;
+
+/** One thing: as JSON, or as a sentence for people. */
+export function show(asJSON: boolean, value: unknown, sentence: string): void {
+  process.stdout.write(asJSON ? `${JSON.stringify(value)}\n` : `${sentence}\n`);
+}
+
+/** Pages of things: as one JSON array with a thing a line, or as a table of some members. */
+export async function showList(
+  asJSON: boolean,
+  pages: AsyncIterable<readonly Shown[]> | readonly (readonly Shown[])[],
+  columns: readonly string[],
+): Promise<void> {
+  const write = asJSON ? arrayWriter() : tableWriter(columns);
+  for await (const page of pages) write.page(page);
+  write.end();
+}
+
+function arrayWriter() {
+  let separator = "[";
+  return {
+    page(things: readonly Shown[]): void {
+      for (const thing of things) {
+        process.stdout.write(`${separator}${JSON.stringify(thing)}`);
+        separator = ",\n";
+      }
+    },
+    end: () => void process.stdout.write(separator === "[" ? "[]\n" : "]\n"),
+  };
+}
+
+/** Each page has its own widths: the whole is never in memory. */
+function tableWriter(columns: readonly string[]) {
+  let hasHead = false;
+  const page = (things: readonly Shown[]): void => {
+    const [head, ...rows] = formatTable(things, columns);
+    for (const line of hasHead ? rows : [head, ...rows]) process.stdout.write(`${line}\n`);
+    hasHead = true;
+  };
+  return { page, end: () => (hasHead ? undefined : page([])) };
+}
+
+/** Things as lines of a table, its head first. */
+export function formatTable(things: readonly object[], columns: readonly string[]): readonly string[] {
+  const heads = columns.map((column) => column.replaceAll("_", " ").toUpperCase());
+  const rows = [heads, ...things.map((thing) => columns.map((column) => cell((thing as Shown)[column])))];
+  const widths = columns.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)));
+  return rows.map((row) =>
+    row
+      .map((text, at) => text.padEnd(widths[at]!))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined) return "-";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

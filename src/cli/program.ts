@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { exits } from "./exit.ts";
+import { addExplainCommand } from "./explain-command.ts";
+import { addKeyCommands } from "./key-commands.ts";
+import { addSessionCommands } from "./session-commands.ts";
+import { addTokenCommands } from "./token-commands.ts";
+import { addUserCommands } from "./user-commands.ts";
+
+/** Runs a command; gives its exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  process.stdout.on("error", endQuietly);
+  try {
+    await makeProgram().parseAsync(args, { from: "user" });
+    return Number(process.exitCode ?? exits.done);
+  } catch (error) {
+    // Help was asked for, or the parser has told what is wrong.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exits.done : exits.usage;
+    const { tellFailure } = await import("./failure.ts");
+    return tellFailure(error, args.includes("--json"));
+  }
+}
+
+function makeProgram(): Command {
+  const program = new Command("latchkey")
+    .description(
+      "Serves the API, and looks after its users, tokens, sessions and keys.\nIt works on the settings and the database of the service, also while that is serving.",
+    )
+    .version(version(), "--version", "show the version")
+    .exitOverride()
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 done, 1 failed, 2 wrong usage, 78 wrong settings. USER is a username, or id:5.",
+    );
+  program
+    .command("serve")
+    .description("serve until SIGTERM; so does latchkey without a command")
+    .action(async () => {
+      const { serve } = await import("./serve.ts");
+      await serve(process.env);
+    });
+  addUserCommands(
+    program.command("user").description("users: create, list, password, enable, disable, promote, demote, import"),
+  );
+  addTokenCommands(program.command("token").description("API tokens: create, revoke, check"));
+  addSessionCommands(program.command("session").description("sessions: list, end"));
+  addKeyCommands(program.command("key").description("the keys that sign access tokens: new, activate, retire, list"));
+  addExplainCommand(program);
+  return program;
+}
+
+function version(): string {
+  const { version: text } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  return text;
+}
+
+/** Whoever reads the output has read enough: `latchkey user list | head`. */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(exits.done);
+}

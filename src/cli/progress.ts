@@ -1,0 +1,32 @@
+const WIDTH = 30;
+const EVERY_MS = 100;
+
+/** Tells how far a long task has come. */
+export interface Progress {
+  /** `done` of `total` in whatever measure; `total` null where nobody knows. */
+  tell(done: number, total: number | null, count: number): void;
+  end(): void;
+}
+
+/** A bar on standard error, where that is a terminal; nothing anywhere else. */
+export function makeProgress(label: string): Progress {
+  if (!process.stderr.isTTY) return { tell: () => undefined, end: () => undefined };
+  let last = 0;
+  const write = (text: string): void => void process.stderr.write(`\r\u001b[K${text}`);
+  return {
+    tell(done, total, count) {
+      const now = performance.now();
+      if (now - last < EVERY_MS) return;
+      last = now;
+      write(
+        `${label} ${total === null ? "" : `${bar(Math.min(done / Math.max(total, 1), 1))} `}${count.toLocaleString("en")}`,
+      );
+    },
+    end: () => write(""),
+  };
+}
+
+function bar(part: number): string {
+  const full = Math.round(part * WIDTH);
+  return `[${"#".repeat(full)}${" ".repeat(WIDTH - full)}] ${String(Math.floor(part * 100)).padStart(3)} %`;
+}

@@ -1,0 +1,68 @@
+import type { Observation } from "../index.ts";
+import type { Operator } from "../service/operator.ts";
+import { CommandFailed } from "./exit.ts";
+
+/** Does something on the service's store, with the settings of the service. */
+export async function withOperator<T>(
+  task: (operator: Operator) => Promise<T>,
+  { mayCreate = false } = {},
+): Promise<T> {
+  // Only now: help and whatever needs no store are there at once.
+  const [{ loadConfigFile }, { readSettings }, { readEach }, { openOperator, requireLastingStore }] = await Promise.all(
+    [
+      import("../service/config-file.ts"),
+      import("../service/settings.ts"),
+      import("../service/settings-reading.ts"),
+      import("../service/operator.ts"),
+    ],
+  );
+  const config = await loadConfigFile(process.cwd());
+  const { database } = readEach(process.env, config ?? {}, []);
+  // Before the settings as a whole, which make a secret where there is none yet.
+  if (!database.isWrong) requireLastingStore(database.value, mayCreate);
+  const operator = await openOperator({
+    settings: readSettings(process.env, config),
+    config: config ?? {},
+    observe: tellTrouble,
+    mayCreate,
+  });
+  try {
+    return await task(operator);
+  } finally {
+    await operator.close();
+  }
+}
+
+/** The value of a good answer. Anything else ends the command. */
+export async function requireDone(operator: Operator, method: string, path: string, body?: unknown): Promise<unknown> {
+  const { status, value } = await operator.ask(method, path, body);
+  if (status < 400) return value;
+  const { code, detail, errors } = value as ProblemShown;
+  throw new CommandFailed(detail, code, errors);
+}
+
+interface ProblemShown {
+  readonly code: string;
+  readonly detail: string;
+  readonly errors?: CommandFailed["issues"];
+}
+
+/** The id of a user, named by username or as `id:5`: a username has no colon, so that nobody can be called like another's id. */
+export async function requireUserId(operator: Operator, user: string): Promise<number> {
+  const id = /^id:([1-9]\d{0,15})$/.exec(user)?.[1];
+  if (id !== undefined) return Number(id);
+  const account = await operator.findAccount(user);
+  if (account === null)
+    throw new CommandFailed(
+      `There is no user with the username ${JSON.stringify(user)}. latchkey user list shows them; id:5 means the one with that id.`,
+      "not_found",
+    );
+  return account.id;
+}
+
+function tellTrouble(observation: Observation): void {
+  if (observation.kind !== "fault" && !(observation.kind === "notice" && observation.level === "error")) return;
+  const { error } = observation;
+  const message = observation.kind === "notice" ? `${observation.message} ` : "";
+  process.stderr.write(`${message}${error instanceof Error ? error.message : String(error ?? "")}\n`);
+}

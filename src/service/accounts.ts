@@ -1,0 +1,135 @@
+import {
+  accountOf,
+  accountsCollection,
+  boolean,
+  dateTime,
+  defineEndpoint,
+  defineResource,
+  enumeration,
+  Flaw,
+  invalid,
+  mount,
+  problem,
+  readRecord,
+  text,
+  updateRecord,
+  type Account,
+  type Change,
+  type Endpoint,
+  type Exchange,
+  type MountInPlace,
+  type Prepared,
+  type StoredRecord,
+  type Write,
+} from "../index.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
+import { ifNoneMatch, notModified, type Documentation } from "./descriptions.ts";
+import type { Parts } from "./parts.ts";
+import { requireAdministrator, requireProof, users } from "./users.ts";
+
+const account = defineResource({
+  name: "account",
+  description: "How a user logs in.",
+  fields: {
+    username: text({ max: 254 }),
+    role: enumeration(["user", "admin"]),
+    active: boolean(),
+    created_at: dateTime({ readOnly: true }),
+    last_login_at: dateTime({ readOnly: true, optional: true }),
+    current_password: text({ max: 256, trim: false, optional: true, writeOnly: true, transient: true }),
+  },
+});
+
+/** `/users/{id}/account`: the side of a user that logs in. */
+export function accountEndpoints(parts: Parts): readonly Endpoint[] {
+  const path = "/users/{id}/account";
+  const placed = placeAccounts(parts);
+  return [
+    defineEndpoint({
+      method: "GET",
+      path,
+      action: "read",
+      access: ownOrAny,
+      documentation: documentation.read,
+      handle: (exchange) => readRecord(placed, exchange),
+    }),
+    defineEndpoint({
+      method: "PATCH",
+      path,
+      action: "update",
+      access: ownOrAnyUnlimited,
+      consumes: ["application/merge-patch+json", "application/json-patch+json", "application/json", "application/xml"],
+      documentation: documentation.update,
+      handle: (exchange) => updateRecord(placed, exchange),
+    }),
+  ];
+}
+
+const documentation = {
+  read: {
+    summary: "Read how a user logs in",
+    tag: "users",
+    parameters: [ifNoneMatch],
+    responses: {
+      200: { description: "The account.", schema: account, headers: { ETag: "Of the present state." } },
+      304: notModified,
+    },
+  },
+  update: {
+    summary: "Change username, role or activity",
+    tag: "users",
+    parameters: [{ $ref: "#/components/parameters/IfMatch" }, { $ref: "#/components/parameters/IdempotencyKey" }],
+    request: account,
+    responses: { 200: { description: "Changed.", schema: account, headers: { ETag: "Of the new state." } } },
+    problems: [
+      "conflict",
+      "invalid_patch",
+      "patch_conflict",
+      "idempotency_mismatch",
+      "precondition_failed",
+      "taken",
+      "last_admin",
+    ],
+  },
+} satisfies Record<string, Documentation>;
+
+/** The account of the path. */
+export async function requireAccount({ accounts }: Parts, exchange: Exchange): Promise<Account> {
+  const found = await accounts.find(exchange.id());
+  if (found === null) throw problem("not_found");
+  return found;
+}
+
+/** Accounts as a resource: they are kept by whoever checks credentials, and shown without what those need. */
+function placeAccounts(parts: Parts): MountInPlace {
+  const mounted = mount(account, {
+    permission: { read: ownOrAny, update: ownOrAnyUnlimited },
+    beforeWrite: (write) => prepareChange(parts, write),
+  });
+  const show = ({ username, role, active, created_at, last_login_at }: StoredRecord): StoredRecord =>
+    ({ username, role, active, created_at, last_login_at }) as StoredRecord;
+  return { ...mounted, collection: accountsCollection, show, parent: null };
+}
+
+async function prepareChange(parts: Parts, { exchange, current, draft }: Write): Promise<Prepared> {
+  const before = accountOf({ revision: 0, record: current! });
+  const { username, role, active } = draft!.values as unknown as Pick<Account, "username" | "role" | "active">;
+  if ((role !== before.role || active !== before.active) && exchange.requireIdentity().role !== "admin")
+    throw problem("permission_denied");
+  const { now } = exchange.call;
+  const also: Change[] = [];
+  if (before.active && !active) also.push(...parts.revocations.endAccount(before, now, true));
+  if (role !== before.role) also.push(...parts.revocations.changeRole(before, role, now));
+  // Of the others nobody loses the last one, also where there is none yet.
+  if (before.role === "admin" && before.active) also.push(requireAdministrator);
+  if (username === before.username) return { also };
+  requireUsername(username);
+  await requireProof(parts, exchange, before, draft!.transient["current_password"] as string | undefined);
+  return { values: { username_follows_email: false }, also };
+}
+
+/** A name that was chosen. One that follows the e-mail is as long as that, and stays while it is not changed. */
+function requireUsername(username: string): void {
+  const flaw = users.fields.username.kind.parse(username);
+  if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", ...flaw }]);
+}

@@ -1,0 +1,106 @@
+import { defineEndpoint, problem, type Endpoint, type Exchange, type Reply } from "../index.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
+import { requireAccount } from "./accounts.ts";
+import { credentials, logInWith } from "./credentials.ts";
+import { objectSchema, orNull, textSchema, timeSchema, type Documentation } from "./descriptions.ts";
+import type { Parts } from "./parts.ts";
+
+/** The one API token of a user. */
+export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
+  const path = "/users/{id}/token";
+  return [
+    defineEndpoint({
+      method: "POST",
+      path,
+      access: ownOrAnyUnlimited,
+      documentation: documentation.issue,
+      handle: (exchange) => issue(parts, exchange),
+    }),
+    defineEndpoint({
+      method: "GET",
+      path,
+      access: ownOrAny,
+      documentation: documentation.show,
+      handle: (exchange) => show(parts, exchange),
+    }),
+    defineEndpoint({
+      method: "DELETE",
+      path,
+      access: ownOrAnyUnlimited,
+      documentation: documentation.revoke,
+      handle: (exchange) => revoke(parts, exchange),
+    }),
+    defineEndpoint({
+      method: "POST",
+      path: "/api-token-auth/",
+      access: "open",
+      consumes: ["application/json"],
+      documentation: documentation.exchange,
+      handle: (exchange) => exchangePassword(parts, exchange),
+    }),
+  ];
+}
+
+const tokenSchema = objectSchema("token", { token: { ...textSchema, description: "For `Authorization: Token`." } });
+const shownSchema = objectSchema("token", {
+  prefix: textSchema,
+  created_at: timeSchema,
+  last_used_at: orNull(timeSchema),
+});
+
+const documentation = {
+  issue: {
+    summary: "Create a user's API token, or get the same again",
+    tag: "users",
+    responses: {
+      200: { description: "The token there was.", schema: tokenSchema },
+      201: { description: "A new token.", schema: tokenSchema, headers: { Location: "Where it is described." } },
+    },
+    problems: ["conflict"],
+  },
+  show: {
+    summary: "When a user's API token was made and used",
+    tag: "users",
+    responses: { 200: { description: "What is known of it; never the token.", schema: shownSchema } },
+  },
+  revoke: { summary: "Revoke a user's API token", tag: "users", responses: { 204: { description: "Revoked." } } },
+  exchange: {
+    summary: "Log in for the API token",
+    tag: "tokens",
+    request: credentials,
+    responses: { 200: { description: "The token, made now if there was none.", schema: tokenSchema } },
+    problems: ["invalid_credentials", "too_many_attempts"],
+  },
+} satisfies Record<string, Documentation>;
+
+async function issue(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const account = await requireAccount(parts, exchange);
+  if (!account.active) throw problem("conflict", { detail: "The account is not active." });
+  const { token, created } = await parts.apiTokens.issue(account.id, exchange.call.now);
+  return {
+    ...reply(token),
+    status: created ? 201 : 200,
+    ...(created ? { headers: [["Location", `/users/${account.id}/token`]] as const } : {}),
+  };
+}
+
+function reply(token: string): Reply {
+  return { status: 200, cache: "no-store", body: { kind: "data", value: { token }, element: "token" } };
+}
+
+async function show(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const found = await parts.apiTokens.find((await requireAccount(parts, exchange)).id);
+  if (found === null) throw problem("not_found");
+  return { status: 200, cache: "no-store", body: { kind: "data", value: found, element: "token" } };
+}
+
+async function revoke(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const revoked = await parts.apiTokens.revoke((await requireAccount(parts, exchange)).id);
+  if (!revoked) throw problem("not_found");
+  return { status: 204, cache: "no-store" };
+}
+
+async function exchangePassword(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const account = await logInWith(parts, exchange);
+  return reply((await parts.apiTokens.issue(account.id, exchange.call.now)).token);
+}

@@ -1,0 +1,56 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Endpoint, Format, Mount, Scheme } from "../index.ts";
+import { ConfigError } from "./settings-error.ts";
+import type { PlainSetting, SettingName, SettingValue } from "./settings-table.ts";
+
+/** What `latchkey.config.ts` gives: settings that the environment leaves open, and what is added to the service. */
+export interface ConfigFile {
+  readonly settings?: { readonly [K in SettingName]?: PlainSetting<SettingValue<K>> | undefined };
+  /** `open`: everyone may make a user; `closed` where it is left out. */
+  readonly registration?: "open" | "closed";
+  readonly mounts?: readonly Mount[];
+  readonly endpoints?: readonly Endpoint[];
+  readonly schemes?: readonly Scheme[];
+  readonly formats?: readonly Format[];
+}
+
+/** The names under which it is found, of which a directory has one at most. */
+const fileNames = ["latchkey.config.ts", "latchkey.config.js", "latchkey.config.mjs"];
+
+/** Gives the configuration back, with its types checked where it is written. */
+export function defineConfig(config: ConfigFile): ConfigFile {
+  return Object.freeze(config);
+}
+
+/** Runs the config file of a directory; undefined where there is none. Throws `ConfigError` where it cannot be used. */
+export async function loadConfigFile(directory: string): Promise<ConfigFile | undefined> {
+  const [file, ...more] = fileNames.filter((name) => existsSync(path.join(directory, name)));
+  if (file === undefined) return undefined;
+  if (more.length > 0) {
+    throw new ConfigError([
+      `${[file, ...more].join(" and ")} are both there. Keep one, so that it is clear which counts.`,
+    ]);
+  }
+  const exported = await run(path.resolve(directory, file), file);
+  if (!isConfig(exported)) {
+    throw new ConfigError([`${file} gives no configuration. End it with: export default { settings: { … } }`]);
+  }
+  return exported;
+}
+
+async function run(location: string, file: string): Promise<unknown> {
+  try {
+    const module = (await import(pathToFileURL(location).href)) as { readonly default?: unknown };
+    return await module.default;
+  } catch (cause) {
+    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    throw new ConfigError([`${file} cannot be run. ${reason}`], { cause });
+  }
+}
+
+/** Its members are looked at with the settings, so that everything that is wrong is told at once. */
+function isConfig(value: unknown): value is ConfigFile {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,33 @@
+import { defineResource, problem, requireDraft, text, type Account, type Exchange } from "../index.ts";
+import type { Parts } from "./parts.ts";
+
+/** What a login sends. Values are compared, never stored, so that only their length is limited. */
+export const loginFields = {
+  username: text({ max: 254 }),
+  password: text({ max: 4096, trim: false }),
+};
+
+/** The body of a login. */
+export const credentials = defineResource({ name: "credentials", plural: "credentials", fields: loginFields });
+
+/** The account whose name and password are in the body. */
+export function logInWith(parts: Parts, exchange: Exchange): Promise<Account> {
+  const { username, password } = requireDraft(credentials, exchange, { id: null, current: null }).values as {
+    username: string;
+    password: string;
+  };
+  return requireLogin(parts, exchange, username, password);
+}
+
+/** The account with this name and password. One answer for every reason why there is none. */
+export async function requireLogin(
+  parts: Parts,
+  { call }: Exchange,
+  username: string,
+  password: string,
+): Promise<Account> {
+  const account = await parts.passwords.login(call, username, password);
+  if (account === null)
+    throw problem("invalid_credentials", { headers: [["WWW-Authenticate", 'Bearer realm="latchkey"']] });
+  return account;
+}

@@ -1,0 +1,186 @@
+import {
+  dateTime,
+  defineEndpoint,
+  defineResource,
+  invalid,
+  json,
+  problem,
+  requireDraft,
+  text,
+  type Endpoint,
+  type Exchange,
+  type Reply,
+} from "../index.ts";
+import { ownOrAny, ownOrAnyUnlimited, scopeForm } from "./access.ts";
+import { requireAccount } from "./accounts.ts";
+import { objectSchema, orNull, textSchema, timeSchema, type Documentation } from "./descriptions.ts";
+import type { Parts } from "./parts.ts";
+
+const newKey = defineResource({
+  name: "key",
+  description: "A key for a program.",
+  fields: { name: text({ max: 100 }), scopes: json({ optional: true }), expires_at: dateTime({ optional: true }) },
+});
+
+/** The named keys of a user: as many as there are programs, each shown once. */
+export function keyEndpoints(parts: Parts): readonly Endpoint[] {
+  const path = "/users/{id}/keys";
+  const one = `${path}/{key_id:text}`;
+  return [
+    defineEndpoint({
+      method: "POST",
+      path,
+      access: ownOrAnyUnlimited,
+      consumes: ["application/json"],
+      documentation: documentation.create,
+      handle: (exchange) => create(parts, exchange),
+    }),
+    defineEndpoint({
+      method: "GET",
+      path,
+      access: ownOrAny,
+      documentation: documentation.list,
+      handle: (exchange) => list(parts, exchange),
+    }),
+    defineEndpoint({
+      method: "GET",
+      path: one,
+      access: ownOrAny,
+      documentation: documentation.read,
+      handle: (exchange) => read(parts, exchange),
+    }),
+    defineEndpoint({
+      method: "DELETE",
+      path: one,
+      access: ownOrAnyUnlimited,
+      documentation: documentation.revoke,
+      handle: (exchange) => revoke(parts, exchange),
+    }),
+  ];
+}
+
+const scopesSchema = {
+  type: "array",
+  items: { type: "string", pattern: scopeForm, maxLength: 64 },
+  minItems: 1,
+  maxItems: 20,
+};
+const properties = {
+  id: textSchema,
+  name: textSchema,
+  prefix: { ...textSchema, description: "How the key begins." },
+  scopes: { ...orNull(scopesSchema), description: "What the key is limited to; null: not limited." },
+  created_at: timeSchema,
+  expires_at: orNull(timeSchema),
+  last_used_at: orNull(timeSchema),
+};
+const keySchema = objectSchema("key", properties);
+
+const documentation = {
+  create: {
+    summary: "Make a key, which is shown this once",
+    tag: "users",
+    request: {
+      type: "object",
+      properties: {
+        name: { type: "string", minLength: 1, maxLength: 100 },
+        scopes: properties.scopes,
+        expires_at: properties.expires_at,
+      },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    responses: {
+      201: {
+        description: "The key.",
+        schema: objectSchema("key", {
+          ...properties,
+          key: { ...textSchema, description: "For `Authorization: Token`." },
+        }),
+        headers: { Location: "Where it is described." },
+      },
+    },
+    problems: ["conflict"],
+  },
+  list: {
+    summary: "List a user's keys",
+    tag: "users",
+    responses: {
+      200: {
+        description: "The oldest first; never the keys themselves.",
+        schema: { type: "array", xml: { name: "keys" }, items: keySchema },
+      },
+    },
+  },
+  read: {
+    summary: "When a key was made and used",
+    tag: "users",
+
+    responses: { 200: { description: "What is known of it.", schema: keySchema } },
+  },
+  revoke: {
+    summary: "Revoke a key",
+    tag: "users",
+
+    responses: { 204: { description: "Revoked." } },
+  },
+} satisfies Record<string, Documentation>;
+
+interface Asked {
+  readonly name: string;
+  readonly scopes: unknown;
+  readonly expires_at: string | null;
+}
+
+async function create(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const asked = requireDraft(newKey, exchange, { id: null, current: null }).values as unknown as Asked;
+  const { name, expires_at: expiresAt } = asked;
+  const { now } = exchange.call;
+  if (asked.scopes !== null && !areScopes(asked.scopes)) throw invalid([scopesIssue]);
+  if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid([pastIssue]);
+  const account = await requireAccount(parts, exchange);
+  if (!account.active) throw problem("conflict", { detail: "The account is not active." });
+  const { listed, key } = await parts.namedKeys.create(account.id, { name, scopes: asked.scopes, expiresAt }, now);
+  return {
+    status: 201,
+    cache: "no-store",
+    headers: [["Location", `/users/${account.id}/keys/${listed.id}`]],
+    body: { kind: "data", value: { ...listed, key }, element: "key" },
+  };
+}
+
+const form = new RegExp(scopeForm);
+
+function areScopes(value: unknown): value is readonly string[] {
+  if (!Array.isArray(value) || value.length < 1 || value.length > 20 || new Set(value).size < value.length)
+    return false;
+  return value.every((scope) => typeof scope === "string" && scope.length <= 64 && form.test(scope));
+}
+
+const scopesIssue = {
+  pointer: "/scopes",
+  code: "invalid",
+  detail: 'Scopes are an array of 1 to 20 different ones: "read", "write", or names with a colon like "notes:read".',
+};
+const pastIssue = { pointer: "/expires_at", code: "invalid", detail: "The time must lie ahead." };
+
+async function list(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const value = await parts.namedKeys.list((await requireAccount(parts, exchange)).id);
+  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "keys", items: "key" } };
+}
+
+async function read(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const value = await parts.namedKeys.find((await requireAccount(parts, exchange)).id, keyId(exchange));
+  if (value === null) throw problem("not_found");
+  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "key" } };
+}
+
+async function revoke(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const revoked = await parts.namedKeys.revoke((await requireAccount(parts, exchange)).id, keyId(exchange));
+  if (!revoked) throw problem("not_found");
+  return { status: 204, cache: "no-store" };
+}
+
+function keyId({ params }: Exchange): string {
+  return params["key_id"] as string;
+}

@@ -1,0 +1,178 @@
+import {
+  accountsCollection,
+  apiTokensCollection,
+  createService,
+  deadFamiliesCollection,
+  namedKeysCollection,
+  openapiDocument,
+  refreshUsesCollection,
+  revocationsCollection,
+  sessionsCollection,
+  postgresStore,
+  sqliteStore,
+  type Observer,
+  type Service,
+  type Store,
+} from "../index.ts";
+import { scopesAllow } from "./access.ts";
+import { accountEndpoints } from "./accounts.ts";
+import { apiTokenEndpoints } from "./api-token.ts";
+import type { ConfigFile } from "./config-file.ts";
+import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
+import { keyEndpoints } from "./keys.ts";
+import { metricsEndpoint, serviceMetrics } from "./metrics.ts";
+import { mountedItems, mountedOrders } from "./orders.ts";
+import { makeLoginParts, type Parts } from "./parts.ts";
+import { chosenSchemes } from "./schemes.ts";
+import { sessionEndpoints } from "./sessions.ts";
+import { ConfigError, type Settings } from "./settings.ts";
+import { systemEndpoints } from "./system.ts";
+import { tokenEndpoints } from "./tokens.ts";
+import { startUpkeep } from "./upkeep.ts";
+import { mountUsers } from "./users.ts";
+import { protectedEndpoint } from "./who.ts";
+
+export interface LatchkeyOptions {
+  readonly settings: Settings;
+  /** The user's own resources, endpoints, schemes and formats. */
+  readonly config?: ConfigFile;
+  readonly observe?: Observer | null;
+  readonly now?: () => number;
+}
+
+/** The whole service, ready to be served. */
+export interface Latchkey extends Service {
+  /** What the operator is to be told once; null where there was an administrator. */
+  readonly firstAdministrator: FirstAdministrator | null;
+  /** `/readyz` answers 503 from now on. */
+  stop(): void;
+}
+
+/** The whole over an open store, before anything happens by itself. */
+export interface OpenLatchkey {
+  readonly service: Service;
+  readonly parts: Parts;
+  readonly readiness: { stopping: boolean };
+  close(): Promise<void>;
+}
+
+/** Puts the service together and starts it: the first administrator is made, and what has run out is erased. */
+export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey> {
+  const { settings, now = Date.now } = options;
+  const { service, parts, readiness, close } = await openLatchkey(options);
+  try {
+    const firstAdministrator = await makeFirstAdministrator(parts, now());
+    await requireCustomAccount(settings, parts.accounts);
+    const stopUpkeep = startUpkeep(parts, now);
+    return {
+      ...service,
+      firstAdministrator,
+      stop() {
+        readiness.stopping = true;
+      },
+      async close() {
+        stopUpkeep();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Puts the service together from the toolkit's parts. */
+export async function openLatchkey({
+  settings,
+  config = {},
+  observe = null,
+  now = Date.now,
+}: LatchkeyOptions): Promise<OpenLatchkey> {
+  const metrics = serviceMetrics();
+  const hear: Observer =
+    observe === null ? metrics.observe : (observation) => (metrics.observe(observation), observe(observation));
+  const store = storeOf(settings, hear);
+  const loginParts = makeLoginParts(settings, store, hear);
+  const parts: Parts = { ...loginParts, users: mountUsers(loginParts) };
+  const readiness = { stopping: false };
+  const mounts = [parts.users, mountedOrders, mountedItems, ...(config.mounts ?? [])];
+  const schemes = [...chosenSchemes(parts), ...(config.schemes ?? [])];
+  const openapi = (): Promise<unknown> =>
+    openapiDocument({ ...about, endpoints, mounts, schemes, formats: config.formats ?? [] });
+  const endpoints = [
+    ...accountEndpoints(parts),
+    ...apiTokenEndpoints(parts),
+    ...keyEndpoints(parts),
+    ...sessionEndpoints(parts),
+    ...tokenEndpoints(parts),
+    protectedEndpoint(parts),
+    ...systemEndpoints(parts, readiness, openapi),
+    metricsEndpoint(metrics),
+    ...(config.endpoints ?? []),
+  ];
+  const service = await createService({
+    store,
+    schemes,
+    mounts,
+    endpoints,
+    formats: config.formats ?? [],
+    collections: [
+      accountsCollection,
+      sessionsCollection,
+      apiTokensCollection,
+      namedKeysCollection,
+      refreshUsesCollection,
+      deadFamiliesCollection,
+      revocationsCollection,
+    ],
+    secret: settings.secret,
+    guessing: parts.guessing,
+    scopesAllow,
+    allowedOrigins: settings.allowedOrigins,
+    ownOrigins: settings.publicURL === null ? [] : [new URL(settings.publicURL).origin],
+    trustedProxies: settings.trustedProxies,
+    observe: hear,
+    now,
+  });
+  const close = async (): Promise<void> => {
+    parts.revocations.close();
+    await service.close();
+  };
+  try {
+    await parts.revocations.open();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { service, parts, readiness, close };
+}
+
+/** What the API's documentation says of the whole. */
+const about = {
+  title: "Latchkey",
+  version: "1",
+  license: { name: "MIT", identifier: "MIT" },
+  tags: {
+    tokens: "Logging in with tokens, and out.",
+    session: "Logging in with a session cookie, and out.",
+    protected: "The example of something that needs credentials.",
+    system: "Health, keys and documentation.",
+  },
+};
+
+function storeOf({ database }: Settings, observe: Observer): Store {
+  return database.kind === "sqlite"
+    ? sqliteStore({ path: database.path, observe })
+    : postgresStore({ url: database.url, observe });
+}
+
+/** A token that stands for nobody would only fail later, and quietly. */
+async function requireCustomAccount(
+  { customToken }: Settings,
+  accounts: { findByUsername(name: string): unknown },
+): Promise<void> {
+  if (customToken === null || (await accounts.findByUsername(customToken.username)) !== null) return;
+  throw new ConfigError([
+    `LATCHKEY_CUSTOM_TOKEN_USERNAME names ${customToken.username}, and there is no such account. Create it first, or name one that exists.`,
+  ]);
+}

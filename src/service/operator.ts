@@ -1,0 +1,157 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import {
+  accepted,
+  accountsCollection,
+  rejected,
+  Secret,
+  type Account,
+  type Arrival,
+  type Explanation,
+  type Observer,
+  type Scheme,
+  type Where,
+} from "../index.ts";
+import type { ConfigFile } from "./config-file.ts";
+import { importUsers, type ImportedBatch, type ImportLine, type ImportOptions } from "./import-users.ts";
+import { openLatchkey } from "./latchkey.ts";
+import { ConfigError, type Settings } from "./settings.ts";
+
+/** What the service answered. */
+export interface OperatorAnswer {
+  readonly status: number;
+  /** The JSON of the body; null where there is none. */
+  readonly value: unknown;
+}
+
+/** A user and how they log in. */
+export type ListedUser = Readonly<Record<string, unknown>>;
+
+/** The service as whoever runs it sees it: without a port, as an administrator for whom this machine vouches. */
+export interface Operator {
+  /** Asks as a request does, so that every rule holds: fields, uniqueness, the last administrator, revocation. */
+  ask(method: string, path: string, body?: unknown): Promise<OperatorAnswer>;
+  findAccount(username: string): Promise<Account | null>;
+  /** Users and how they log in, in the order of their ids, a page at a time. */
+  listUsers(where: Where | null): AsyncGenerator<readonly ListedUser[]>;
+  /** Writes what can be written and tells of the rest why not. */
+  importUsers(lines: readonly ImportLine[], options: ImportOptions): Promise<ImportedBatch>;
+  /** What each scheme of the service would make of a request. */
+  explain(arrival: Arrival): Promise<Explanation>;
+  close(): Promise<void>;
+}
+
+export interface OperatorOptions {
+  readonly settings: Settings;
+  readonly config?: ConfigFile;
+  readonly observe?: Observer;
+  /** The database is made where there is none. */
+  readonly mayCreate?: boolean;
+}
+
+const PAGE = 1000;
+const SCHEME = "operator";
+const HEADER = "X-Latchkey-Operator";
+
+/** Opens the service's store, also while the service is running. Throws `ConfigError` where there is nothing to work on. */
+export async function openOperator({
+  settings,
+  config = {},
+  observe,
+  mayCreate = false,
+}: OperatorOptions): Promise<Operator> {
+  requireLastingStore(settings.database, mayCreate);
+  const password = randomBytes(32).toString("base64url");
+  const schemes = [...(config.schemes ?? []), operatorScheme(new Secret(password))];
+  const { service, parts, close } = await openLatchkey({
+    settings,
+    config: { ...config, schemes },
+    observe: observe ?? null,
+  });
+  const { store, users, accounts } = parts;
+
+  async function ask(method: string, path: string, body?: unknown): Promise<OperatorAnswer> {
+    const headers = { [HEADER]: password, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const response = await service.fetch(request, { peer: "127.0.0.1" });
+    const text = await response.text();
+    return { status: response.status, value: text === "" ? null : JSON.parse(text) };
+  }
+
+  async function* listUsers(where: Where | null): AsyncGenerator<readonly ListedUser[]> {
+    for (let after = 0; ;) {
+      const behind: Where = { column: "id", operator: "gt", value: after };
+      const page = await store.list({
+        collection: accountsCollection,
+        where: where === null ? behind : { all: [where, behind] },
+        sort: [{ column: "id" }],
+        limit: PAGE,
+      });
+      if (page.length === 0) return;
+      const ids = page.map(({ record }) => record["id"]!);
+      const named = await store.list({
+        collection: users.collection,
+        where: { column: "id", operator: "in", value: ids },
+        sort: [{ column: "id" }],
+        limit: PAGE,
+      });
+      const byId = new Map(named.map(({ record }) => [record["id"], users.show(record)]));
+      yield page.map(({ record: { id, username, role, active, created_at, last_login_at } }) => ({
+        ...byId.get(id),
+        username,
+        role,
+        active,
+        created_at,
+        last_login_at,
+      }));
+      after = ids.at(-1) as number;
+    }
+  }
+
+  return {
+    ask,
+    findAccount: async (username) => accounts.findByUsername(username),
+    listUsers,
+    importUsers: (lines, options) => importUsers(parts, lines, options),
+    async explain(arrival) {
+      const explanation = await service.explain(arrival);
+      // Callers have never heard of ours.
+      return { ...explanation, schemes: explanation.schemes.filter(({ scheme }) => scheme !== SCHEME) };
+    },
+    close,
+  };
+}
+
+/** Refuses a database that only the service's own process has, and one that is not there where it may not be made. */
+export function requireLastingStore(database: Settings["database"], mayCreate: boolean): void {
+  if (database.kind !== "sqlite") return;
+  if (database.path === ":memory:")
+    throw new ConfigError([
+      "LATCHKEY_DATABASE is in the memory of the service's own process. Name a file that both can open: sqlite:PATH.",
+    ]);
+  if (mayCreate || existsSync(database.path)) return;
+  throw new ConfigError([
+    `There is no database at ${database.path}. Start the service once, name its file in LATCHKEY_DATABASE, or work in its directory.`,
+  ]);
+}
+
+/** Whoever may open the database and the secret is its master anyway: the credential is drawn for this process and never leaves it. */
+function operatorScheme(password: Secret): Scheme {
+  const identity = {
+    id: 0,
+    username: "operator",
+    role: "admin",
+    scheme: SCHEME,
+    scopes: null,
+    expiresAt: null,
+  } as const;
+  return {
+    name: SCHEME,
+    carriers: [{ in: "header", name: HEADER }],
+    authenticate: (credential) => (password.equals(credential) ? accepted(identity) : rejected("forged")),
+  };
+}

@@ -1,0 +1,49 @@
+import {
+  administrator,
+  anyOf,
+  authenticated,
+  dateTime,
+  decimal,
+  defineResource,
+  enumeration,
+  integer,
+  mount,
+  owner,
+  reference,
+  text,
+} from "../index.ts";
+
+/** Orders: the worked example of a resource with an owner. */
+export const orders = defineResource({
+  name: "order",
+  description: "What a user has ordered.",
+  fields: {
+    user_id: reference("users", {
+      default: ({ identity }) => identity!.id,
+      description: "The user whose order it is; the caller where it is left out.",
+    }),
+    status: enumeration(["open", "paid", "cancelled"], { default: "open" }),
+    created_at: dateTime({ generated: ({ now }) => new Date(now).toISOString() }),
+  },
+  filters: { id: ["eq", "in"], user_id: ["eq"], status: ["eq", "in"], created_at: ["lt", "lte", "gt", "gte"] },
+  sorts: ["created_at", "status"],
+});
+
+/** The items of an order: the worked example of a resource within another. */
+export const items = defineResource({
+  name: "item",
+  within: orders,
+  description: "One line of an order.",
+  fields: {
+    product: text({ max: 200, example: "Brass key" }),
+    quantity: integer({ min: 1, max: 1_000_000, example: 2 }),
+    unit_price: decimal({ scale: 2, max: "9999999999.99", example: "12.50" }),
+  },
+  filters: { id: ["eq", "in"], product: ["eq", "starts", "contains"], quantity: ["eq", "lt", "lte", "gt", "gte"] },
+  sorts: ["product", "quantity", "unit_price"],
+});
+
+export const mountedOrders = mount(orders, { permission: anyOf(administrator, owner("user_id")) });
+
+/** Whoever reaches the order reaches its items. */
+export const mountedItems = mount(items, { permission: authenticated });

@@ -1,0 +1,104 @@
+import { availableParallelism } from "node:os";
+import {
+  accessTokens,
+  apiTokens,
+  apiTokensCollection,
+  derivedSigningKeys,
+  makeGuessing,
+  makePasswords,
+  makeRevocations,
+  namedKeys,
+  namedKeysCollection,
+  sessions,
+  sessionsCollection,
+  storeAccounts,
+  tokenPairs,
+  watchSigningKeys,
+  type Accounts,
+  type APITokens,
+  type AccessTokens,
+  type Guessing,
+  type Mount,
+  type NamedKeys,
+  type Observer,
+  type Passwords,
+  type Revocations,
+  type Sessions,
+  type SigningKeys,
+  type Store,
+  type TokenPairs,
+} from "../index.ts";
+import type { Settings } from "./settings.ts";
+
+/** What logging in is made of; endpoints and schemes share it. */
+export interface LoginParts {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly observe: Observer;
+  readonly accounts: Accounts;
+  readonly guessing: Guessing;
+  readonly passwords: Passwords;
+  readonly revocations: Revocations;
+  readonly keys: SigningKeys;
+  readonly access: AccessTokens;
+  readonly pairs: TokenPairs;
+  readonly sessions: Sessions;
+  readonly apiTokens: APITokens;
+  readonly namedKeys: NamedKeys;
+}
+
+/** The same with users as they are served. */
+export interface Parts extends LoginParts {
+  readonly users: Mount;
+}
+
+/** Makes them over a store. */
+export function makeLoginParts(settings: Settings, store: Store, observe: Observer): LoginParts {
+  const { secret, issuer } = settings;
+  const accounts = storeAccounts(store);
+  const guessing = makeGuessing({ store });
+  const passwords = makePasswords({ accounts, store, guessing, cores: availableParallelism() });
+  const revocations = makeRevocations({
+    store,
+    accessSeconds: settings.accessSeconds,
+    endWithGeneration: [sessionsCollection],
+    endWithAccount: [apiTokensCollection, namedKeysCollection],
+  });
+  const keys =
+    settings.signingKeysFile === null
+      ? derivedSigningKeys(secret)
+      : watchSigningKeys(settings.signingKeysFile, { observe });
+  const access = accessTokens({ keys, issuer, lifetimeSeconds: settings.accessSeconds, revocations });
+  const pairs = tokenPairs({
+    store,
+    accounts,
+    access,
+    revocations,
+    secret,
+    issuer,
+    refreshSeconds: settings.refreshSeconds,
+    familySeconds: settings.refreshFamilySeconds,
+    graceSeconds: settings.refreshGraceSeconds,
+    observe,
+  });
+  return {
+    settings,
+    store,
+    observe,
+    accounts,
+    guessing,
+    passwords,
+    revocations,
+    keys,
+    access,
+    pairs,
+    sessions: sessions({
+      store,
+      idleSeconds: settings.sessionIdleSeconds,
+      lifetimeSeconds: settings.sessionSeconds,
+      observe,
+    }),
+    apiTokens: apiTokens({ store, secret, observe }),
+    namedKeys: namedKeys({ store, secret, observe }),
+  };
+}

@@ -1,0 +1,4 @@
+// The service as a package: what latchkey.config.ts and those who embed the whole service need.
+export { createLatchkey, type Latchkey, type LatchkeyOptions } from "./latchkey.ts";
+export { defineConfig, loadConfigFile, type ConfigFile } from "./config-file.ts";
+export { ConfigError, readSettings, type SchemeName, type Settings } from "./settings.ts";

@@ -1,0 +1,15 @@
+/** The settings cannot be used. Each problem names its cure, and no problem shows a secret. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(problems.join("\n"), options);
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+/** The system's word for what went wrong: `ENOENT`, `EACCES`. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import { Secret } from "../index.ts";
+import type { ConfigFile } from "./config-file.ts";
+import { ConfigError } from "./settings-error.ts";
+import { readEach, type Environment, type Readings } from "./settings-reading.ts";
+import { checkTogether } from "./settings-rules.ts";
+import { makeSecretFile, readSecretFile } from "./settings-secret.ts";
+import type { SettingValue } from "./settings-table.ts";
+import { readTLS } from "./settings-tls.ts";
+import type { Database, SchemeName } from "./settings-values.ts";
+
+export { ConfigError } from "./settings-error.ts";
+export type { SchemeName } from "./settings-values.ts";
+
+/** How a service is to run. Every value was checked; docs/settings.md says what each means. */
+export interface Settings {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly database: Database;
+  readonly secret: Secret;
+  /** The file it stands in; null where it was given itself or drawn for this process. */
+  readonly secretFile: string | null;
+  readonly adminUsername: string;
+  /** Null: one is to be drawn. */
+  readonly adminPassword: Secret | null;
+  readonly schemes: readonly SchemeName[];
+  /** There when `custom-header` is one of the schemes, and only then. */
+  readonly customToken: { readonly token: Secret; readonly username: string } | null;
+  readonly trustedProxies: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly remoteUser: { readonly header: string; readonly secret: Secret | null; readonly create: boolean };
+  readonly accessSeconds: number;
+  readonly refreshSeconds: number;
+  readonly refreshFamilySeconds: number;
+  readonly refreshGraceSeconds: number;
+  readonly sessionIdleSeconds: number;
+  readonly sessionSeconds: number;
+  /** Null: derived from the secret. */
+  readonly signingKeysFile: string | null;
+  readonly workers: number;
+  /** PEM texts that belong together. */
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Without a slash at its end. */
+  readonly publicURL: string | null;
+  readonly issuer: string;
+  readonly log: SettingValue<"log">;
+  readonly registration: "closed" | "open";
+}
+
+/** Reads the settings from the environment, which wins, and the config file. Throws `ConfigError` with everything that is wrong. */
+export function readSettings(environment: Environment, config: ConfigFile = {}): Settings {
+  const problems: string[] = [];
+  const readings = readEach(environment, config, problems);
+  problems.push(...checkTogether(readings));
+  const tls = readTLS(readings, problems);
+  // Last, so that a start that something else stops leaves no secret behind.
+  const secret = readSecret(readings, problems);
+  if (problems.length > 0 || secret === null) throw new ConfigError(problems);
+
+  const { customToken, customTokenUsername, publicURL } = readings;
+  return Object.freeze({
+    host: readings.host.value,
+    port: readings.port.value,
+    database: readings.database.value,
+    ...secret,
+    adminUsername: readings.adminUsername.value,
+    adminPassword: readings.adminPassword.value,
+    schemes: readings.schemes.value,
+    customToken:
+      customToken.value === null || customTokenUsername.value === null
+        ? null
+        : { token: customToken.value, username: customTokenUsername.value },
+    trustedProxies: readings.trustedProxies.value ?? [],
+    allowedOrigins: readings.allowedOrigins.value ?? [],
+    remoteUser: {
+      header: readings.remoteUserHeader.value,
+      secret: readings.remoteUserSecret.value,
+      create: readings.remoteUserCreate.value,
+    },
+    accessSeconds: readings.accessSeconds.value,
+    refreshSeconds: readings.refreshSeconds.value,
+    refreshFamilySeconds: readings.refreshFamilySeconds.value,
+    refreshGraceSeconds: readings.refreshGraceSeconds.value,
+    sessionIdleSeconds: readings.sessionIdleSeconds.value,
+    sessionSeconds: readings.sessionSeconds.value,
+    signingKeysFile: readings.signingKeys.value,
+    workers: readings.workers.value,
+    tls,
+    publicURL: publicURL.value,
+    issuer: readings.issuer.value ?? publicURL.value ?? "latchkey",
+    log: readings.log.value,
+    registration: config.registration ?? "closed",
+  });
+}
+
+/** The server's own secret; null where it cannot be had, which is in `problems` then. */
+function readSecret(readings: Readings, problems: string[]): Pick<Settings, "secret" | "secretFile"> | null {
+  const { secret, secretFile, database } = readings;
+  if (secret.from !== null && secret.from === secretFile.from) {
+    problems.push(
+      `${secret.label} and ${secretFile.label} are both given. Keep one, so that it is clear which counts.`,
+    );
+    return null;
+  }
+  // The environment wins over the file that the config file names.
+  const isGiven = secret.from === "environment" || (secret.from === "config" && secretFile.from === null);
+  if (isGiven) return secret.value === null ? null : { secret: secret.value, secretFile: null };
+  if (secretFile.isWrong || database.isWrong) return null;
+  const file = secretFile.value ?? defaultSecretFile(database.value);
+  if (file !== null) return readOrMakeSecret(file, database.value, problems);
+  // PostgreSQL without a secret is in the problems already.
+  return database.value.kind === "postgres" ? null : { secret: new Secret(randomBytes(32)), secretFile: null };
+}
+
+function defaultSecretFile(database: Database): string | null {
+  if (database.kind === "postgres" || database.path === ":memory:") return null;
+  return path.join(path.dirname(database.path), "latchkey.secret");
+}
+
+function readOrMakeSecret(
+  file: string,
+  database: Database,
+  problems: string[],
+): Pick<Settings, "secret" | "secretFile"> | null {
+  const read = readSecretFile(file);
+  if (read === null && database.kind === "postgres") {
+    problems.push(
+      `${file} is not there, and with PostgreSQL it is not made here. Copy it from another machine of the service, or make the first with: (umask 077; openssl rand -base64 48 > ${file})`,
+    );
+  }
+  if (read === null && problems.length > 0) return null;
+  const secret = read ?? makeSecretFile(file);
+  if ("value" in secret) return { secret: secret.value, secretFile: file };
+  problems.push(...secret.wrong);
+  return null;
+}

@@ -1,0 +1,190 @@
+import {
+  bearerRefusal,
+  boolean,
+  defineEndpoint,
+  defineResource,
+  invalid,
+  problem,
+  requireDraft,
+  requireSameSite,
+  text,
+  type Endpoint,
+  type Exchange,
+  type Rejection,
+  type Reply,
+  type TokenPair,
+} from "../index.ts";
+import { clearedTokenCookies, requireOneCookie, tokenCookies } from "./cookies.ts";
+import { loginFields, requireLogin } from "./credentials.ts";
+import { objectSchema, textSchema, type Documentation } from "./descriptions.ts";
+import type { Parts } from "./parts.ts";
+
+const JSON_ONLY = ["application/json"];
+
+const credentials = defineResource({
+  name: "credentials",
+  plural: "credentials",
+  fields: { ...loginFields, cookie: boolean({ default: false }) },
+});
+const refreshBody = defineResource({
+  name: "refresh",
+  plural: "refresh",
+  fields: { refresh: text({ max: 8192, optional: true }) },
+});
+const verifyBody = defineResource({ name: "verify", plural: "verify", fields: { token: text({ max: 8192 }) } });
+
+/** Logging in with tokens (SimpleJWT's paths and names). These endpoints look at no other credentials of the request. */
+export function tokenEndpoints(parts: Parts): readonly Endpoint[] {
+  const open = { access: "open", consumes: JSON_ONLY } as const;
+  return [
+    defineEndpoint({
+      ...open,
+      method: "POST",
+      path: "/api/token/",
+      documentation: documentation.logIn,
+      handle: (exchange) => logIn(parts, exchange),
+    }),
+    defineEndpoint({
+      ...open,
+      method: "DELETE",
+      path: "/api/token/",
+      bodyOptional: true,
+      documentation: documentation.logOut,
+      handle: (exchange) => logOut(parts, exchange),
+    }),
+    defineEndpoint({
+      ...open,
+      method: "POST",
+      path: "/api/token/refresh/",
+      bodyOptional: true,
+      documentation: documentation.refresh,
+      handle: (exchange) => refresh(parts, exchange),
+    }),
+    defineEndpoint({
+      ...open,
+      method: "POST",
+      path: "/api/token/verify/",
+      documentation: documentation.verify,
+      handle: (exchange) => verify(parts, exchange),
+    }),
+  ];
+}
+
+const pairSchema = objectSchema(
+  "token",
+  {
+    access: { ...textSchema, description: "For `Authorization: Bearer`." },
+    refresh: { ...textSchema, description: "For the next pair; it is good once." },
+    token_type: { type: "string", const: "Bearer" },
+    expires_in: { type: "integer", description: "Seconds that the access token lives." },
+  },
+  ["access", "refresh"],
+);
+const pairGiven = {
+  description: "The pair; as cookies, `access` and `refresh` are not in the body.",
+  schema: pairSchema,
+  headers: { "Set-Cookie": "The pair, where it travels as cookies." },
+};
+
+const documentation = {
+  logIn: {
+    summary: "Log in for a pair of tokens",
+    tag: "tokens",
+    request: credentials,
+    responses: { 200: pairGiven },
+    problems: ["invalid_credentials", "cross_site", "too_many_attempts"],
+  },
+  logOut: {
+    summary: "Log out: end the family of tokens",
+    tag: "tokens",
+    request: refreshBody,
+    responses: {
+      204: {
+        description: "The family has ended, if there was one.",
+        headers: { "Set-Cookie": "Clears the cookies, where the token came as one." },
+      },
+    },
+    problems: ["cross_site", "duplicate_credentials"],
+  },
+  refresh: {
+    summary: "Refresh the pair of tokens",
+    tag: "tokens",
+    request: refreshBody,
+    responses: { 200: pairGiven },
+    problems: ["invalid_token", "cross_site", "duplicate_credentials", "too_many_attempts"],
+  },
+  verify: {
+    summary: "Ask whether a token would be accepted",
+    tag: "tokens",
+    request: verifyBody,
+    responses: { 200: { description: "It would.", schema: objectSchema("verify", {}) } },
+    problems: ["invalid_token", "too_many_attempts"],
+  },
+} satisfies Record<string, Documentation>;
+
+async function logIn(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const { username, password, cookie } = requireDraft(credentials, exchange, { id: null, current: null }).values as {
+    username: string;
+    password: string;
+    cookie: boolean;
+  };
+  if (cookie) requireSameSite(exchange.call, exchange.service.sameSiteOrigins);
+  const account = await requireLogin(parts, exchange, username, password);
+  return deliver(exchange, await parts.pairs.issue(account, exchange.call.now), cookie);
+}
+
+function deliver({ call }: Exchange, pair: TokenPair, byCookie: boolean): Reply {
+  const about = { token_type: "Bearer", expires_in: pair.accessSeconds };
+  const value = byCookie ? about : { access: pair.access, refresh: pair.refresh, ...about };
+  return {
+    status: 200,
+    cache: "no-store",
+    body: { kind: "data", value, element: "token" },
+    headers: byCookie ? tokenCookies(call, pair) : [],
+  };
+}
+
+async function refresh(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const { token, byCookie } = presentedToken(exchange);
+  if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
+  const pair = await parts.pairs.refresh(token, exchange.call);
+  if (pair.kind === "rejected") throw await refused(parts, exchange, pair);
+  return deliver(exchange, pair, byCookie);
+}
+
+async function logOut(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const { token, byCookie } = presentedToken(exchange);
+  if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
+  await parts.pairs.end(token, exchange.call.now);
+  return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(exchange.call) : [] };
+}
+
+/** The refresh token of the body, else of the cookie; a browser may have sent that one unasked. */
+function presentedToken(exchange: Exchange): { readonly token: string | null; readonly byCookie: boolean } {
+  const { refresh: sent } = requireDraft(refreshBody, exchange, { id: null, current: null }).values as {
+    refresh: string | null;
+  };
+  if (sent !== null) return { token: sent, byCookie: false };
+  const cookie = requireOneCookie(exchange.call, "refresh_token");
+  if (cookie === null) return { token: null, byCookie: false };
+  requireSameSite(exchange.call, exchange.service.sameSiteOrigins);
+  return { token: cookie, byCookie: true };
+}
+
+async function verify(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const { token } = requireDraft(verifyBody, exchange, { id: null, current: null }).values as { token: string };
+  const verdict = await parts.pairs.verify(token, exchange.call);
+  if (verdict.kind === "accepted")
+    return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };
+  throw verdict.kind === "rejected" ? await refused(parts, exchange, verdict) : problem("invalid_token");
+}
+
+/** What is told of a refused token. A forged one counts as a guess, and is not even answered where there were too many. */
+async function refused({ guessing }: Parts, { call }: Exchange, rejection: Rejection): Promise<Error> {
+  const { reason, detail } = rejection;
+  if (reason === "forged" || reason === "unknown") {
+    await guessing.check(call);
+    await guessing.fail(call);
+  }
+  return problem("invalid_token", { detail, headers: [["WWW-Authenticate", bearerRefusal(rejection)]] });
+}

@@ -1,0 +1,194 @@
+import {
+  accountOf,
+  accountsCollection,
+  administrator,
+  allOf,
+  anyone,
+  checkNewPassword,
+  defineResource,
+  email,
+  firstGeneration,
+  invalid,
+  keyOf,
+  mount,
+  text,
+  unlimited,
+  type Account,
+  type Change,
+  type Exchange,
+  type Mount,
+  type Prepared,
+  type Write,
+  type WrittenValues,
+} from "../index.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
+import type { LoginParts } from "./parts.ts";
+
+/** Users: what the specification shows. How a user logs in is written here and kept apart, in the account of the same id. */
+export const users = defineResource({
+  name: "user",
+  description: "Someone who may use the service.",
+  fields: {
+    name: text({ max: 200, description: "The name that is shown.", example: "Ann Example" }),
+    email: email({
+      unique: "ignoring case",
+      description: "Unique without regard to case, kept as written.",
+      example: "ann@example.com",
+    }),
+    username: text({
+      max: 150,
+      pattern: { matches: /^[^:]*$/, detail: "A colon is not allowed, because Basic could not carry it." },
+      optional: true,
+      writeOnly: true,
+      transient: true,
+      description: "What the user logs in with; the e-mail address where it is left out.",
+    }),
+    password: text({
+      min: 8,
+      max: 256,
+      trim: false,
+      optional: true,
+      writeOnly: true,
+      transient: true,
+      description: "A user without one cannot log in with a password.",
+    }),
+    current_password: text({
+      max: 256,
+      trim: false,
+      optional: true,
+      writeOnly: true,
+      transient: true,
+      description: "Needed to change one's own password or username.",
+    }),
+  },
+  filters: {
+    id: ["eq", "in", "lt", "lte", "gt", "gte"],
+    name: ["eq", "starts", "contains"],
+    email: ["eq", "starts"],
+  },
+  sorts: ["name", "email"],
+});
+
+/** Serves users to administrators, and to each user that user. */
+export function mountUsers(parts: LoginParts): Mount {
+  return mount(users, {
+    permission: {
+      list: ownOrAny,
+      create: allOf(unlimited, parts.settings.registration === "open" ? anyone : administrator),
+      read: ownOrAny,
+      replace: ownOrAnyUnlimited,
+      update: ownOrAnyUnlimited,
+      delete: ownOrAnyUnlimited,
+    },
+    problems: { delete: ["last_admin"] },
+    beforeWrite: (write) => withAccount(parts, write),
+  });
+}
+
+function withAccount(parts: LoginParts, write: Write): Promise<Prepared> | Prepared {
+  switch (write.kind) {
+    case "create":
+      return createAccount(parts, write);
+    case "delete":
+      return deleteAccount(parts, write);
+    default:
+      return changeAccount(parts, write);
+  }
+}
+
+interface LoginFields {
+  readonly username?: string;
+  readonly password?: string;
+  readonly current_password?: string;
+}
+
+async function createAccount(parts: LoginParts, { exchange, draft }: Write): Promise<Prepared> {
+  const address = draft!.values["email"] as string;
+  const { username, password } = draft!.transient as LoginFields;
+  const name = username ?? address;
+  if (password !== undefined) requireGoodPassword(password, name, address);
+  const account: WrittenValues = {
+    username: name,
+    username_follows_email: username === undefined,
+    role: "user",
+    active: true,
+    password_hash: password === undefined ? null : await parts.passwords.hash(password),
+    generation: firstGeneration(exchange.call.now),
+    created_at: new Date(exchange.call.now).toISOString(),
+    last_login_at: null,
+  };
+  return { also: [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }] };
+}
+
+async function changeAccount(parts: LoginParts, { exchange, id, current, draft }: Write): Promise<Prepared> {
+  const { username, password, current_password: proof } = draft!.transient as LoginFields;
+  const address = draft!.values["email"] as string;
+  const row = await parts.store.find(accountsCollection, id!);
+  if (row === null) return {};
+  const account = accountOf(row);
+  const isRenamed = username !== undefined && username !== account.username;
+  if (isRenamed || password !== undefined) await requireProof(parts, exchange, account, proof);
+  const changes: Change[] = [];
+  const values: Record<string, string | boolean> = {};
+  if (username !== undefined) {
+    Object.assign(values, { username, username_follows_email: false });
+  } else if (row.record["username_follows_email"] === true && address !== current!["email"]) {
+    values["username"] = address;
+  }
+  if (password !== undefined) {
+    requireGoodPassword(password, username ?? account.username, address);
+    values["password_hash"] = await parts.passwords.hash(password);
+    changes.push(...parts.revocations.endAccount(account, exchange.call.now));
+  }
+  if (Object.keys(values).length > 0)
+    changes.unshift({ kind: "update", collection: accountsCollection, key: id!, values, revision: row.revision });
+  return { also: changes };
+}
+
+async function deleteAccount(parts: LoginParts, { exchange, id }: Write): Promise<Prepared> {
+  const account = await parts.accounts.find(id!);
+  if (account === null) return {};
+  return {
+    also: [
+      { kind: "delete", collection: accountsCollection, key: id! },
+      ...parts.revocations.endDeletedAccount(account, exchange.call.now),
+      requireAdministrator,
+    ],
+  };
+}
+
+/** Somebody who can administer is left. */
+export const requireAdministrator: Change = {
+  kind: "require",
+  collection: accountsCollection,
+  where: {
+    all: [
+      { column: "role", operator: "eq", value: "admin" },
+      { column: "active", operator: "eq", value: true },
+    ],
+  },
+  atLeast: 1,
+  name: "last_admin",
+};
+
+/** Whoever changes their own login shows that they know it: a session left open must not be enough. */
+export async function requireProof(
+  parts: LoginParts,
+  { call, identity }: Exchange,
+  account: Account,
+  proof: string | undefined,
+): Promise<void> {
+  if (identity === null || identity.id !== account.id) return;
+  if (proof === undefined) throw wrongProof("required", "The current password is needed for this change.");
+  const verified = account.passwordHash === null ? null : await parts.passwords.verify(call, account.username, proof);
+  if (verified === null) throw wrongProof("invalid", "The current password is wrong.");
+}
+
+function wrongProof(code: string, detail: string): Error {
+  return invalid([{ pointer: "/current_password", code, detail }]);
+}
+
+function requireGoodPassword(password: string, username: string, address: string): void {
+  const issue = checkNewPassword(password, { username, email: address });
+  if (issue !== null) throw invalid([issue]);
+}
