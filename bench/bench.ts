@@ -1,0 +1,78 @@
+/**
+ * What the service costs: requests per CPU second of the server, as a ratio to a bare `node:http` server that sends the same
+ * bytes and headers. Both run at once and are asked in turn, so that whatever slows the machine slows both.
+ */
+import { parseArgs } from "node:util";
+import { startService } from "../tests/service-process.ts";
+import { median, type Round, runRound } from "./round.ts";
+import { prepareWriting, scenarios } from "./scenarios.ts";
+import { captureReply, onServerCore, pinned, startBare, startByHand } from "./servers.ts";
+
+const options = parseArgs({
+  options: { rounds: { type: "string", default: "5" }, seconds: { type: "string", default: "1.5" } },
+});
+const rounds = Number(options.values.rounds);
+const seconds = Number(options.values.seconds);
+
+await using service = await startService({}, onServerCore("dist/cli/latchkey.js"));
+const rows: Record<string, Record<string, string | number>> = {};
+
+for (const { name, prepare, beside, target } of scenarios) {
+  const request = await prepare(service);
+  const reply = await captureReply(service.address, request);
+  await using rival = beside === "bare" ? await startBare(reply) : await startByHand(reply, service);
+  const load = { request, status: reply.status, connections: 32 };
+
+  // One round that nobody counts, so that both are compiled and their caches are warm.
+  await runRound(service, load, seconds);
+  await runRound(rival, load, seconds);
+
+  const ours: Round[] = [];
+  const theirs: Round[] = [];
+  for (let round = 0; round < rounds; round++) {
+    ours.push(await runRound(service, load, seconds));
+    theirs.push(await runRound(rival, load, seconds));
+  }
+  rows[name] = rowOf(ours, theirs, beside, (round) => round.requestsPerCPUSecond, target);
+}
+
+const { read, write } = await prepareWriting(service);
+const reads: Round[] = [];
+const writes: Round[] = [];
+for (let round = 0; round <= rounds; round++) {
+  reads.push(await runRound(service, { request: read, status: 200, connections: 64 }, seconds));
+  writes.push(await runRound(service, { request: write, status: 201, connections: 64 }, seconds));
+}
+// By the clock: what holds a write up is the disk, and waiting for that costs no CPU.
+rows["creating a user, 64 clients, per second"] = rowOf(
+  writes.slice(1),
+  reads.slice(1),
+  "reading one",
+  (round) => round.requestsPerSecond,
+  0.5,
+);
+
+console.table(rows);
+console.log(
+  `Medians of ${rounds} rounds of ${seconds} s each, in turn${pinned ? "; server on core 0, load on core 1" : "; not pinned to cores"}. Node ${process.version}.`,
+);
+
+function rowOf(
+  ours: readonly Round[],
+  theirs: readonly Round[],
+  beside: string,
+  rate: (round: Round) => number,
+  target?: number,
+): Record<string, string | number> {
+  const ratios = ours.map((round, at) => rate(round) / rate(theirs[at]!));
+  return {
+    latchkey: Math.round(median(ours.map(rate))),
+    beside,
+    theirs: Math.round(median(theirs.map(rate))),
+    ratio: median(ratios).toFixed(2),
+    range: `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`,
+    target: target ?? "–",
+    "p50 ms": median(ours.map((round) => round.p50Ms)).toFixed(2),
+    "p99 ms": median(ours.map((round) => round.p99Ms)).toFixed(2),
+  };
+}

@@ -1,0 +1,43 @@
+/**
+ * What people write by hand: `node:http`, a bearer token that is verified once and remembered, and SQLite building the JSON of the
+ * first hundred users. It reads the service's own file and trusts the service's own keys, told on standard input.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { DatabaseSync } from "node:sqlite";
+import { text } from "node:stream/consumers";
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
+import type { CapturedReply } from "./servers.ts";
+
+const { file, keys, reply } = JSON.parse(await text(process.stdin)) as {
+  readonly file: string;
+  readonly keys: JSONWebKeySet;
+  readonly reply: CapturedReply;
+};
+const headers = [...reply.headers];
+const database = new DatabaseSync(file, { readOnly: true });
+const page = database.prepare(
+  "SELECT json_group_array(json_object('id', id, 'name', name, 'email', email)) AS json FROM (SELECT id, name, email FROM users ORDER BY id LIMIT 100)",
+);
+const keySet = createLocalJWKSet(keys);
+const expiries = new Map<string, number>();
+
+const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
+  const token = (request.headers.authorization ?? "").slice("Bearer ".length);
+  const expiry = expiries.get(token);
+  const answer = (): void => {
+    response.writeHead(200, headers);
+    response.end((page.get() as { json: string }).json);
+  };
+  if (expiry !== undefined && expiry > Date.now() / 1000) return answer();
+  jwtVerify(token, keySet).then(
+    ({ payload }) => {
+      expiries.set(token, payload.exp ?? 0);
+      answer();
+    },
+    () => response.writeHead(401).end(),
+  );
+});
+server.listen(0, "127.0.0.1", () => {
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});

@@ -1,0 +1,69 @@
+/** What page one million costs beside page one: a list of 1,000,000 rows, in each sort order, walked to by keyset. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type Change, type Collection, type ListQuery, type Sort, sqliteStore } from "../src/index.ts";
+import { median } from "./round.ts";
+
+const rowCount = 1_000_000;
+const batch = 20_000;
+const collection: Collection = {
+  name: "people",
+  key: "integer",
+  columns: [
+    { name: "name", type: "text" },
+    { name: "age", type: "integer" },
+  ],
+  indexes: [
+    ["name", "id"],
+    ["age", "id"],
+  ],
+};
+const orders: readonly (readonly Sort[])[] = [
+  [{ column: "id" }],
+  [{ column: "name" }, { column: "id" }],
+  [{ column: "name", descending: true }, { column: "id" }],
+  [{ column: "age", descending: true }, { column: "name" }, { column: "id" }],
+];
+
+const folder = mkdtempSync(path.join(tmpdir(), "latchkey-pages-"));
+const store = sqliteStore({ path: path.join(folder, "pages.db") });
+await store.open([{ ...collection, indexes: [...collection.indexes!, ["age", "name", "id"]] }]);
+for (let at = 0; at < rowCount; at += batch) {
+  const changes = Array.from({ length: batch }, (_, offset): Change => {
+    const number = at + offset;
+    return { kind: "insert", collection, values: { name: `Person ${(number * 7919) % rowCount}`, age: number % 90 } };
+  });
+  await store.write({ changes });
+}
+
+const rows: Record<string, Record<string, string>> = {};
+for (const sort of orders) {
+  const name = sort.map(({ column, descending }) => (descending === true ? `-${column}` : column)).join(",");
+  const page: ListQuery = { collection, where: null, sort, limit: 100 };
+  // The last page by far: found from the other end, so that nobody has to walk there.
+  const reversed = sort.map(({ column, descending }) => ({ column, descending: descending !== true }));
+  const [far] = (await store.list({ ...page, sort: reversed, limit: 5000 })).slice(-1);
+  const last: ListQuery = { ...page, after: sort.map(({ column }) => far!.record[column]!) };
+  const one = await microsecondsOf(page);
+  const million = await microsecondsOf(last);
+  rows[name] = {
+    "page one µs": one.toFixed(1),
+    "last pages µs": million.toFixed(1),
+    ratio: (million / one).toFixed(2),
+    target: "1.20 or less",
+  };
+}
+console.table(rows);
+await store.close();
+rmSync(folder, { recursive: true, force: true });
+
+async function microsecondsOf(query: ListQuery): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < 600; run++) {
+    const start = performance.now();
+    await store.listJSON(query);
+    if (run >= 100) times.push((performance.now() - start) * 1000);
+  }
+  return median(times);
+}

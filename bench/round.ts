@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { promisify } from "node:util";
+import type { Request } from "./scenarios.ts";
+import { onLoadCore } from "./servers.ts";
+
+/** What the load process is told. */
+export interface Load {
+  readonly request: Request;
+  /** The status that every answer must have. */
+  readonly status: number;
+  readonly connections: number;
+}
+
+/** What the load process found. */
+export interface LoadResult {
+  readonly requests: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface Round extends LoadResult {
+  readonly requestsPerSecond: number;
+  readonly requestsPerCPUSecond: number;
+}
+
+const run = promisify(execFile);
+
+/** One round of load from another process, and the CPU time that the server spent on it. */
+export async function runRound(
+  server: { readonly address: string; readonly pid: number },
+  load: Load,
+  seconds: number,
+): Promise<Round> {
+  const [file = "", ...args] = onLoadCore(
+    "bench/load.ts",
+    JSON.stringify({ ...load, address: server.address, seconds }),
+  );
+
+  const before = cpuSeconds(server.pid);
+  const { stdout } = await run(file, args);
+  const spent = cpuSeconds(server.pid) - before;
+
+  const result = JSON.parse(stdout) as LoadResult;
+  return { ...result, requestsPerSecond: result.requests / seconds, requestsPerCPUSecond: result.requests / spent };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** User and system time of a process with all its threads, from `/proc/PID/stat`; Linux counts it in hundredths of a second. */
+function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The second field is the command's name in parentheses and may hold anything; user and system time are fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

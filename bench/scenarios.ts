@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import type { ServiceProcess } from "../tests/service-process.ts";
+
+/** A request that is sent over and over. */
+export interface Request {
+  /** `GET` where it is left out. */
+  readonly method?: string;
+  readonly path: string;
+  /** Sent with it; `{n}` in it becomes a number that no other request of the run has. */
+  readonly body?: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Scenario {
+  readonly name: string;
+  /** What it is compared with: a bare server that sends the same bytes, or one written by hand that does the same work. */
+  readonly beside: "bare" | "by hand";
+  /** The ratio that was promised, if one was. */
+  readonly target?: number;
+  /** Fills the service and says what to ask it. */
+  prepare(service: ServiceProcess): Promise<Request>;
+}
+
+export const scenarios: readonly Scenario[] = [
+  {
+    name: "a user by id, Bearer",
+    beside: "bare",
+    target: 0.65,
+    async prepare(service) {
+      const headers = await logIn(service);
+      return { path: await createUser(service, headers, "grace@example.com"), headers };
+    },
+  },
+  {
+    name: "a user by id, remembered Basic",
+    beside: "bare",
+    async prepare(service) {
+      const credentials = Buffer.from(`admin:${service.password}`).toString("base64");
+      return { path: "/users/1", headers: { authorization: `Basic ${credentials}` } };
+    },
+  },
+  {
+    name: "a page of 100 users, Bearer",
+    beside: "by hand",
+    target: 0.8,
+    async prepare(service) {
+      const headers = await logIn(service);
+      for (let user = 0; user < 100; user++) await createUser(service, headers, `user${user}@example.com`);
+      return { path: "/users?limit=100", headers };
+    },
+  },
+];
+
+/** Users made at once by as many clients; compared with how fast the same clients read one. */
+export async function prepareWriting(
+  service: ServiceProcess,
+): Promise<{ readonly read: Request; readonly write: Request }> {
+  const headers = await logIn(service);
+  return {
+    read: { path: "/users/1", headers },
+    write: {
+      method: "POST",
+      path: "/users",
+      headers: { ...headers, "content-type": "application/json" },
+      body: '{"name":"Grace Hopper","email":"grace{n}@example.com"}',
+    },
+  };
+}
+
+async function logIn({ address, password }: ServiceProcess): Promise<Record<string, string>> {
+  const reply = await fetch(`${address}/api/token/`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username: "admin", password }),
+  });
+  assert.equal(reply.status, 200);
+  const { access } = (await reply.json()) as { access: string };
+  return { authorization: `Bearer ${access}` };
+}
+
+async function createUser(
+  { address }: ServiceProcess,
+  headers: Record<string, string>,
+  email: string,
+): Promise<string> {
+  const reply = await fetch(`${address}/users`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ name: "Grace Hopper", email }),
+  });
+  assert.equal(reply.status, 201);
+  return new URL(reply.headers.get("location") ?? "", address).pathname;
+}

@@ -1,0 +1,78 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { type IncomingMessage, request as ask } from "node:http";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import type { ServiceProcess } from "../tests/service-process.ts";
+import type { Request } from "./scenarios.ts";
+
+/** An answer as it went over the wire, without what `node:http` adds by itself. */
+export interface CapturedReply {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+const root = path.join(import.meta.dirname, "..");
+const addedByNode = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);
+
+/** Server and load have a core each. */
+export const pinned = availableParallelism() > 1 && spawnSync("taskset", ["-c", "0", "true"]).status === 0;
+
+export function onServerCore(script: string): string[] {
+  return onCore(0, script);
+}
+
+export function onLoadCore(script: string, argument: string): string[] {
+  return [...onCore(1, script), argument];
+}
+
+function onCore(core: number, script: string): string[] {
+  const command = [process.execPath, path.join(root, script)];
+  return pinned ? ["taskset", "-c", String(core), ...command] : command;
+}
+
+/** Sends the request once and keeps the answer. */
+export async function captureReply(address: string, { path: target, headers }: Request): Promise<CapturedReply> {
+  const outgoing = ask(new URL(target, address), { headers, agent: false }).end();
+  const [reply] = (await once(outgoing, "response")) as [IncomingMessage];
+  const kept = reply.rawHeaders.flatMap((name, at, raw) =>
+    at % 2 === 0 && !addedByNode.has(name.toLowerCase()) ? [name, raw[at + 1]!] : [],
+  );
+  return { status: reply.statusCode!, headers: kept, body: await text(reply) };
+}
+
+/** A server to compare with, in a process of its own. */
+export interface Rival extends AsyncDisposable {
+  readonly address: string;
+  readonly pid: number;
+}
+
+/** Starts a bare `node:http` server that gives this one answer. */
+export function startBare(reply: CapturedReply): Promise<Rival> {
+  return startRival("bench/bare.ts", reply);
+}
+
+/** Starts a server written by hand over the service's database file. */
+export async function startByHand(reply: CapturedReply, service: ServiceProcess): Promise<Rival> {
+  const keys: unknown = await (await fetch(`${service.address}/.well-known/jwks.json`)).json();
+  return startRival("bench/by-hand.ts", { file: service.file, keys, reply });
+}
+
+async function startRival(script: string, told: unknown): Promise<Rival> {
+  const [file = "", ...args] = onServerCore(script);
+  const child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  child.stdin.end(JSON.stringify(told));
+  const [address] = (await once(child.stdout.setEncoding("utf8"), "data")) as [string];
+  return {
+    address: address.trim(),
+    pid: child.pid!,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await ended;
+    },
+  };
+}

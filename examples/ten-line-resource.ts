@@ -1,0 +1,10 @@
+import { anyone, createService, defineResource, integer, listen, mount, sqliteStore, text } from "latchkey";
+
+const book = defineResource({
+  name: "book",
+  fields: { title: text({ max: 200 }), pages: integer({ min: 1 }) },
+  filters: { title: ["eq", "starts"] },
+});
+const mounts = [mount(book, { permission: anyone })];
+const service = await createService({ store: sqliteStore({ path: ":memory:" }), mounts });
+console.log((await listen(service, { port: Number(process.env["PORT"] ?? 8000) })).url + book.path);

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  accepted,
+  anyOf,
+  administrator,
+  authenticated,
+  defineEndpoint,
+  defineResource,
+  integer,
+  mount,
+  owner,
+  reference,
+  rejected,
+  text,
+  type Format,
+  type Scheme,
+} from "../src/index.ts";
+import { visitor } from "./own-service.ts";
+import { serve } from "./serve.ts";
+
+const books = defineResource({
+  name: "book",
+  fields: {
+    owner_id: reference("users", { default: ({ identity }) => identity!.id, onDelete: "cascade" }),
+    title: text({ max: 200 }),
+    pages: integer({ min: 1, optional: true }),
+  },
+  filters: { title: ["starts"] },
+});
+const lines: Format = {
+  mediaType: "text/x-lines",
+  problemMediaType: "application/problem+json",
+  tagSuffix: "-lines",
+  shows: "lists",
+  write: ({ value }) => (value as readonly object[]).map((each) => `${Object.values(each).join(" ")}\n`).join(""),
+  writeProblem: (document) => JSON.stringify(document),
+};
+const badge: Scheme = {
+  name: "badge",
+  carriers: [{ in: "header", name: "X-Badge" }],
+  authenticate: (number) =>
+    number === "2"
+      ? accepted({ id: 2, username: "ann@example.com", role: "user", scheme: "badge", scopes: null, expiresAt: null })
+      : rejected("unknown"),
+};
+const shout = defineEndpoint({
+  method: "GET",
+  path: "/shouts/{word:text}",
+  access: authenticated,
+  handle: ({ params }) => ({
+    status: 200,
+    body: { kind: "data", value: String(params["word"]).toUpperCase(), element: "shout" },
+  }),
+});
+
+test("what a user adds works beside what is there", async (t) => {
+  const api = await serve(t, {
+    config: {
+      mounts: [mount(books, { permission: anyOf(administrator, owner("owner_id")) })],
+      endpoints: [shout],
+      schemes: [badge],
+      formats: [lines],
+    },
+  });
+  const ann = await api.user("Ann");
+  const withBadge = { "x-badge": "2" };
+
+  assert.equal((await api.post("/books", { title: "Emma" }, ann.headers)).json.owner_id, ann.id);
+  assert.equal((await api.post("/books", { title: "Persuasion", pages: 249 }, withBadge)).status, 201);
+  assert.equal(
+    (await api.post("/books", { title: "x" }, { ...withBadge, ...api.admin })).json.code,
+    "conflicting_credentials",
+  );
+  assert.equal(
+    (await api.get("/books?title[starts]=P", { ...withBadge, accept: "text/x-lines" })).text,
+    "2 2 Persuasion 249\n",
+  );
+  assert.equal(
+    (await api.get("/users?fields=id,name", { ...api.admin, accept: "text/x-lines" })).text,
+    "1 Administrator\n2 Ann\n",
+  );
+  assert.equal((await api.get("/users/2", { ...api.admin, accept: "text/x-lines" })).status, 406);
+  assert.equal((await api.get("/shouts/hello", withBadge)).text, '"HELLO"');
+  assert.equal((await api.get("/protected/", withBadge)).json.scheme, "badge");
+  assert.equal((await api.get("/books", { "x-badge": "3" })).status, 401);
+  assert.equal((await api.get("/books")).headers.getSetCookie().length, 0);
+  const { paths, components } = (await api.get("/openapi.json")).json;
+  assert.ok(paths["/books/{id}"].patch && paths["/shouts/{word}"].get);
+  assert.ok(JSON.stringify(components.securitySchemes).includes("X-Badge"));
+  assert.equal((await api.delete(`/users/${ann.id}`, api.admin)).status, 204);
+  assert.equal((await api.get("/books", api.admin)).text, "[]");
+});
+
+test("what would hide what is there stops the start", async (t) => {
+  const users = defineResource({ name: "user", fields: { name: text() } });
+  const other: Scheme = { ...visitor, name: "basic" };
+
+  await assert.rejects(
+    serve(t, { config: { mounts: [mount(users, { permission: authenticated })] } }),
+    /declared twice|users/,
+  );
+  await assert.rejects(
+    serve(t, { config: { endpoints: [{ ...shout, path: "/users" }] } }),
+    /GET \/users is declared twice/,
+  );
+  await assert.rejects(serve(t, { config: { schemes: [other] } }), /Two schemes are called basic/);
+});

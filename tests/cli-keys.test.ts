@@ -1,0 +1,117 @@
+import assert from "node:assert/strict";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { placeFor } from "./cli.ts";
+import { startService, type ServiceProcess } from "./service-process.ts";
+
+interface ShownKey {
+  readonly kid: string;
+  readonly alg: string;
+  readonly state: string;
+}
+
+test("keys change hands under load without a request that fails, and a retired one takes its tokens with it", async () => {
+  using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
+  const file = path.join(place.folder, "keys.json");
+  const first = (await place.json(["key", "new"])) as ShownKey;
+  const settings = {
+    LATCHKEY_SIGNING_KEYS: file,
+    LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}`,
+    LATCHKEY_ADMIN_PASSWORD: "of both processes",
+  };
+  await using service = await startService(settings);
+  await using other = await startService(settings);
+  const json = { "content-type": "application/json" };
+  const body = JSON.stringify({ username: "admin", password: "of both processes" });
+  const login = async ({ address }: ServiceProcess): Promise<string> => {
+    const answer = await fetch(`${address}/api/token/`, { method: "POST", headers: json, body });
+    return ((await answer.json()) as { access: string }).access;
+  };
+  const ask = async ({ address }: ServiceProcess, token: string): Promise<number> =>
+    (await fetch(`${address}/protected/`, { headers: { authorization: `Bearer ${token}` } })).status;
+  const early = await login(service);
+  const statuses = new Map<number, number>();
+  let rotating = true;
+  const load = async (one: ServiceProcess, another: ServiceProcess): Promise<void> => {
+    while (rotating) {
+      const token = await login(one);
+      for (const each of [early, token, token]) {
+        const status = await ask(another, each);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    }
+  };
+  const lanes = [load(service, other), load(other, service)];
+
+  const second = (await place.json(["key", "new", "--alg", "ES256"])) as ShownKey;
+  const activated = (await place.json(["key", "activate", second.kid])) as ShownKey;
+  const published = (await (await fetch(`${other.address}/.well-known/jwks.json`)).json()) as { keys: ShownKey[] };
+  rotating = false;
+  await Promise.all(lanes);
+
+  assert.deepEqual([...statuses.keys()], [200]);
+  assert.deepEqual([first.state, second.state, activated.state], ["signs", "verifies", "signs"]);
+  assert.deepEqual(
+    published.keys.map(({ kid, alg }) => [kid, alg]),
+    [
+      [second.kid, "ES256"],
+      [first.kid, "EdDSA"],
+    ],
+  );
+
+  const signing = await place.run(["key", "retire", second.kid]);
+  const living = await place.run(["key", "retire", first.kid]);
+  const listed = (await place.json(["key", "list"])) as ShownKey[];
+  assert.deepEqual([signing.code, /is the key that signs/.test(signing.errors)], [1, true]);
+  assert.deepEqual([living.code, /are alive until 20/.test(living.errors)], [1, true]);
+  assert.deepEqual(
+    listed.map(({ state }) => state),
+    ["signs", "verifies"],
+  );
+  assert.equal(await ask(service, early), 200);
+
+  assert.equal((await place.run(["key", "retire", first.kid, "--force"])).code, 0);
+  // Asking for the published keys looks at the file, so that nobody has to wait a second here.
+  await fetch(`${service.address}/.well-known/jwks.json`);
+  assert.equal(await ask(service, early), 401);
+  assert.equal(await ask(service, await login(service)), 200);
+});
+
+test("the file of keys is for its owner alone, and one that is broken is left as it is", async () => {
+  using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
+  const file = path.join(place.folder, "keys.json");
+  const made = await place.run(["key", "new"]);
+  const mode = statSync(file).mode & 0o777;
+  const { d } = (JSON.parse(readFileSync(file, "utf8")) as { keys: { d: string }[] }).keys[0]!;
+  writeFileSync(file, '{"keys":[{"kty":"oct"}]}');
+
+  const broken = await place.run(["key", "new"]);
+
+  assert.equal(mode, 0o600);
+  assert.ok(!(made.out + made.errors).includes(d));
+  assert.deepEqual([broken.code, readFileSync(file, "utf8")], [78, '{"keys":[{"kty":"oct"}]}']);
+});
+
+test("a token's checksum is checked without a database, and explain tells what each scheme saw", async () => {
+  using place = placeFor();
+  const none = await place.run(["token", "check"], "nothing here\n");
+  await place.run(["user", "create", "--name", "Ann", "--email", "ann@example.com", "--without-password"]);
+  const { token } = (await place.json(["token", "create", "ann@example.com"])) as { token: string };
+  const wrong = `${token.slice(0, -1)}${token.endsWith("a") ? "b" : "a"}`;
+  const [checked, explained] = await Promise.all([
+    place.run(["token", "check"], `one ${token}, "${wrong}" and ${token.slice(0, 40)}\n`),
+    place.run(
+      ["explain", "/users", "-r", "-"],
+      `GET /users HTTP/1.1\nHost: x\nAuthorization: Token ${token}\nCookie: access_token=a.b.c\n\nbody`,
+    ),
+  ]);
+
+  assert.equal(none.code, 1);
+  assert.deepEqual([checked.code, checked.out.match(/ (?:true|false) /g)], [1, [" true ", " false ", " false "]]);
+  assert.match(explained.out, /^rejected: .*bearer/);
+  assert.match(explained.out, /^token +accepted +Authorization: token .*user 1\.$/m);
+  assert.match(explained.out, /^bearer +rejected +the cookie access_token +malformed/m);
+  for (const { out, errors } of [checked, explained])
+    assert.ok(!(out + errors).includes(token.slice(20)), "no output shows what proves the token");
+});

@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+
+/** What a command said, and how it ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly errors: string;
+}
+
+/** A directory in which commands work, as on a machine of their own. */
+export interface Place extends Disposable {
+  readonly folder: string;
+  /** Runs `latchkey` with these arguments; `input` is its standard input. */
+  run(args: readonly string[], input?: string): Promise<Ended>;
+  /** The same with `--json`; gives what standard output says. */
+  json(args: readonly string[], input?: string): Promise<unknown>;
+}
+
+const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
+
+// Many short processes of the same source: they need not each read TypeScript anew.
+const compiled = mkdtempSync(path.join(tmpdir(), "latchkey-compiled-"));
+process.once("exit", () => rmSync(compiled, { recursive: true, force: true }));
+
+/** Makes an empty place. `settings` are the environment of its commands. */
+export function placeFor(settings: Readonly<Record<string, string>> = {}): Place {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-cli-"));
+
+  async function run(args: readonly string[], input = ""): Promise<Ended> {
+    const child = spawn(process.execPath, [command, ...args], {
+      cwd: folder,
+      env: { ...process.env, NODE_COMPILE_CACHE: compiled, ...settings },
+    });
+    const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+    // A command that does not read its input may be gone before it is written.
+    child.stdin.on("error", () => undefined).end(input);
+    const [out, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { code, out, errors };
+  }
+
+  return {
+    folder,
+    run,
+    async json(args, input) {
+      const { out, errors } = await run([...args, "--json"], input);
+      return JSON.parse(out === "" ? errors : out);
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { startService } from "./service-process.ts";
+
+/**
+ * What a page shows works. In README.md and docs:
+ * - a block of `ts` has the right types, one of `ts run` runs too; `ts part` is a piece of something larger and is only read;
+ * - the blocks of `sh run` of a page run in order, as one script, against a service of their own. `http://127.0.0.1:8000` means
+ *   that service, `$PASSWORD` its administrator's password; `NAME=value` behind `sh run` is a setting it starts with.
+ */
+interface Block {
+  readonly page: string;
+  readonly line: number;
+  readonly info: string;
+  readonly text: string;
+}
+
+const run = promisify(execFile);
+const root = path.join(import.meta.dirname, "..");
+const fromSource = pathToFileURL(path.join(root, "tests/from-source.ts")).href;
+// Inside the repository, so that libraries are found; not in node_modules, where Node strips no types.
+const scratch = path.join(root, "tests/.documentation");
+const pages = ["README.md", ...globSync("docs/**/*.md", { cwd: root })].filter((page) =>
+  existsSync(path.join(root, page)),
+);
+const blocks = pages.flatMap(blocksOf);
+const typescript = blocks.filter(({ info }) => info === "ts" || info === "ts run");
+
+before(() => {
+  rmSync(scratch, { recursive: true, force: true });
+  mkdirSync(scratch, { recursive: true });
+  for (const block of typescript) writeFileSync(fileOf(block), block.text);
+});
+
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+test(
+  "the TypeScript of every page has the right types",
+  { skip: typescript.length === 0 && "no page shows any" },
+  async () => {
+    const settings = {
+      extends: path.join(root, "tsconfig.json"),
+      compilerOptions: { rootDir: root, noUnusedLocals: false },
+      include: ["*.ts"],
+    };
+    writeFileSync(path.join(scratch, "tsconfig.json"), JSON.stringify(settings));
+
+    const said = await run(path.join(root, "node_modules/.bin/tsc"), ["-p", scratch]).then(
+      () => "",
+      (error: { stdout: string }) => error.stdout,
+    );
+
+    assert.equal(said, "");
+  },
+);
+
+for (const block of typescript.filter(({ info }) => info === "ts run")) {
+  test(`${block.page}:${block.line} runs`, async () => {
+    await run(process.execPath, ["--import", fromSource, fileOf(block)], { cwd: scratch, timeout: 20_000 });
+  });
+}
+
+for (const page of pages) {
+  const commands = blocks.filter((block) => block.page === page && /^sh run\b/.test(block.info));
+  if (commands.length === 0) continue;
+
+  test(`the commands of ${page} work`, async () => {
+    const settings = commands.flatMap(({ info }) => info.split(" ").slice(2)).map((pair) => pair.split(/=(.*)/s));
+    await using service = await startService(Object.fromEntries(settings));
+    const script = commands.map(({ text }) => text.replaceAll("http://127.0.0.1:8000", service.address)).join("\n");
+
+    await run("bash", ["-euxo", "pipefail", "-c", script], {
+      cwd: scratch,
+      env: { ...process.env, BASE: service.address, PASSWORD: service.password },
+      timeout: 20_000,
+    });
+  });
+}
+
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(path.join(root, page), "utf8");
+  return [...text.matchAll(/^```(\w.*)\n([^]*?)^```$/gm)].map((match) => ({
+    page,
+    line: text.slice(0, match.index).split("\n").length,
+    info: match[1]!.trim(),
+    text: match[2]!,
+  }));
+}
+
+function fileOf(block: Block): string {
+  return path.join(scratch, `${block.page.replaceAll(/[/.]/g, "-")}-${block.line}.ts`);
+}

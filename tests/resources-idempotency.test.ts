@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import test from "node:test";
+import { serve } from "./serve.ts";
+
+const KEY = { "idempotency-key": "key-number-1" };
+const ann = { name: "Ann", email: "ann@example.com", password: "password of ann" };
+
+test("a POST that is repeated under its key is answered as the first time, and happens once", async (t) => {
+  const api = await serve(t);
+  const headers = { ...api.admin, ...KEY };
+
+  const first = await api.post("/users", ann, headers);
+  await api.patch("/users/2", { name: "Bea" }, api.admin);
+  const again = await api.post("/users/", ann, { ...api.admin, "idempotency-key": '"key-number-1"' });
+  await api.delete("/users/2", api.admin);
+  const afterDeletion = await api.post("/users", ann, headers);
+
+  assert.equal(first.headers.get("idempotency-replayed"), null);
+  for (const replay of [again, afterDeletion]) {
+    assert.deepEqual(
+      [replay.status, replay.json, replay.headers.get("idempotency-replayed")],
+      [201, first.json, "true"],
+    );
+    for (const name of ["etag", "location", "content-type", "cache-control"])
+      assert.equal(replay.headers.get(name), first.headers.get(name), name);
+  }
+  assert.equal((await api.get("/users", api.admin)).json.length, 1);
+});
+
+test("a PATCH that is repeated under its key is answered as the first time, whatever has become of the record", async (t) => {
+  const api = await serve(t);
+  const order = await api.post("/orders", {}, api.admin);
+  const rows: readonly (readonly [key: string, headers: Record<string, string>, body: unknown])[] = [
+    ["merge-patch", { "if-match": order.headers.get("etag")! }, { status: "paid" }],
+    [
+      "json-patch",
+      { "content-type": "application/json-patch+json" },
+      [
+        { op: "test", path: "/status", value: "paid" },
+        { op: "replace", path: "/status", value: "cancelled" },
+      ],
+    ],
+  ];
+  const firsts = [];
+  for (const [key, headers, body] of rows)
+    firsts.push(await api.patch("/orders/1", body, { ...api.admin, ...headers, "idempotency-key": key }));
+
+  for (const step of [
+    () => api.patch("/orders/1", { status: "open" }, api.admin),
+    () => api.delete("/orders/1", api.admin),
+  ]) {
+    await step();
+    for (const [at, [key, headers, body]] of rows.entries()) {
+      const again = await api.patch("/orders/1/", body, { ...api.admin, ...headers, "idempotency-key": key });
+      assert.equal(firsts[at]!.headers.get("idempotency-replayed"), null);
+      assert.deepEqual(
+        [again.status, again.json, again.headers.get("etag"), again.headers.get("idempotency-replayed")],
+        [200, firsts[at]!.json, firsts[at]!.headers.get("etag"), "true"],
+        key,
+      );
+    }
+  }
+});
+
+test("an item and an account are repeated in the same way", async (t) => {
+  const api = await serve(t);
+  const user = await api.user("Ann");
+  await api.post("/orders", {}, api.admin);
+  const item = { product: "Key", quantity: 1, unit_price: "1" };
+
+  const made = await api.post("/orders/1/items", item, { ...api.admin, ...KEY });
+  await api.delete("/orders/1", api.admin);
+  const again = await api.post("/orders/1/items", item, { ...api.admin, ...KEY });
+  const renaming = { username: "ann", current_password: user.password };
+  await api.patch(`/users/${user.id}/account`, renaming, { ...api.admin, "idempotency-key": "own-account" });
+  const login = (await api.post("/api/token/", { username: "ann", password: user.password })).json;
+  const renamed = await api.patch(
+    `/users/${user.id}`,
+    { password: "another password", current_password: user.password },
+    { ...KEY, authorization: `Bearer ${login.access}` },
+  );
+  const relogin = (await api.post("/api/token/", { username: "ann", password: "another password" })).json;
+  const replayed = await api.patch(
+    `/users/${user.id}`,
+    { password: "another password", current_password: user.password },
+    { ...KEY, authorization: `Bearer ${relogin.access}` },
+  );
+  const account = await api.patch(`/users/${user.id}/account`, renaming, {
+    ...api.admin,
+    "idempotency-key": "own-account",
+  });
+
+  assert.deepEqual([again.status, again.json, again.headers.get("location")], [201, made.json, "/orders/1/items/1"]);
+  assert.deepEqual(
+    [renamed.status, replayed.status, replayed.headers.get("idempotency-replayed")],
+    [200, 200, "true"],
+    replayed.text,
+  );
+  assert.deepEqual(
+    [account.status, account.json.username, account.headers.get("idempotency-replayed")],
+    [200, "ann", "true"],
+  );
+});
+
+test("a key stands for one request of one identity", async (t) => {
+  const api = await serve(t);
+  const [one, other] = [await api.user("One"), await api.user("Other")];
+  await api.post("/orders", { status: "open" }, { ...one.headers, ...KEY });
+  const rows: readonly (readonly [method: "POST" | "PATCH", path: string, body: unknown])[] = [
+    ["POST", "/orders", { status: "paid" }],
+    ["POST", "/orders", { status: "frobnicated" }],
+    ["POST", "/orders/1/items", { status: "open" }],
+    ["PATCH", "/orders/1", { status: "open" }],
+    ["PATCH", "/orders/999", { status: "open" }],
+  ];
+
+  for (const [method, path, body] of rows) {
+    const answer = await api.ask(method, path, { body, headers: { ...one.headers, ...KEY } });
+    assert.deepEqual([answer.status, answer.json.code], [422, "idempotency_mismatch"], `${method} ${path}`);
+  }
+  const ofOther = await api.post("/orders", { status: "open" }, { ...other.headers, ...KEY });
+  assert.deepEqual([ofOther.status, ofOther.headers.get("idempotency-replayed"), ofOther.json.id], [201, null, 2]);
+});
+
+test("after an error the key is free", async (t) => {
+  const api = await serve(t);
+  const headers = { ...api.admin, ...KEY };
+  const failing: readonly (readonly [path: string, body: unknown, status: number])[] = [
+    ["/users", { name: "Ann" }, 400],
+    ["/users", "{", 400],
+    ["/users", { name: "Ann", email: "admin@localhost" }, 409],
+    ["/orders/9/items", { product: "x", quantity: 1, unit_price: "1" }, 404],
+  ];
+
+  for (const [path, body, status] of failing) assert.equal((await api.post(path, body, headers)).status, status);
+  const answer = await api.post("/users", ann, headers);
+
+  assert.deepEqual([answer.status, answer.headers.get("idempotency-replayed")], [201, null]);
+});
+
+test("a key is kept for 24 hours", async (t) => {
+  const api = await serve(t);
+  const headers = { ...api.admin, ...KEY };
+  await api.post("/orders", {}, headers);
+
+  api.clock.turn(24 * 3600 - 1);
+  const before = await api.post("/orders", {}, headers);
+  api.clock.turn(1);
+  const after = await api.post("/orders", {}, headers);
+
+  assert.deepEqual([before.json.id, before.headers.get("idempotency-replayed")], [1, "true"]);
+  assert.deepEqual([after.json.id, after.headers.get("idempotency-replayed")], [2, null]);
+});
+
+test("a key that is none is refused, on POST and PATCH, before anything of the body is looked at", async (t) => {
+  const api = await serve(t);
+
+  for (const key of ["short", "x".repeat(256), "with space", '"unclosed', '"short"', "", "kéy-kéy-kéy"]) {
+    for (const [method, path] of [
+      ["POST", "/users"],
+      ["PATCH", "/users/1"],
+      ["PATCH", "/users/1/account"],
+    ] as const) {
+      const answer = await api.ask(method, path, {
+        body: { bogus: 1 },
+        headers: { ...api.admin, "idempotency-key": key },
+      });
+      assert.deepEqual([answer.status, answer.json.code], [400, "malformed"], `${method} ${key}`);
+    }
+  }
+  for (const key of ["x".repeat(8), "x".repeat(255)])
+    assert.equal((await api.post("/orders", {}, { ...api.admin, "idempotency-key": key })).status, 201);
+  assert.equal(
+    (await api.put("/users/1", { name: "A", email: "admin@localhost" }, { ...api.admin, "idempotency-key": "short" }))
+      .status,
+    200,
+    "PUT is repeated without one",
+  );
+});
+
+test("of the same request many times at once one has an effect", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${join(folder, "a.db")}` } });
+
+  const posts = await Promise.all(Array.from({ length: 30 }, () => api.post("/orders", {}, { ...api.admin, ...KEY })));
+  const patches = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      api.patch(
+        "/orders/1",
+        [
+          { op: "test", path: "/status", value: "open" },
+          { op: "replace", path: "/status", value: "paid" },
+        ],
+        { ...api.admin, "content-type": "application/json-patch+json", "idempotency-key": "patch-once" },
+      ),
+    ),
+  );
+
+  assert.deepEqual(new Set(posts.map(({ status, json }) => `${status} ${json.id}`)), new Set(["201 1"]));
+  assert.deepEqual(
+    new Set(patches.map(({ status, text }) => `${status} ${text}`)),
+    new Set([`200 ${patches[0]!.text}`]),
+  );
+  for (const answers of [posts, patches])
+    assert.equal(answers.filter(({ headers }) => headers.get("idempotency-replayed") === null).length, 1);
+  assert.equal((await api.get("/orders", api.admin)).json.length, 1);
+});

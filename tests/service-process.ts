@@ -1,0 +1,62 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+/** A service in a process of its own, with a database of its own. */
+export interface ServiceProcess extends AsyncDisposable {
+  /** Where it answers, as `http://127.0.0.1:PORT`. */
+  readonly address: string;
+  /** The password of its administrator, `admin`. */
+  readonly password: string;
+  readonly pid: number;
+  /** The database, where the settings name no other. */
+  readonly file: string;
+}
+
+/** Starts the command on a free port and waits until it has said where it answers. */
+export async function startService(
+  settings: Readonly<Record<string, string>> = {},
+  command: readonly string[] = [process.execPath, path.join(import.meta.dirname, "../src/cli/latchkey.ts")],
+): Promise<ServiceProcess> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
+  const password = randomBytes(12).toString("base64url");
+  const [file = "", ...args] = command;
+  const child = spawn(file, args, {
+    cwd: folder,
+    env: {
+      ...process.env,
+      LATCHKEY_PORT: "0",
+      LATCHKEY_LOG: "silent",
+      LATCHKEY_DATABASE: `sqlite:${path.join(folder, "latchkey.db")}`,
+      LATCHKEY_ADMIN_PASSWORD: password,
+      ...settings,
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+
+  let said = "";
+  let address: string | undefined;
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+    said += String(chunk);
+    address = /https?:\/\/[\w.[\]:]+:\d+/.exec(said)?.[0];
+    if (address !== undefined) break;
+  }
+  if (address === undefined) throw new Error(`The service did not say where it answers:\n${said}`);
+  child.stdout.resume();
+
+  return {
+    address,
+    password,
+    pid: child.pid!,
+    file: path.join(folder, "latchkey.db"),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

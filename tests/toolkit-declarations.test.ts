@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  anyone,
+  boolean,
+  dateTime,
+  decimal,
+  DeclarationError,
+  defineResource,
+  integer,
+  json,
+  mount,
+  reference,
+  text,
+  type Fields,
+  type ResourceDeclaration,
+} from "../src/index.ts";
+import { ownService } from "./own-service.ts";
+
+const shop = defineResource({ name: "shop", fields: { name: text() } });
+
+/** As somebody would write it without a type checker. */
+function loosely(declaration: object): ResourceDeclaration<Fields> {
+  return declaration as ResourceDeclaration<Fields>;
+}
+
+function mistakesOf(declaration: object): readonly string[] {
+  try {
+    defineResource(loosely(declaration));
+  } catch (error) {
+    assert.ok(error instanceof DeclarationError);
+    return error.message.split("\n").slice(1);
+  }
+  return [];
+}
+
+test("every mistake of a declaration is told with its place and its cure", () => {
+  const rows: readonly (readonly [declaration: object, mistake: string])[] = [
+    [
+      { name: "Book", fields: {} },
+      'resource Book: the name "Book" must be lower-case words joined by underscores, like order_line',
+    ],
+    [{ name: "", fields: {} }, 'resource (no name): the name "" must be'],
+    [{ name: "order-line", fields: {} }, 'the name "order-line" must be'],
+    [
+      { name: "book", plural: "all books", fields: {} },
+      'the plural "all books" must be lower-case words joined by hyphens or underscores',
+    ],
+    [{ name: "book", plural: "", fields: {} }, 'the plural "" must be'],
+    [
+      { name: "book", fields: { unitPrice: text() } },
+      "field unitPrice: the name must be lower-case words joined by underscores, like unit_price",
+    ],
+    [
+      { name: "book", fields: { id: integer() } },
+      "field id: every record has an id already; leave it out of the fields",
+    ],
+    [
+      { name: "book", within: shop, fields: { shop_id: integer() } },
+      "field shop_id: the path gives it already, because the resource stands within shops; leave it out",
+    ],
+    [
+      { name: "book", fields: { title: text({ readOnly: true, writeOnly: true }) } },
+      "field title: readOnly and writeOnly exclude each other; keep one",
+    ],
+    [
+      { name: "book", fields: { title: text({ transient: true }) } },
+      "field title: transient fields are not kept, so nothing could be shown; add writeOnly",
+    ],
+    [
+      { name: "book", fields: { title: text({ default: "a", generated: () => "b" }) } },
+      "field title: generated and default exclude each other; keep one",
+    ],
+    [
+      { name: "book", fields: { meta: json({ unique: true }) } },
+      "field meta: a JSON value cannot be unique; leave unique out",
+    ],
+    [
+      { name: "book", fields: { title: text({ max: 2, default: "abc" }) } },
+      "field title: its own default is not valid: At most 2 characters are allowed.",
+    ],
+    [
+      { name: "book", fields: {}, filters: { title: ["eq"] } },
+      "filter title: there is no such field; declare it or leave the filter out",
+    ],
+    [{ name: "book", fields: {}, filters: { constructor: ["eq"] } }, "filter constructor: there is no such field"],
+    [
+      { name: "book", fields: {}, filters: { id: ["contains"] } },
+      "filter id: contains needs a text; leave the operator out",
+    ],
+    [
+      { name: "book", fields: {}, filters: { id: ["null"] } },
+      "filter id: null needs an optional field; make it one or leave the operator out",
+    ],
+    [
+      { name: "book", fields: { limit: integer() }, filters: { limit: ["lt"] } },
+      "filter limit: every list has a parameter of this name; rename the field or leave the filter out",
+    ],
+    [
+      { name: "book", fields: { pin: text({ writeOnly: true }) }, filters: { pin: ["eq"] } },
+      "filter pin: a field that is never shown must not be searched",
+    ],
+    [
+      { name: "book", fields: { meta: json() }, filters: { meta: ["eq"] } },
+      "filter meta: a JSON value cannot be filtered by; leave the filter out",
+    ],
+    [
+      { name: "book", fields: { title: text() }, filters: { title: [] } },
+      'filter title: no operator is named; name some, like ["eq"], or leave the filter out',
+    ],
+    [
+      { name: "book", fields: { title: text() }, filters: { title: ["like"] } },
+      "filter title: there is no operator like; take some of eq, ne,",
+    ],
+    [
+      { name: "book", fields: { pages: integer() }, filters: { pages: ["starts"] } },
+      "filter pages: starts needs a text; leave the operator out",
+    ],
+    [
+      { name: "book", fields: { lent: boolean() }, filters: { lent: ["lt"] } },
+      "filter lent: lt has no meaning for true and false; leave the operator out",
+    ],
+    [
+      { name: "book", fields: {}, sorts: ["title"] },
+      "sort title: there is no such field; declare it or leave the sort out",
+    ],
+    [{ name: "book", fields: {}, sorts: ["id"] }, "sort id: every list can be sorted by id already; leave it out"],
+    [
+      { name: "book", fields: { pin: text({ writeOnly: true }) }, sorts: ["pin"] },
+      "sort pin: a field that is never shown must not be sorted by",
+    ],
+    [
+      { name: "book", fields: { due: dateTime({ optional: true }) }, sorts: ["due"] },
+      "sort due: null has no place in an order; give the field a default or leave the sort out",
+    ],
+    [
+      { name: "book", fields: { meta: json() }, sorts: ["meta"] },
+      "sort meta: a JSON value cannot be sorted by; leave the sort out",
+    ],
+    [
+      { name: "book", fields: { title: text() }, sorts: ["title"] },
+      "sort title: the value goes into addresses, which are not long enough for it; give it a max of 1000 or less",
+    ],
+  ];
+
+  for (const [declaration, mistake] of rows) {
+    const mistakes = mistakesOf(declaration);
+    assert.equal(mistakes.length, 1, `${mistake}\n${mistakes.join("\n")}`);
+    assert.ok(mistakes[0]!.includes(mistake), `${mistakes[0]} should say: ${mistake}`);
+    assert.ok(mistakes[0]!.startsWith("- resource "));
+  }
+});
+
+test("all mistakes are told at once", () => {
+  const mistakes = mistakesOf({
+    name: "Book",
+    fields: { Title: text({ transient: true }) },
+    filters: { a: ["eq"] },
+    sorts: ["b"],
+  });
+
+  assert.equal(mistakes.length, 5);
+});
+
+test("options of a field that do not fit are refused where they are written", () => {
+  assert.throws(() => decimal({ scale: 7, max: "1" }), /decimal: min 0, max 1 and scale 7 do not fit/);
+  assert.throws(() => decimal({ scale: 2, max: "9999999999999999" }), /do not fit/);
+  assert.throws(() => decimal({ scale: 0, max: "1.5" }), /do not fit/);
+});
+
+test("what cannot be served together stops the start and says why", async (t) => {
+  const shelf = defineResource({ name: "shelf", plural: "shelves", within: shop, fields: { name: text() } });
+  const lost = defineResource({ name: "note", fields: { about_id: reference("nowhere") } });
+
+  await assert.rejects(
+    ownService(t, { mounts: [mount(shelf, { permission: anyone })] }),
+    /\/shops\/\{shop_id\}\/shelves stands within \/shops, which is not mounted\. Mount shops too\./,
+  );
+  await assert.rejects(
+    ownService(t, { mounts: [mount(shop, { permission: { list: anyone } }), mount(shelf, { permission: anyone })] }),
+    /which nobody may read\. Give shops a permission for read\./,
+  );
+  await assert.rejects(
+    ownService(t, { mounts: [mount(shop, { permission: anyone }), mount(shop, { permission: anyone })] }),
+    /declared twice/,
+  );
+  await assert.rejects(ownService(t, { mounts: [mount(lost, { permission: anyone })] }), /about_id/);
+});

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  boolean,
+  dateTime,
+  decimal,
+  defineEndpoint,
+  defineResource,
+  email,
+  enumeration,
+  integer,
+  json,
+  mount,
+  reference,
+  text,
+  type DraftOf,
+  type MountOptions,
+  type RecordOf,
+  type Scheme,
+} from "../src/index.ts";
+
+const books = defineResource({
+  name: "book",
+  fields: {
+    title: text({ max: 200 }),
+    pages: integer({ optional: true }),
+    price: decimal({ scale: 2, max: "999.99", default: "0.00" }),
+    lent: boolean({ default: false, optional: true }),
+    due: dateTime({ optional: true }),
+    kind: enumeration(["novel", "poem"]),
+    contact: email(),
+    author_id: reference("authors"),
+    meta: json({ optional: true }),
+    added_at: dateTime({ generated: ({ now }) => new Date(now).toISOString() }),
+    score: integer({ readOnly: true, default: 0 }),
+    pin: text({ writeOnly: true }),
+    note: text({ writeOnly: true, transient: true, optional: true }),
+  },
+  filters: { title: ["eq", "starts"], id: ["in"] },
+  sorts: ["title", "price"],
+});
+
+type Book = RecordOf<typeof books>;
+type BookDraft = DraftOf<typeof books>;
+
+/** Both ways: neither wider nor narrower. */
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Flat<T> = { readonly [K in keyof T]: T[K] };
+
+const checks = {
+  record: true satisfies Same<
+    Flat<Book>,
+    {
+      readonly id: number;
+      readonly title: string;
+      readonly pages: number | null;
+      readonly price: string;
+      readonly lent: boolean;
+      readonly due: string | null;
+      readonly kind: "novel" | "poem";
+      readonly contact: string;
+      readonly author_id: number;
+      readonly meta: unknown;
+      readonly added_at: string;
+      readonly score: number;
+    }
+  >,
+  draft: true satisfies Same<
+    Flat<BookDraft>,
+    {
+      readonly title: string;
+      readonly pages?: number | null;
+      readonly price?: string;
+      readonly lent?: boolean | null;
+      readonly due?: string | null;
+      readonly kind: "novel" | "poem";
+      readonly contact: string;
+      readonly author_id: number;
+      readonly meta?: unknown;
+      readonly pin: string;
+      readonly note?: string;
+    }
+  >,
+};
+
+const least: BookDraft = { title: "Emma", kind: "novel", contact: "a@example.com", author_id: 1, pin: "1" };
+
+test("records and drafts have the types of their declaration", () => {
+  assert.deepEqual(checks, { record: true, draft: true });
+  assert.equal(least.kind, "novel");
+});
+
+test("what a declaration refuses is refused by its type", () => {
+  // None of these is run: tsc reads them.
+  const never = (): void => {
+    // @ts-expect-error -- title is required
+    ({ kind: "novel", contact: "a@example.com", author_id: 1, pin: "1" }) satisfies BookDraft;
+    // @ts-expect-error -- a word that is not of the enumeration
+    ({ ...least, kind: "essay" }) satisfies BookDraft;
+    // @ts-expect-error -- the service gives it
+    ({ ...least, added_at: "2026-01-01T00:00:00Z" }) satisfies BookDraft;
+    // @ts-expect-error -- read-only
+    ({ ...least, score: 1 }) satisfies BookDraft;
+    // @ts-expect-error -- an amount is text
+    ({ ...least, price: 12.5 }) satisfies BookDraft;
+    // @ts-expect-error -- required fields are never null
+    ({ ...least, title: null }) satisfies BookDraft;
+    // @ts-expect-error -- never shown
+    void ({} as Book).pin;
+    // @ts-expect-error -- a record is not written to
+    ({} as { book: Book }).book.title = "Persuasion";
+    // @ts-expect-error -- no such field
+    defineResource({ name: "book", fields: { title: text() }, sorts: ["titel"] });
+    // @ts-expect-error -- no such field
+    defineResource({ name: "book", fields: { title: text() }, filters: { titel: ["eq"] } });
+    // @ts-expect-error -- no such operator
+    defineResource({ name: "book", fields: { title: text() }, filters: { title: ["like"] } });
+    // @ts-expect-error -- the default is of the field's type
+    integer({ default: "1" });
+    // @ts-expect-error -- one of the words
+    enumeration(["a", "b"], { default: "c" });
+    // @ts-expect-error -- a scale is needed
+    decimal({ max: "1" });
+    // @ts-expect-error -- no such option
+    text({ maximum: 2 });
+    // @ts-expect-error -- no such action
+    ({ permission: { destroy: null } }) satisfies MountOptions;
+    // @ts-expect-error -- a permission is needed
+    mount(books, {});
+    // @ts-expect-error -- a handler is needed
+    defineEndpoint({ method: "GET", path: "/", access: "open" });
+    // @ts-expect-error -- a verdict is needed
+    ({ name: "a", carriers: [], authenticate: () => true }) satisfies Scheme;
+  };
+
+  assert.equal(typeof never, "function");
+});

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, beforeEach, afterEach, test } from "node:test";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { fetchFrom, openPage, startBrowser, startSite, type Fetching } from "./browser.ts";
+import { startObservedService, type ObservedService } from "./observed-service.ts";
+
+let browser: Browser;
+let context: BrowserContext;
+let service: ObservedService;
+/** A site on an origin of its own, on the service's host; `LATCHKEY_ALLOWED_ORIGINS` names the first one. */
+let allowed: Awaited<ReturnType<typeof startSite>>;
+let stranger: Awaited<ReturnType<typeof startSite>>;
+
+before(async () => {
+  browser = await startBrowser();
+  [allowed, stranger] = await Promise.all([startSite(), startSite()]);
+  service = await startObservedService({ LATCHKEY_ALLOWED_ORIGINS: originOf(allowed) });
+});
+
+after(async () => {
+  await browser?.close();
+  allowed?.close();
+  stranger?.close();
+  await service?.[Symbol.asyncDispose]();
+});
+
+beforeEach(async () => {
+  context = await browser.newContext({ ignoreHTTPSErrors: true });
+});
+
+afterEach(() => context.close());
+
+test("/docs shows every operation, the browser complains of nothing, and the page can reach nobody else", async () => {
+  const { page, complaints } = await openPage(context, `${service.address}/docs`);
+  const { paths } = (await (await fetch(`${service.address}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { summary: string }>>;
+  };
+  const summaries = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ summary }) => summary));
+  await page.getByRole("heading", { level: 1 }).waitFor();
+
+  const shown = await page.locator("body").innerText();
+
+  assert.deepEqual(
+    summaries.filter((summary) => !shown.includes(summary)),
+    [],
+  );
+  assert.equal(await page.title(), "Latchkey");
+  assert.deepEqual(complaints, []);
+
+  await fetchFrom(page, originOf(stranger));
+
+  assert.match(complaints.join("\n"), /Content Security Policy/);
+});
+
+test("the page of a problem shows, and the browser complains of nothing", async () => {
+  const { page, complaints } = await openPage(context, `${service.address}/problems/taken`);
+
+  assert.match(await page.locator("body").innerText(), /taken/);
+  assert.deepEqual(complaints, []);
+});
+
+test("a page of the service's own origin logs in, works with the cookie, and logs out", async () => {
+  const page = await loggedIn();
+
+  const [cookie] = await context.cookies();
+  assert.deepEqual([cookie?.name, cookie?.httpOnly, cookie?.sameSite], ["session", true, "Lax"]);
+  assert.equal(await page.evaluate(() => document.cookie), "");
+  const who = await fetchFrom(page, "/api/session/");
+  assert.equal((JSON.parse(who.body) as { scheme: string }).scheme, "session");
+  assert.equal((await fetchFrom(page, "/orders", jsonPost({ status: "open" }))).status, 201);
+  assert.equal((await fetchFrom(page, "/api/session/", { method: "DELETE" })).status, 204);
+  assert.deepEqual(await context.cookies(), []);
+  assert.equal((await fetchFrom(page, "/orders", jsonPost({}))).status, 401);
+});
+
+test("over TLS the cookie is bound to the host", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tls-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [cert, key] = [path.join(folder, "cert.pem"), path.join(folder, "key.pem")];
+  const args = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost".split(" ");
+  execFileSync("openssl", [...args, "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert], {
+    stdio: "ignore",
+  });
+  await using encrypted = await startObservedService({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: key });
+
+  const page = await loggedIn(encrypted);
+
+  const [cookie] = await context.cookies();
+  assert.deepEqual([cookie?.name, cookie?.secure, cookie?.httpOnly, cookie?.path], ["__Host-session", true, true, "/"]);
+  assert.equal((await fetchFrom(page, "/orders", jsonPost({}))).status, 201);
+});
+
+test("a page of another origin on the same host carries the cookie, and changes nothing", async () => {
+  await loggedIn();
+  const { page } = await openPage(context, originOf(stranger));
+  service.answers.length = 0;
+
+  // What a page may send without asking first.
+  const simple = await fetchFrom(page, `${service.address}/orders`, {
+    method: "POST",
+    mode: "no-cors",
+    body: '{"status":"open"}',
+  });
+  // What it has to ask for is not even sent.
+  const asked = await fetchFrom(page, `${service.address}/orders`, jsonPost({ status: "open" }));
+  const removed = await fetchFrom(page, `${service.address}/users/1/sessions`, { method: "DELETE" });
+
+  assert.equal(simple.type, "opaque");
+  assert.deepEqual([asked.status, removed.status], [null, null]);
+  assert.deepEqual(
+    service.answers.filter((line) => !line.startsWith("OPTIONS")),
+    ["POST /orders 403 cross_site"],
+  );
+});
+
+test("nor does a form that it sends", async () => {
+  await loggedIn();
+  const { page } = await openPage(context, originOf(stranger));
+
+  await page.setContent(`<form method="post" action="${service.address}/users/1/token"><button>Send</button></form>`);
+  const [response] = await Promise.all([page.waitForResponse(/\/users\/1\/token$/), page.getByRole("button").click()]);
+
+  assert.equal(response.status(), 403);
+  assert.match((await response.request().allHeaders())["cookie"] ?? "", /session=/);
+  assert.equal(service.answers.at(-1), "POST /users/1/token 403 cross_site");
+});
+
+test("nor can it log the browser in, or read an answer", async () => {
+  await loggedIn();
+  const before = await context.cookies();
+  const { page } = await openPage(context, originOf(stranger));
+  service.answers.length = 0;
+  const login = {
+    method: "POST",
+    mode: "no-cors",
+    body: JSON.stringify({ username: "admin", password: service.password }),
+  } as const;
+
+  await fetchFrom(page, `${service.address}/api/session/`, login);
+  const read = await fetchFrom(page, `${service.address}/users`);
+  assert.deepEqual(service.answers, ["POST /api/session/ 403 cross_site", "GET /users 200"]);
+  const opaque = await fetchFrom(page, `${service.address}/users`, { mode: "no-cors" });
+
+  assert.deepEqual([read.status, opaque.type, opaque.body], [null, "opaque", ""]);
+  assert.deepEqual(await context.cookies(), before);
+});
+
+test("a page of another site does not even carry the cookie", async () => {
+  await loggedIn();
+  const { page } = await openPage(context, `http://localhost:${stranger.port}`);
+  service.answers.length = 0;
+
+  await fetchFrom(page, `${service.address}/users`);
+  await fetchFrom(page, `${service.address}/orders`, { method: "POST", mode: "no-cors", body: "{}" });
+
+  assert.deepEqual(service.answers, ["GET /users 401 not_authenticated", "POST /orders 401 not_authenticated"]);
+});
+
+test("a page of an allowed origin reads and writes", async () => {
+  await loggedIn();
+  const { page, complaints } = await openPage(context, originOf(allowed));
+
+  const created = await fetchFrom(page, `${service.address}/orders`, jsonPost({ status: "open" }));
+  const { id } = JSON.parse(created.body) as { id: number };
+  const target = `${service.address}/orders/${id}`;
+  const changed = await fetchFrom(page, target, {
+    method: "PATCH",
+    headers: { "Content-Type": "application/merge-patch+json", "If-Match": created.etag! },
+    body: '{"status":"paid"}',
+  });
+  const removed = await fetchFrom(page, target, { method: "DELETE" });
+
+  assert.deepEqual([created.status, changed.status, removed.status], [201, 200, 204]);
+  assert.deepEqual(complaints, []);
+});
+
+/** A page of the service, logged in as the administrator. */
+async function loggedIn({ address, password }: ObservedService = service): Promise<Page> {
+  const { page } = await openPage(context, `${address}/docs`);
+  const { status } = await fetchFrom(page, "/api/session/", jsonPost({ username: "admin", password }));
+  assert.equal(status, 201);
+  return page;
+}
+
+function jsonPost(body: unknown): Fetching {
+  return { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+}
+
+function originOf({ port }: { readonly port: number }): string {
+  return `http://127.0.0.1:${port}`;
+}

@@ -1,0 +1,95 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+
+/** Debian's. */
+const executablePath = "/usr/bin/chromium";
+
+const args = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Starts Chromium; it talks to nobody of itself. */
+export async function startBrowser(): Promise<Browser> {
+  if (!existsSync(executablePath))
+    throw new Error(
+      "Chromium is not installed. Install it: apt-get update && apt-get install -y --no-install-recommends chromium",
+    );
+  return chromium.launch({ executablePath, headless: true, args });
+}
+
+/** A page, and everything that the browser complained of. */
+export async function openPage(
+  context: BrowserContext,
+  address: string,
+): Promise<{ readonly page: Page; readonly complaints: string[] }> {
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("requestfailed", (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
+  await page.goto(address);
+  return { page, complaints };
+}
+
+/** What a page got from `fetch`. */
+export interface Fetched {
+  /** Null where the browser gave the page nothing. */
+  readonly status: number | null;
+  readonly type: string;
+  readonly body: string;
+  readonly etag: string | null;
+}
+
+/** What a page asks for. */
+export interface Fetching {
+  readonly method?: string;
+  readonly mode?: "no-cors";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Lets a page fetch, as a script of its own would. */
+export function fetchFrom(page: Page, url: string, init: Fetching = {}): Promise<Fetched> {
+  return page.evaluate(
+    async ([target, options]) => {
+      try {
+        const response = await fetch(target, { credentials: "include", ...options });
+        return {
+          status: response.status,
+          type: response.type,
+          body: await response.text(),
+          etag: response.headers.get("etag"),
+        };
+      } catch {
+        return { status: null, type: "error", body: "", etag: null };
+      }
+    },
+    [url, init] as const,
+  );
+}
+
+/** A site of somebody else's: an empty page at every path. */
+export async function startSite(): Promise<{ readonly port: number; close(): void }> {
+  const server = createServer((_, response) => {
+    response
+      .writeHead(200, { "Content-Type": "text/html" })
+      .end("<!doctype html><title>A page</title><link rel=icon href='data:,'>");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { port: (server.address() as AddressInfo).port, close };
+}

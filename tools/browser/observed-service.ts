@@ -1,0 +1,36 @@
+import { listen } from "../../src/index.ts";
+import { createLatchkey } from "../../src/service/latchkey.ts";
+import { readSettings } from "../../src/service/settings.ts";
+
+/** The service, and what it answered to whom, whether a page could see it or not. */
+export interface ObservedService extends AsyncDisposable {
+  readonly address: string;
+  /** Of its administrator, `admin`. */
+  readonly password: string;
+  /** `POST /orders 403 cross_site` for each request; the last part only where it was refused. */
+  readonly answers: string[];
+}
+
+export async function startObservedService(settings: Readonly<Record<string, string>> = {}): Promise<ObservedService> {
+  const password = "first-administrator";
+  const answers: string[] = [];
+  const read = readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", LATCHKEY_ADMIN_PASSWORD: password, ...settings });
+  const service = await createLatchkey({
+    settings: read,
+    observe(observation) {
+      if (observation.kind !== "request") return;
+      const { method, path, status, code } = observation;
+      answers.push([method, path, status, ...(code === null ? [] : [code])].join(" "));
+    },
+  });
+  const listener = await listen(service, { port: 0, ...(read.tls === null ? {} : { tls: read.tls }) });
+  return {
+    address: listener.url,
+    password,
+    answers,
+    async [Symbol.asyncDispose]() {
+      await listener.close(0);
+      await service.close();
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+import { readDescription, type Description, type Operation } from "./description.ts";
+
+// What the running service answers is what its document says: each operation is asked, as the administrator and as nobody.
+
+/** In an order in which everything is there when it is asked for. */
+const requests: readonly (readonly [line: string, status: number, body?: unknown])[] = [
+  ["POST /users", 201, { name: "Ann", email: "ann@example.com", password: "a long enough one" }],
+  ["GET /users", 200],
+  ["GET /users/2", 200],
+  ["PUT /users/2", 200, { name: "Anne", email: "ann@example.com" }],
+  ["PATCH /users/2", 200, { name: "Ann" }],
+  ["GET /users/2/account", 200],
+  ["PATCH /users/2/account", 200, { active: true }],
+  ["POST /api/session/", 201, { username: "ann@example.com", password: "a long enough one" }],
+  ["GET /api/session/", 200],
+  ["DELETE /api/session/", 204],
+  ["GET /users/2/sessions", 200],
+  ["DELETE /users/2/sessions/{session_id}", 204],
+  ["DELETE /users/2/sessions", 204],
+  ["POST /users/2/token", 201],
+  ["POST /users/2/token", 200],
+  ["GET /users/2/token", 200],
+  ["DELETE /users/2/token", 204],
+  ["POST /users/2/keys", 201, { name: "nightly", scopes: ["orders:read"] }],
+  ["GET /users/2/keys", 200],
+  ["GET /users/2/keys/{key_id}", 200],
+  ["DELETE /users/2/keys/{key_id}", 204],
+  ["POST /api-token-auth/", 200, { username: "ann@example.com", password: "a long enough one" }],
+  ["POST /api/token/", 200, { username: "ann@example.com", password: "a long enough one" }],
+  ["POST /api/token/verify/", 200, { token: "{access}" }],
+  ["POST /api/token/refresh/", 200, { refresh: "{refresh}" }],
+  ["DELETE /api/token/", 204, { refresh: "{refresh}" }],
+  ["POST /orders", 201, { user_id: 2 }],
+  ["GET /orders", 200],
+  ["GET /orders/1", 200],
+  ["PUT /orders/1", 200, { user_id: 2, status: "paid" }],
+  ["PATCH /orders/1", 200, { status: "open" }],
+  ["POST /orders/1/items", 201, { product: "Key", quantity: 1, unit_price: "1" }],
+  ["GET /orders/1/items", 200],
+  ["GET /orders/1/items/1", 200],
+  ["PUT /orders/1/items/1", 200, { product: "Key", quantity: 2, unit_price: "1" }],
+  ["PUT /orders/1/items/7", 201, { product: "Key", quantity: 2, unit_price: "1" }],
+  ["PATCH /orders/1/items/1", 200, { quantity: 3 }],
+  ["DELETE /orders/1/items/1", 204],
+  ["DELETE /orders/1", 204],
+  ["DELETE /users/1", 409],
+  ["DELETE /users/2", 204],
+  ["GET /protected/", 200],
+  ["GET /livez", 200],
+  ["GET /readyz", 200],
+  ["GET /metrics", 200],
+  ["GET /.well-known/jwks.json", 200],
+  ["GET /openapi.json", 200],
+  ["GET /docs", 200],
+  ["GET /problems", 200],
+  ["GET /problems/taken", 200],
+];
+
+let service: ServiceProcess;
+let description: Description;
+/** What earlier answers said, for `{name}` in later requests. */
+const heard: Record<string, string> = {};
+const asked = new Set<string>();
+
+before(async () => {
+  service = await startService();
+  description = await readDescription(service.address);
+});
+
+after(() => service[Symbol.asyncDispose]());
+
+for (const [line, expected, sent] of requests) {
+  test(`${line}: ${expected}, as described`, async () => {
+    const [method = "", target = ""] = filled(line).split(" ");
+    const operation = description.find(method, target);
+    asked.add(`${method} ${operation.template}`);
+    const known = { authorization: `Basic ${Buffer.from(`admin:${service.password}`).toString("base64")}` };
+
+    assert.equal(await compare(operation, target, sent, known), expected);
+    if (method === "GET")
+      assert.equal(await compare(operation, target, sent, { ...known, accept: "application/xml" }), expected);
+    if (operation.security.length > 0) assert.equal(await compare(operation, target, sent, {}), 401);
+  });
+}
+
+test("no operation was left out", () => {
+  const all = description.operations.map(({ method, template }) => `${method} ${template}`);
+
+  assert.deepEqual([...asked].toSorted(), all.toSorted());
+});
+
+async function compare(
+  operation: Operation,
+  target: string,
+  sent: unknown,
+  headers: Record<string, string>,
+): Promise<number> {
+  const body = sent === undefined ? {} : { body: filled(JSON.stringify(sent)) };
+  const type = sent === undefined ? {} : { "content-type": "application/json" };
+  const { method } = operation;
+  const response = await fetch(service.address + target, { method, headers: { ...type, ...headers }, ...body });
+  remember(await description.check(operation, response));
+  return response.status;
+}
+
+function filled(text: string): string {
+  return text.replaceAll(/\{(\w+)\}/g, (all, name: string) => heard[name] ?? all);
+}
+
+function remember(body: unknown): void {
+  const { access, refresh, key, id, [0]: first } = (body ?? {}) as Partial<Record<string, string>> & { 0?: Listed };
+  if (access !== undefined) heard["access"] = access;
+  if (refresh !== undefined) heard["refresh"] = refresh;
+  if (key !== undefined) heard["key_id"] = String(id);
+  if (first?.current !== undefined) heard["session_id"] = first.id;
+}
+
+interface Listed {
+  readonly id: string;
+  /** Only sessions say it. */
+  readonly current?: boolean;
+}

@@ -1,0 +1,34 @@
+// What somebody writes who has only the OpenAPI document: openapi-typescript made the types from it. The test checks them and runs this.
+import createClient from "openapi-fetch";
+import type { components, paths } from "./generated/api.d.ts";
+
+const { BASE: baseUrl = "", PASSWORD: password = "" } = process.env;
+const visitor = createClient<paths>({ baseUrl });
+
+const login = await visitor.POST("/api/token/", { body: { username: "admin", password, cookie: false } });
+if (login.data?.access === undefined) throw new Error("The login gave no token.");
+const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${login.data.access}` } });
+
+const created = await client.POST("/users", { body: { name: "Ann Example", email: "ann@example.com" } });
+const user: components["schemas"]["User"] | undefined = created.data;
+if (user === undefined) throw new Error(created.error?.detail);
+
+const listed = await client.GET("/users", { params: { query: { limit: 10, sort: ["-name"], "name[starts]": "Ann" } } });
+const names: (string | undefined)[] = listed.data?.map(({ name }) => name) ?? [];
+
+const order = await client.POST("/orders", { body: { user_id: user.id, status: "open" } });
+const item = await client.POST("/orders/{order_id}/items", {
+  params: { path: { order_id: order.data?.id ?? 0 }, header: { "Idempotency-Key": "one-brass-key" } },
+  body: { product: "Brass key", quantity: 2, unit_price: "12.50" },
+});
+
+const refused = await client.PATCH("/users/{id}", {
+  params: { path: { id: user.id } },
+  // @ts-expect-error a number is no name
+  body: { name: 7 },
+});
+const code: components["schemas"]["Problem"]["code"] | undefined = refused.error?.code;
+
+process.stdout.write(
+  JSON.stringify({ names, price: item.data?.unit_price, code, field: refused.error?.errors?.[0]?.pointer }),
+);

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+
+// The document of the running service, before tools that others use.
+const run = promisify(execFile);
+const here = import.meta.dirname;
+const generated = path.join(here, "generated");
+const document = path.join(generated, "openapi.json");
+let service: ServiceProcess;
+
+before(async () => {
+  service = await startService();
+  const response = await fetch(`${service.address}/openapi.json`);
+  mkdirSync(generated, { recursive: true });
+  writeFileSync(document, await response.text());
+});
+
+after(async () => {
+  await service[Symbol.asyncDispose]();
+  rmSync(generated, { recursive: true, force: true });
+});
+
+test("the document is valid OpenAPI 3.1, and redocly warns of nothing", async () => {
+  const said = await tool("redocly", ["lint", "--config", "redocly.yaml", "--format", "json", document]);
+
+  const { totals, problems } = JSON.parse(said) as { totals: Record<string, number>; problems: unknown[] };
+  assert.deepEqual({ ...totals, problems }, { errors: 0, warnings: 0, ignored: 0, problems: [] });
+});
+
+test("a client that openapi-typescript made has the right types, and works", async () => {
+  await tool("openapi-typescript", [document, "--output", path.join(generated, "api.d.ts")]);
+  assert.equal(await tool("tsc", ["-p", "tsconfig.json"]), "");
+
+  const { stdout } = await run(process.execPath, ["client.ts"], {
+    cwd: here,
+    env: { ...process.env, BASE: service.address, PASSWORD: service.password },
+    timeout: 20_000,
+  });
+
+  assert.deepEqual(JSON.parse(stdout), { names: ["Ann Example"], price: "12.50", code: "invalid", field: "/name" });
+});
+
+/** Runs a tool of this folder, offline. Gives what it said, also where it found something. */
+async function tool(name: string, args: readonly string[]): Promise<string> {
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+  const said = run(path.join(here, "node_modules/.bin", name), args, { cwd: here, env, timeout: 60_000 });
+  return said.then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string; stderr: string }) => error.stdout || error.stderr,
+  );
+}
