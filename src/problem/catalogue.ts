@@ -172,13 +172,6 @@ export const catalogue = {
     "A test operation failed, or an operation names a place that is not there. Nothing was changed.",
     "Read the resource again and make the patch anew.",
   ),
-  idempotency_running: entry(
-    409,
-    "Still running",
-    "A request with this Idempotency-Key is still running.",
-    "The first request with this key has not finished yet.",
-    "Wait a moment and send the same request again.",
-  ),
   precondition_failed: entry(
     412,
     "Precondition failed",

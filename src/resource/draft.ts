@@ -101,7 +101,8 @@ function checkId(sent: unknown, { id, leavesAreText }: DraftOptions, issues: Iss
     });
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether it is an object of JSON: neither null nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

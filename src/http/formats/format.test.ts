@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isObject } from "../../resource/draft.ts";
 import type { Format } from "./format.ts";
 import { json } from "./json.ts";
-import { isObject } from "./member.ts";
 import { negotiate } from "./negotiate.ts";
 import { xml } from "./xml.ts";
 

@@ -4,8 +4,3 @@ export function setMember<T>(object: Record<string, T>, name: string, value: T):
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
   else object[name] = value;
 }
-
-/** Whether it is an object of JSON: neither null nor an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { problem, type Problem } from "../../problem/problem.ts";
-import { isObject, setMember } from "../formats/member.ts";
+import { isObject } from "../../resource/draft.ts";
+import { setMember } from "../formats/member.ts";
 import { MAX_LEVELS } from "../formats/text.ts";
 import { invalidOperation, type Operation } from "./operation.ts";
 import { findValue, indexOf, type Pointer } from "./pointer.ts";

@@ -1,4 +1,5 @@
-import { isObject, setMember } from "../formats/member.ts";
+import { isObject } from "../../resource/draft.ts";
+import { setMember } from "../formats/member.ts";
 
 /** Applies a JSON Merge Patch (RFC 7396 §2): members given replace, null removes. The target stays as it is. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {

@@ -1,4 +1,4 @@
-import { isObject } from "../formats/member.ts";
+import { isObject } from "../../resource/draft.ts";
 
 /** A JSON Pointer taken apart (RFC 6901): the names and indexes on the way; none for the whole document. */
 export type Pointer = readonly string[];
