@@ -12,6 +12,8 @@ export interface Identity {
   readonly expiresAt: number | null;
   /** The id under which the session is stored, where the caller came with one. */
   readonly sessionId?: string;
+  /** The issuer elsewhere that vouched for the caller, where one did. */
+  readonly issuer?: string;
 }
 
 /** What a user may be. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { placeFor } from "./cli.ts";
@@ -76,6 +76,64 @@ test("keys change hands under load without a request that fails, and a retired o
   await fetch(`${service.address}/.well-known/jwks.json`);
   assert.equal(await ask(service, early), 401);
   assert.equal(await ask(service, await login(service)), 200);
+});
+
+test("a file of keys takes over from the derived key without a request that fails, whoever restarts first", async () => {
+  using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
+  const settings = {
+    LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}`,
+    LATCHKEY_ADMIN_PASSWORD: "of both processes",
+  };
+  const body = JSON.stringify({ username: "admin", password: "of both processes" });
+  const headers = { "content-type": "application/json" };
+  const login = async ({ address }: ServiceProcess): Promise<string> =>
+    ((await (await fetch(`${address}/api/token/`, { method: "POST", headers, body })).json()) as { access: string })
+      .access;
+  const ask = async ({ address }: ServiceProcess, token: string): Promise<number> =>
+    (await fetch(`${address}/protected/`, { headers: { authorization: `Bearer ${token}` } })).status;
+  await using before = await startService(settings);
+  const early = await login(before);
+
+  const made = (await place.json(["key", "new"])) as ShownKey;
+  await using after = await startService({ ...settings, LATCHKEY_SIGNING_KEYS: path.join(place.folder, "keys.json") });
+  const meanwhile = await login(after);
+
+  assert.equal(made.state, "verifies");
+  const [derived] = (await place.json(["key", "list"])) as ShownKey[];
+  assert.equal(derived!.state, "signs");
+  for (const token of [early, meanwhile])
+    assert.deepEqual([await ask(before, token), await ask(after, token)], [200, 200]);
+
+  await place.json(["key", "activate", made.kid]);
+  await fetch(`${after.address}/.well-known/jwks.json`);
+  const late = await login(after);
+  const kidOf = (token: string) =>
+    (JSON.parse(Buffer.from(token.split(".")[0]!, "base64url").toString()) as ShownKey).kid;
+  assert.deepEqual([early, meanwhile, late].map(kidOf), [derived!.kid, derived!.kid, made.kid]);
+  for (const token of [early, meanwhile, late]) assert.equal(await ask(after, token), 200);
+
+  // A kid may begin with a hyphen, which behind -- is no option.
+  assert.match((await place.run(["key", "retire", "--", derived!.kid])).errors, /are alive until 20/);
+  assert.equal((await place.run(["key", "retire", "--force", "--", derived!.kid])).code, 0);
+  await fetch(`${after.address}/.well-known/jwks.json`);
+  assert.deepEqual([await ask(after, early), await ask(after, late)], [401, 200]);
+});
+
+test("where the secret cannot be read no file of keys is made: it would end the tokens of the derived key", async () => {
+  using place = placeFor({ LATCHKEY_SIGNING_KEYS: "keys.json" });
+  const secret = path.join(place.folder, "latchkey.secret");
+  writeFileSync(secret, "the server's own secret of this test, which is long");
+  chmodSync(secret, 0o644);
+
+  const open = await place.run(["key", "new"]);
+  chmodSync(secret, 0o600);
+  const closed = await place.run(["key", "new", "--alg", "ES256"]);
+
+  assert.deepEqual([open.code, /chmod 600/.test(open.errors)], [78, true]);
+  assert.equal(closed.code, 0);
+  assert.match(closed.out, /the one before goes on signing/);
+  assert.ok(!(open.errors + closed.out + closed.errors).includes("which is long"));
+  assert.equal(((await place.json(["key", "list"])) as ShownKey[]).length, 2);
 });
 
 test("the file of keys is for its owner alone, and one that is broken is left as it is", async () => {

@@ -79,7 +79,7 @@ export function accountOf({ record }: Row): Account {
 export function identityOf(
   account: Account,
   scheme: string,
-  more: Partial<Pick<Identity, "scopes" | "expiresAt" | "sessionId">> = {},
+  more: Partial<Pick<Identity, "scopes" | "expiresAt" | "sessionId" | "issuer">> = {},
 ): Identity {
   return {
     id: account.id,

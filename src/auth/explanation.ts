@@ -77,10 +77,11 @@ function explainVerdict({ scheme, carrier }: Presented, verdict: Verdict | undef
     case "absent":
       return { ...about, saw: "absent", why: "The credential is none of its own." };
     case "accepted": {
-      const { id, scopes, expiresAt } = verdict.identity;
+      const { id, scopes, expiresAt, issuer } = verdict.identity;
+      const from = issuer === undefined ? "" : ` from ${issuer}`;
       const limits = scopes === null ? "" : ` Limited to ${scopes.join(" ")}.`;
       const end = expiresAt === null ? "" : ` Ends at ${new Date(expiresAt).toISOString()}.`;
-      return { ...about, saw: "accepted", user: id, why: `It is a credential of user ${id}.${limits}${end}` };
+      return { ...about, saw: "accepted", user: id, why: `It is a credential of user ${id}${from}.${limits}${end}` };
     }
     case "rejected":
       return { ...about, saw: "rejected", reason: verdict.reason, why: verdict.detail };

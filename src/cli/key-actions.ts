@@ -1,8 +1,9 @@
 import { loadConfigFile } from "../service/config-file.ts";
 import { ConfigError } from "../service/settings-error.ts";
-import { readEach } from "../service/settings-reading.ts";
+import { readEach, type Readings } from "../service/settings-reading.ts";
+import { findSecret } from "../service/settings.ts";
 import { CommandFailed } from "./exit.ts";
-import { changeKeyFile, makeKey, readKeyFile, signingKey, stateOf, type StoredKey } from "./key-file.ts";
+import { changeKeyFile, derivedKey, makeKey, readKeyFile, signingKey, stateOf, type StoredKey } from "./key-file.ts";
 import { show, showList } from "./output.ts";
 
 interface KeyOptions {
@@ -17,19 +18,32 @@ export interface NewKeyOptions extends KeyOptions {
 // Clocks of several machines may differ by as much: the leeway on `iat`.
 const SLACK_SECONDS = 60;
 
-/** Adds a key. The first one signs, any other waits for its turn. */
+/**
+ * Adds a key. The first one signs, any other waits for its turn. Where there is a secret already, a service may be signing
+ * with the key that is derived from it: that one is the first, so that no token ends when the file takes over.
+ */
 export async function addKey({ alg, json = false }: NewKeyOptions): Promise<void> {
-  const { file } = await requireKeySettings();
+  const { file, readings, problems } = await requireKeySettings();
   const shown = await changeKeyFile(file, async (before) => {
     const made = await makeKey(alg);
-    const keys = [...before, made];
+    const keys = [...(before.length > 0 ? before : formerKeys(readings, problems)), made];
     return { keys, result: describe(made, keys) };
   });
   const next =
     shown.state === "signs"
       ? "It signs."
-      : `It verifies. Once everybody has it, let it sign: latchkey key activate ${shown.kid}`;
+      : `It verifies, and the one before goes on signing. Once everybody has it, let it sign: latchkey key activate ${shown.kid}`;
   show(json, shown, `Key ${shown.kid} (${alg}) was made. ${next}`);
+}
+
+function formerKeys(readings: Readings, problems: string[]): readonly StoredKey[] {
+  const known = problems.length;
+  const secret = findSecret(readings, problems);
+  const { secret: given, secretFile, database } = readings;
+  // Without it nobody could say which tokens the file would end.
+  if (problems.length > known || given.isWrong || secretFile.isWrong || database.isWrong)
+    throw new ConfigError(problems);
+  return secret === null ? [] : [derivedKey(secret)];
 }
 
 /** Lets a key sign from now on. */
@@ -106,14 +120,23 @@ function requireUnused(key: StoredKey, accessSeconds: number): void {
   );
 }
 
+interface KeySettings {
+  readonly file: string;
+  readonly accessSeconds: number;
+  readonly readings: Readings;
+  /** What is wrong with settings that do not matter for every command. */
+  readonly problems: string[];
+}
+
 /** Only what is needed here: the first key is made before the settings as a whole can be right. */
-async function requireKeySettings(): Promise<{ readonly file: string; readonly accessSeconds: number }> {
+async function requireKeySettings(): Promise<KeySettings> {
   const problems: string[] = [];
-  const { signingKeys, accessSeconds } = readEach(process.env, (await loadConfigFile(process.cwd())) ?? {}, problems);
+  const readings = readEach(process.env, (await loadConfigFile(process.cwd())) ?? {}, problems);
+  const { signingKeys, accessSeconds } = readings;
   if (signingKeys.isWrong || accessSeconds.isWrong) throw new ConfigError(problems);
   if (signingKeys.value === null)
     throw new ConfigError([
       "LATCHKEY_SIGNING_KEYS names no file, so the key is derived from the server's secret. Name a file; it need not be there yet.",
     ]);
-  return { file: signingKeys.value, accessSeconds: accessSeconds.value };
+  return { file: signingKeys.value, accessSeconds: accessSeconds.value, readings, problems };
 }

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { calculateJwkThumbprint, type JWK } from "jose";
-import { readSigningKeys } from "../index.ts";
+import { derivedSigningKeys, readSigningKeys, type Secret } from "../index.ts";
 import { CommandFailed } from "./exit.ts";
 
 /** A key as the file has it. */
@@ -60,6 +60,12 @@ export async function makeKey(alg: "EdDSA" | "ES256"): Promise<StoredKey> {
   // Otherwise a command would take its name for an option.
   if (kid.startsWith("-")) return makeKey(alg);
   return { kid, jwk: { ...jwk, kid, alg, use: "sig" } };
+}
+
+/** The key with which a service signs that has a secret and no file of keys. */
+export function derivedKey(secret: Secret): StoredKey {
+  const { kid, alg, privateKey } = derivedSigningKeys(secret).signing;
+  return { kid, jwk: { ...(privateKey.export({ format: "jwk" }) as JWK), kid, alg, use: "sig" } };
 }
 
 /** Reads the file, changes it and puts it in place in one step, so that nobody reads half of it. Of two commands at once, one has to wait. */

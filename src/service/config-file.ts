@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Endpoint, Format, Mount, Scheme } from "../index.ts";
+import type { Endpoint, Format, IssuerDeclaration, Mount, Scheme } from "../index.ts";
 import { ConfigError } from "./settings-error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "./settings-table.ts";
 
@@ -10,6 +10,8 @@ export interface ConfigFile {
   readonly settings?: { readonly [K in SettingName]?: PlainSetting<SettingValue<K>> | undefined };
   /** `open`: everyone may make a user; `closed` where it is left out. */
   readonly registration?: "open" | "closed";
+  /** Issuers elsewhere whose tokens are taken too; the same as the file of `LATCHKEY_ISSUERS`, which wins. */
+  readonly issuers?: readonly IssuerDeclaration[];
   readonly mounts?: readonly Mount[];
   readonly endpoints?: readonly Endpoint[];
   readonly schemes?: readonly Scheme[];

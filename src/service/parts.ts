@@ -9,6 +9,7 @@ import {
   makeRevocations,
   namedKeys,
   namedKeysCollection,
+  outsideIssuers,
   sessions,
   sessionsCollection,
   storeAccounts,
@@ -21,6 +22,7 @@ import {
   type Mount,
   type NamedKeys,
   type Observer,
+  type OutsideIssuers,
   type Passwords,
   type Revocations,
   type Sessions,
@@ -41,6 +43,8 @@ export interface LoginParts {
   readonly revocations: Revocations;
   readonly keys: SigningKeys;
   readonly access: AccessTokens;
+  /** Null: no token from elsewhere is taken. */
+  readonly issuers: OutsideIssuers | null;
   readonly pairs: TokenPairs;
   readonly sessions: Sessions;
   readonly apiTokens: APITokens;
@@ -91,6 +95,10 @@ export function makeLoginParts(settings: Settings, store: Store, observe: Observ
     revocations,
     keys,
     access,
+    issuers:
+      settings.issuers.length === 0
+        ? null
+        : outsideIssuers({ issuers: settings.issuers, ownIssuer: issuer, accounts, observe }),
     pairs,
     sessions: sessions({
       store,

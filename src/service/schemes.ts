@@ -4,7 +4,7 @@ import { createRemoteUser } from "./remote-users.ts";
 
 /** The schemes that the settings turn on. */
 export function chosenSchemes(parts: Parts): readonly Scheme[] {
-  const { settings, accounts, passwords, sessions, apiTokens, namedKeys, access } = parts;
+  const { settings, accounts, passwords, sessions, apiTokens, namedKeys, access, issuers } = parts;
   return settings.schemes.map((name): Scheme => {
     switch (name) {
       case "basic":
@@ -14,7 +14,7 @@ export function chosenSchemes(parts: Parts): readonly Scheme[] {
       case "token":
         return token({ tokens: apiTokens, keys: namedKeys, accounts });
       case "bearer":
-        return bearer({ access });
+        return bearer({ access, ...(issuers === null ? {} : { issuers }) });
       case "remote-user": {
         const { header, secret, create } = settings.remoteUser;
         return remoteUser({

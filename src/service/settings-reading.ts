@@ -31,7 +31,7 @@ interface Found {
 }
 
 const prefix = "LATCHKEY_";
-const members = ["settings", "registration", "mounts", "endpoints", "schemes", "formats"];
+const members = ["settings", "registration", "issuers", "mounts", "endpoints", "schemes", "formats"];
 const lists = ["mounts", "endpoints", "schemes", "formats"] as const;
 
 /** Reads every setting; the environment wins. Adds to `problems` whatever is wrong with one of them alone. */

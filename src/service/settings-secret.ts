@@ -40,9 +40,8 @@ export function makeSecretFile(file: string): Parsed<Secret> {
     }
   } catch (error) {
     if (codeOf(error) !== "EEXIST") {
-      return wrong(
-        `${file} cannot be made (${codeOf(error)}). Let the user of this process write there, or give LATCHKEY_SECRET.`,
-      );
+      const cure = codeOf(error) === "ENOSPC" ? "Make room on its disk" : "Let the user of this process write there";
+      return wrong(`${file} cannot be made (${codeOf(error)}). ${cure}, or give LATCHKEY_SECRET.`);
     }
   }
   return (

@@ -183,6 +183,12 @@ export const settingsTable = {
     parse: filePath,
     meaning: "The file of a JWK Set with Ed25519 or P-256 keys: the first private key signs, all verify.",
   },
+  issuers: {
+    name: "LATCHKEY_ISSUERS",
+    default: null,
+    parse: filePath,
+    meaning: "For `bearer`: the JSON file of the issuers elsewhere whose tokens are taken too.",
+  },
   workers: {
     name: "LATCHKEY_WORKERS",
     default: "1",

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { requireTrustedProxies, Secret } from "../index.ts";
+import { isPostgresURL, requireTrustedProxies, Secret } from "../index.ts";
 
 /** What the text of a setting says, or what is wrong with it: the rest of sentences that begin with the setting's name. */
 export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[] };
@@ -87,9 +87,7 @@ export function hostName(text: string): Parsed<string> {
 
 /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. What is wrong is not shown: it may hold a password. */
 export function database(text: string): Parsed<Database> {
-  if (/^postgres(?:ql)?:\/\/[^\s]+$/.test(text) && URL.canParse(text)) {
-    return right({ kind: "postgres", url: new Secret(text) });
-  }
+  if (isPostgresURL(text)) return right({ kind: "postgres", url: new Secret(text) });
   const path = text.startsWith("sqlite:") ? text.slice("sqlite:".length) : "";
   // SQLite would read a URI, and what begins with a colon, as something else than the name of a file.
   const isFile = isPlainText(path) && !/^(?::|\/\/|file:)|\/$/.test(path);

@@ -92,6 +92,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     sessionIdleSeconds: 86_400,
     sessionSeconds: 1_209_600,
     signingKeysFile: null,
+    issuers: [],
     workers: 1,
     tls: null,
     publicURL: null,

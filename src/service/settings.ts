@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
-import { Secret } from "../index.ts";
+import { Secret, type TrustedIssuer } from "../index.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { ConfigError } from "./settings-error.ts";
+import { readIssuers } from "./settings-issuers.ts";
 import { readEach, type Environment, type Readings } from "./settings-reading.ts";
 import { checkTogether } from "./settings-rules.ts";
 import { makeSecretFile, readSecretFile } from "./settings-secret.ts";
@@ -39,6 +40,8 @@ export interface Settings {
   readonly sessionSeconds: number;
   /** Null: derived from the secret. */
   readonly signingKeysFile: string | null;
+  /** Issuers elsewhere whose tokens are taken too. */
+  readonly issuers: readonly TrustedIssuer[];
   readonly workers: number;
   /** PEM texts that belong together. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
@@ -55,6 +58,8 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
   const readings = readEach(environment, config, problems);
   problems.push(...checkTogether(readings));
   const tls = readTLS(readings, problems);
+  const issuer = readings.issuer.value ?? readings.publicURL.value ?? "latchkey";
+  const issuers = readIssuers(readings, config, issuer, problems);
   // Last, so that a start that something else stops leaves no secret behind.
   const secret = readSecret(readings, problems);
   if (problems.length > 0 || secret === null) throw new ConfigError(problems);
@@ -86,18 +91,42 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     sessionIdleSeconds: readings.sessionIdleSeconds.value,
     sessionSeconds: readings.sessionSeconds.value,
     signingKeysFile: readings.signingKeys.value,
+    issuers,
     workers: readings.workers.value,
     tls,
     publicURL: publicURL.value,
-    issuer: readings.issuer.value ?? publicURL.value ?? "latchkey",
+    issuer,
     log: readings.log.value,
     registration: config.registration ?? "closed",
   });
 }
 
+/** The server's own secret where there is one already; null where none was made yet. Adds to `problems` what is wrong with it. */
+export function findSecret(readings: Readings, problems: string[]): Secret | null {
+  const place = placeOfSecret(readings, problems);
+  if (place === null || "secret" in place) return place?.secret ?? null;
+  const read = place.file === null ? null : readSecretFile(place.file);
+  if (read === null || "value" in read) return read?.value ?? null;
+  problems.push(...read.wrong);
+  return null;
+}
+
 /** The server's own secret; null where it cannot be had, which is in `problems` then. */
 function readSecret(readings: Readings, problems: string[]): Pick<Settings, "secret" | "secretFile"> | null {
-  const { secret, secretFile, database } = readings;
+  const { value: database } = readings.database;
+  const place = placeOfSecret(readings, problems);
+  if (place === null) return null;
+  if ("secret" in place) return { secret: place.secret, secretFile: null };
+  if (place.file !== null) return readOrMakeSecret(place.file, database, problems);
+  // PostgreSQL without a secret is in the problems already.
+  return database.kind === "postgres" ? null : { secret: new Secret(randomBytes(32)), secretFile: null };
+}
+
+/** The secret as it was given, or its file, if it has one; null where that cannot be told, which is in `problems` then. */
+function placeOfSecret(
+  { secret, secretFile, database }: Readings,
+  problems: string[],
+): { readonly secret: Secret } | { readonly file: string | null } | null {
   if (secret.from !== null && secret.from === secretFile.from) {
     problems.push(
       `${secret.label} and ${secretFile.label} are both given. Keep one, so that it is clear which counts.`,
@@ -106,12 +135,9 @@ function readSecret(readings: Readings, problems: string[]): Pick<Settings, "sec
   }
   // The environment wins over the file that the config file names.
   const isGiven = secret.from === "environment" || (secret.from === "config" && secretFile.from === null);
-  if (isGiven) return secret.value === null ? null : { secret: secret.value, secretFile: null };
+  if (isGiven) return secret.value === null ? null : { secret: secret.value };
   if (secretFile.isWrong || database.isWrong) return null;
-  const file = secretFile.value ?? defaultSecretFile(database.value);
-  if (file !== null) return readOrMakeSecret(file, database.value, problems);
-  // PostgreSQL without a secret is in the problems already.
-  return database.value.kind === "postgres" ? null : { secret: new Secret(randomBytes(32)), secretFile: null };
+  return { file: secretFile.value ?? defaultSecretFile(database.value) };
 }
 
 function defaultSecretFile(database: Database): string | null {

@@ -173,7 +173,7 @@ function presentedToken(exchange: Exchange): { readonly token: string | null; re
 
 async function verify(parts: Parts, exchange: Exchange): Promise<Reply> {
   const { token } = requireDraft(verifyBody, exchange, { id: null, current: null }).values as { token: string };
-  const verdict = await parts.pairs.verify(token, exchange.call);
+  const verdict = await (parts.issuers?.verify(token, exchange.call.now) ?? parts.pairs.verify(token, exchange.call));
   if (verdict.kind === "accepted")
     return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };
   throw verdict.kind === "rejected" ? await refused(parts, exchange, verdict) : problem("invalid_token");

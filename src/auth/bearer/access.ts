@@ -44,7 +44,7 @@ export function accessTokens({ keys, issuer, lifetimeSeconds, revocations }: Acc
   const memory = new Map<string, Remembered>();
   let rememberedVersion = keys.version;
   const rules: JWTRules = {
-    type: accessType,
+    types: [accessType],
     issuer,
     findKey(kid) {
       const key = typeof kid === "string" ? keys.find(kid) : null;

@@ -1,12 +1,15 @@
 import type { Rejection, Scheme } from "../scheme.ts";
 import type { AccessTokens } from "./access.ts";
+import type { OutsideIssuers } from "./issuers.ts";
 
 export interface BearerOptions {
   readonly access: Pick<AccessTokens, "verify">;
+  /** Issuers elsewhere whose tokens are taken as well; none where it is left out. */
+  readonly issuers?: OutsideIssuers;
 }
 
 /** Access tokens: `Authorization: Bearer …` (RFC 6750) or the cookie `access_token`. */
-export function bearer({ access }: BearerOptions): Scheme {
+export function bearer({ access, issuers }: BearerOptions): Scheme {
   return {
     name: "bearer",
     carriers: [
@@ -14,7 +17,7 @@ export function bearer({ access }: BearerOptions): Scheme {
       { in: "cookie", name: "access_token" },
     ],
     challenge: (_call, rejection) => (rejection === null ? 'Bearer realm="latchkey"' : bearerRefusal(rejection)),
-    authenticate: (token, call) => access.verify(token, call.now),
+    authenticate: (token, { now }) => issuers?.verify(token, now) ?? access.verify(token, now),
   };
 }
 

@@ -11,13 +11,28 @@ export interface KeyWithAlgorithm {
   readonly key: KeyObject | Uint8Array;
 }
 
-export interface JWTRules {
-  /** The only `typ` that is taken, so that one kind of token never passes for another (RFC 8725 §3.11). */
-  readonly type: string;
-  /** The only `iss` and `aud` that are taken. */
-  readonly issuer: string;
+export interface SignatureRules {
+  /** What `typ` may be, so that one kind of token never passes for another (RFC 8725 §3.11); null: none at all. */
+  readonly types: readonly (string | null)[];
   /** The key that the token names; null where we have none. Keys come from here and never from the token. */
   findKey(kid: string | undefined): KeyWithAlgorithm | null;
+}
+
+export interface JWTRules extends SignatureRules {
+  /** The only `iss` and `aud` that are taken. */
+  readonly issuer: string;
+}
+
+/** What a token says of itself before anything was verified. */
+export interface UnverifiedJWT {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** What was signed by a key that was found. */
+interface SignedClaims {
+  readonly kind: "signed";
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 /** A token that we signed, for its reader. Whether it has expired is the reader's to say. */
@@ -39,10 +54,16 @@ const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** Verifies a JWT by RFC 7519 and RFC 8725; all but its expiry. `now` in milliseconds. */
 export async function verifyJWT(token: string, rules: JWTRules, now: number): Promise<VerifiedJWT | Rejection> {
-  if (token.length > maxLength || !compactForm.test(token)) return malformed;
   const signed = await verifySignature(token, rules);
   if (signed === null) return forged;
-  return signed instanceof Uint8Array ? readClaims(signed, rules.issuer, now) : signed;
+  return signed.kind === "signed" ? readClaims(signed.claims, rules.issuer, now) : signed;
+}
+
+/** What a text says of itself as a JWT; null where it is none. Good for choosing who is to verify it, and for nothing else. */
+export function readUnverified(token: string): UnverifiedJWT | null {
+  if (!isCompact(token)) return null;
+  const [header, claims] = token.split(".", 2).map((part) => parseObject(Buffer.from(part, "base64url")));
+  return header && claims ? { header, claims } : null;
 }
 
 /** The `typ` that a text claims to have, unverified; null where it has none. */
@@ -55,13 +76,18 @@ export function readType(token: string): string | null {
   }
 }
 
-/** Media types are compared without regard to case (RFC 7515 §4.1.9). */
-function typeOf({ typ }: { readonly typ?: unknown }): string | null {
-  return typeof typ === "string" ? typ.toLowerCase() : null;
+/** Media types are compared without regard to case, and `application/` may be left out (RFC 7515 §4.1.9). */
+export function typeOf({ typ }: { readonly typ?: unknown }): string | null {
+  if (typ === undefined) return null;
+  return typeof typ === "string" ? typ.toLowerCase().replace(/^application\//, "") : "";
 }
 
 /** What was signed; null where the signature does not hold. */
-async function verifySignature(token: string, { type, findKey }: JWTRules): Promise<Uint8Array | Rejection | null> {
+export async function verifySignature(
+  token: string,
+  { types, findKey }: SignatureRules,
+): Promise<SignedClaims | Rejection | null> {
+  if (!isCompact(token)) return malformed;
   try {
     const { payload, protectedHeader } = await compactVerify(token, ({ alg, kid, crit }) => {
       if (crit !== undefined) throw new errors.JOSENotSupported("crit");
@@ -71,8 +97,8 @@ async function verifySignature(token: string, { type, findKey }: JWTRules): Prom
       return known.key;
     });
     if (!isCanonical(token.slice(token.lastIndexOf(".") + 1))) return null;
-    if (typeOf(protectedHeader) !== type) return malformed;
-    return payload;
+    const claims = types.includes(typeOf(protectedHeader)) ? parseObject(payload) : null;
+    return claims === null ? malformed : { kind: "signed", claims };
   } catch (error) {
     if (error instanceof errors.JWSInvalid) return malformed;
     if (error instanceof errors.JOSEError) return null;
@@ -80,14 +106,16 @@ async function verifySignature(token: string, { type, findKey }: JWTRules): Prom
   }
 }
 
+function isCompact(token: string): boolean {
+  return token.length <= maxLength && compactForm.test(token);
+}
+
 /** The last character of Base64 has bits that nothing reads: other spellings of a signature are not ours. */
 function isCanonical(base64url: string): boolean {
   return Buffer.from(base64url, "base64url").toString("base64url") === base64url;
 }
 
-function readClaims(json: Uint8Array, issuer: string, now: number): VerifiedJWT | Rejection {
-  const claims = parseObject(json);
-  if (claims === null) return malformed;
+function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string, now: number): VerifiedJWT | Rejection {
   const { iss, aud, sub, jti, iat, nbf, exp } = claims;
   const userId = parseSubject(sub);
   if (iss !== issuer || aud !== issuer || userId === null || typeof jti !== "string") return malformed;
@@ -111,7 +139,8 @@ function parseSubject(sub: unknown): number | null {
   return Number.isSafeInteger(id) ? id : null;
 }
 
-function isTime(value: unknown): value is number {
+/** A NumericDate, in seconds since the epoch. */
+export function isTime(value: unknown): value is number {
   return typeof value === "number" && Number.isFinite(value);
 }
 

@@ -46,7 +46,7 @@ export interface RefreshTokens {
 export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }: RefreshTokensOptions): RefreshTokens {
   const key = secret.derive("refresh-token");
   const successorKey = secret.derive("refresh-successor");
-  const rules: JWTRules = { type: refreshType, issuer, findKey: () => ({ alg: "HS256", key }) };
+  const rules: JWTRules = { types: [refreshType], issuer, findKey: () => ({ alg: "HS256", key }) };
 
   return {
     start({ id, generation }, now) {

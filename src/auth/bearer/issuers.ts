@@ -1,0 +1,178 @@
+import { after, type Eventually } from "../../eventually.ts";
+import type { Observer } from "../../observation.ts";
+import { identityOf, type Accounts } from "../accounts.ts";
+import { accepted, rejected, type Rejection, type Verdict } from "../scheme.ts";
+import { defineIssuers, type IssuerDeclaration, type TrustedIssuer } from "./issuers-declaration.ts";
+import type { FetchKeys } from "./issuers-fetch.ts";
+import { issuerKeys, type IssuerKeys, type KeySet } from "./issuers-keys.ts";
+import { isTime, readUnverified, typeOf, verifySignature, type UnverifiedJWT } from "./jwt.ts";
+
+export interface OutsideIssuersOptions {
+  readonly issuers: readonly IssuerDeclaration[];
+  /** The `iss` of our own tokens, which nobody else may have. */
+  readonly ownIssuer: string;
+  readonly accounts: Pick<Accounts, "findByUsername">;
+  readonly observe: Observer;
+  /** The network. What it is asked for are the declared addresses and nothing else. */
+  readonly fetch?: FetchKeys;
+}
+
+/** Says who comes with a token of an issuer elsewhere. */
+export interface OutsideIssuers {
+  /**
+   * Who the token stands for; null where it does not say that it comes from one of these issuers. Answered without
+   * waiting where it was verified before and the store can. Throws 503 where there are no keys to go by. `now` in milliseconds.
+   */
+  verify(token: string, now: number): Eventually<Verdict> | null;
+}
+
+interface Trusted extends TrustedIssuer {
+  readonly keys: IssuerKeys;
+  /** What `typ` may be. */
+  readonly types: readonly (string | null)[];
+}
+
+/** A token whose signature and claims hold, as long as the keys stay what they were. Expiry and account are looked at on every use. */
+interface Genuine {
+  readonly kind: "genuine";
+  readonly trusted: Trusted;
+  readonly set: KeySet;
+  readonly username: string;
+  /** milliseconds since the epoch */
+  readonly expiresAt: number;
+}
+
+const leewayMs = 30_000;
+/** The last one that a Date can tell. */
+const lastSecond = 8.64e12;
+/** Of 8 KiB at most: 16 MB. Beyond it the oldest is forgotten and would be verified again. */
+const maxRemembered = 2000;
+
+/** Trusts issuers elsewhere. Throws `IssuersError` where they cannot be trusted as they are declared. */
+export function outsideIssuers({
+  issuers,
+  ownIssuer,
+  accounts,
+  observe,
+  fetch = globalThis.fetch,
+}: OutsideIssuersOptions): OutsideIssuers {
+  const byName = new Map(
+    defineIssuers(issuers, ownIssuer).map((issuer): [string, Trusted] => [
+      issuer.issuer,
+      { ...issuer, keys: issuerKeys({ issuer, fetch, observe }), types: typesOf(issuer) },
+    ]),
+  );
+  const memory = new Map<string, Genuine>();
+
+  /** What the token says itself chooses whom to ask, and nothing more. */
+  function verifyNew(token: string, now: number): Eventually<Verdict> | null {
+    const unverified = readUnverified(token);
+    const iss = unverified?.claims["iss"];
+    const trusted = typeof iss === "string" ? byName.get(iss) : undefined;
+    return unverified === null || trusted === undefined ? null : verifyOf(trusted, token, unverified, now);
+  }
+
+  async function verifyOf(trusted: Trusted, token: string, unverified: UnverifiedJWT, now: number): Promise<Verdict> {
+    const genuine = await requireGenuine(trusted, token, unverified, now);
+    if (genuine.kind === "rejected") return genuine;
+    const verdict = await judge(token, genuine, now);
+    if (verdict.kind === "accepted") remember(token, genuine);
+    return verdict;
+  }
+
+  function judge(token: string, { trusted, username, expiresAt }: Genuine, now: number): Eventually<Verdict> {
+    const { issuer } = trusted;
+    if (now >= expiresAt + leewayMs) {
+      memory.delete(token);
+      return refuse(trusted, "expired", "it has expired.");
+    }
+    return after(accounts.findByUsername(username), (account) =>
+      account?.active === true
+        ? accepted(identityOf(account, "bearer", { expiresAt, issuer }))
+        : refuse(trusted, "inactive", "its user has no active account here."),
+    );
+  }
+
+  function remember(token: string, genuine: Genuine): void {
+    if (memory.size >= maxRemembered) memory.delete(memory.keys().next().value!);
+    memory.set(token, genuine);
+  }
+
+  return {
+    verify(token, now) {
+      const known = memory.get(token);
+      if (known === undefined) return verifyNew(token, now);
+      return after(known.trusted.keys.current(now), (set) => {
+        if (set === known.set) return judge(token, known, now);
+        // The issuer has changed its keys, and perhaps taken back the one that signed.
+        memory.delete(token);
+        return verifyNew(token, now)!;
+      });
+    },
+  };
+}
+
+/** Without a declared one, what no other kind of token is called (RFC 8725 §3.11). */
+function typesOf({ typ }: TrustedIssuer): readonly (string | null)[] {
+  return typ === undefined ? [null, "jwt", "at+jwt"] : [typeOf({ typ })];
+}
+
+async function requireGenuine(
+  trusted: Trusted,
+  token: string,
+  { header: { alg, kid } }: UnverifiedJWT,
+  now: number,
+): Promise<Genuine | Rejection> {
+  const forged = refuse(trusted, "forged", "no key of that issuer verifies it.");
+  if (typeof kid !== "string" || typeof alg !== "string" || !isListed(trusted, alg)) return forged;
+  let set = await trusted.keys.current(now);
+  if (set.find(kid, alg) === null) set = await trusted.keys.lookAgain(now);
+  const key = set.find(kid, alg);
+  if (key === null) return forged;
+  const signed = await verifySignature(token, { types: trusted.types, findKey: () => ({ alg, key }) });
+  if (signed === null) return forged;
+  if (signed.kind === "rejected") return refuse(trusted, "malformed", "it is malformed, or of another type.");
+  return readClaims(trusted, set, signed.claims, now);
+}
+
+function isListed({ algorithms }: TrustedIssuer, alg: string): boolean {
+  return algorithms.some((each) => each === alg);
+}
+
+function readClaims(
+  trusted: Trusted,
+  set: KeySet,
+  claims: Readonly<Record<string, unknown>>,
+  now: number,
+): Genuine | Rejection {
+  const { iss, aud, exp, iat, nbf } = claims;
+  const wrong = (what: string): Rejection => refuse(trusted, "malformed", what);
+  if (iss !== trusted.issuer) return wrong("its issuer is another.");
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (!audiences.includes(trusted.audience)) return wrong("it is not for this service (aud).");
+  if (!isTime(exp) || exp > lastSecond || !isOptionalTime(iat) || !isOptionalTime(nbf))
+    return wrong("exp, iat or nbf is no time, or missing.");
+  // Whoever holds a bound token has more to prove than we could check (RFC 7800, RFC 9449 §7.2).
+  if (claims["cnf"] !== undefined) return wrong("it is bound to a key (cnf), and no bearer token.");
+  const startsAt = Math.max(iat ?? 0, nbf ?? 0) * 1000;
+  if (startsAt > now + leewayMs) return refuse(trusted, "expired", "it is not valid yet.");
+  const username = usernameIn(claims, trusted.usernameClaim);
+  if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
+  return { kind: "genuine", trusted, set, username, expiresAt: exp * 1000 };
+}
+
+function isOptionalTime(value: unknown): value is number | undefined {
+  return value === undefined || isTime(value);
+}
+
+function usernameIn(claims: Readonly<Record<string, unknown>>, claim: string): string | null {
+  const name = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+  // With some issuers anybody may enter any address, and would be its owner here.
+  if (claim === "email" && claims["email_verified"] !== true) return null;
+  if (typeof name !== "string" || name === "" || name.length > 300 || !name.isWellFormed()) return null;
+  return /[\u0000-\u001f\u007f-\u009f]/.test(name) ? null : name;
+}
+
+function refuse({ issuer }: TrustedIssuer, reason: Rejection["reason"], what: string): Rejection {
+  return rejected(reason, `A token of ${issuer}: ${what}`);
+}
