@@ -29,13 +29,18 @@ export function writeReply(exchange: Exchange, reply: Reply): Answer {
   let tag =
     typeof reply.tag === "string" ? `"${reply.tag}${reply.body?.kind === "raw" ? "" : format.tagSuffix}"` : null;
   if (reads && reply.status === 200 && content !== null && reply.cache !== "no-store") {
-    tag ??= `"${hash("sha1", content, "base64url").slice(0, 16)}"`;
+    tag ??= `"${contentTag(content)}"`;
     const state = checkPreconditions(call, tag);
     if (state === "failed") throw problem("precondition_failed");
     if (state === "not_modified") return compose(call, 304, null, headersOf(exchange, reply, null, null, tag));
   }
   const type = reply.body?.kind === "raw" ? reply.body.type : format.mediaType;
   return compose(call, reply.status, content, headersOf(exchange, reply, content, type, tag));
+}
+
+/** The tag of what has no revision of its own: half of a digest, which tells contents apart and proves nothing. */
+export function contentTag(content: string | Uint8Array): string {
+  return hash("sha1", content, "base64url").slice(0, 16);
 }
 
 function contentOf(body: Body, format: Format): string | Uint8Array {

@@ -1,35 +1,31 @@
 import { after, type Eventually } from "../../eventually.ts";
 import { formatLink } from "../../headers/link.ts";
 import { parsePrefer } from "../../headers/prefer.ts";
+import { parseQuery } from "../../headers/query.ts";
 import type { Issue } from "../../problem/problem.ts";
 import { readListRequest, type ListRequest } from "../../resource/query.ts";
 import type { ListQuery, ListText, Sort, Value, Where } from "../../store/store.ts";
 import type { Reply } from "../call.ts";
 import type { Cursor } from "../cursors.ts";
 import { invalid, type Exchange } from "../exchange.ts";
+import { contentTag } from "../writing.ts";
 import type { MountInPlace } from "./mount.ts";
 import { requireParents } from "./reading.ts";
 
 /** GET of a collection: one page, found by keyset, with links to those around it. */
 export function list(placed: MountInPlace, exchange: Exchange): Eventually<Reply> {
-  const request = readListRequest(placed.resource, exchange.parameters());
-  if (isIssues(request)) throw invalid(request);
-  const binding = bindingOf(exchange, request);
-  const cursor = request.cursor === null ? null : exchange.service.cursors.require(request.cursor, binding);
-  const query: ListQuery = {
-    collection: placed.collection,
-    where: whereOf(placed, exchange, request),
-    sort: request.sort.map(({ field, descending }) => ({ column: field, descending })),
-    limit: request.limit,
-    columns: request.fields ?? placed.shown,
-  };
+  const asked = askedOf(placed, exchange.call.query);
+  const binding = bindingOf(exchange, asked);
+  const cursor = asked.request.cursor === null ? null : exchange.service.cursors.require(asked.request.cursor, binding);
+  const query = queryOf(placed, exchange, asked);
   return after(requireParents(placed, exchange), () =>
     after(readPage(exchange, query, cursor), (page) =>
-      after(linksOf(exchange, query, binding, cursor, page), (links) =>
+      after(linksOf(exchange, { query, binding, cursor, kept: asked.kept }, page), (links) =>
         after(countOf(exchange, query), (count) => ({
           status: 200,
           headers: count === null ? links : [...links, ...count],
           body: { kind: "json", json: page.json, element: placed.resource.plural, items: placed.resource.name },
+          tag: tagOf(page),
           cache: placed.cache,
           // Whether the caller used it or not (RFC 7240 §2).
           vary: "Prefer",
@@ -39,27 +35,89 @@ export function list(placed: MountInPlace, exchange: Exchange): Eventually<Reply
   );
 }
 
+/** What the text of a query asks for, whoever asks and wherever. */
+interface Asked {
+  readonly request: ListRequest;
+  /** For callers who may see every row. */
+  readonly query: ListQuery;
+  /** Filters and order, as a cursor is bound to them. */
+  readonly shape: string;
+  /** The query again, without its cursor. */
+  readonly kept: string;
+}
+
+/** The same few queries are asked over and over, and reading one costs half as much as the page. */
+const REMEMBERED = 100;
+const remembered = new WeakMap<MountInPlace, Map<string, Asked>>();
+
+function askedOf(placed: MountInPlace, text: string): Asked {
+  let known = remembered.get(placed);
+  if (known === undefined) remembered.set(placed, (known = new Map<string, Asked>()));
+  let asked = known.get(text);
+  if (asked === undefined) {
+    asked = readAsked(placed, text);
+    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
+    known.set(text, asked);
+  }
+  return asked;
+}
+
+function readAsked({ resource, collection, shown }: MountInPlace, text: string): Asked {
+  const parameters = parseQuery(text);
+  const request = readListRequest(resource, parameters);
+  if (isIssues(request)) throw invalid(request);
+  const { filters, sort, limit, fields } = request;
+  return {
+    request,
+    query: {
+      collection,
+      where: allOf(filters.map(({ field, operator, value }) => ({ column: field, operator, value: value as Value }))),
+      sort: sort.map(({ field, descending }) => ({ column: field, descending })),
+      limit,
+      columns: fields ?? shown,
+    },
+    shape: JSON.stringify([filters.map((each) => JSON.stringify(each)).toSorted(), sort]),
+    kept: new URLSearchParams(
+      parameters.filter(([name]) => name !== "cursor").map(([name, value]) => [name, value]),
+    ).toString(),
+  };
+}
+
 function isIssues(request: ListRequest | readonly Issue[]): request is readonly Issue[] {
   return Array.isArray(request);
 }
 
-function whereOf({ resource }: MountInPlace, { only, params }: Exchange, { filters }: ListRequest): Where | null {
-  const all: Where[] = filters.map(({ field, operator, value }) => ({
-    column: field,
-    operator,
-    value: value as Value,
-  }));
-  if (resource.parentColumn !== null)
-    all.push({ column: resource.parentColumn, operator: "eq", value: params[resource.parentColumn]! });
+function allOf(conditions: readonly Where[]): Where | null {
+  return conditions.length === 0 ? null : conditions.length === 1 ? conditions[0]! : { all: conditions };
+}
+
+/** The rows below this parent, and of those the ones that the permission allows. */
+function queryOf(
+  { resource: { parentColumn } }: MountInPlace,
+  { only, params }: Exchange,
+  { query }: Asked,
+): ListQuery {
+  if (parentColumn === null && only === null) return query;
+  const all: Where[] = query.where === null ? [] : [query.where];
+  if (parentColumn !== null) all.push({ column: parentColumn, operator: "eq", value: params[parentColumn]! });
   if (only !== null) all.push(only);
-  return all.length === 0 ? null : all.length === 1 ? all[0]! : { all };
+  return { ...query, where: allOf(all) };
 }
 
 /** What a cursor belongs to: this path, these filters, this order, and this caller where that mattered. Limit and fields may change on the way. */
-function bindingOf({ call, identityWasRead, observedIdentity }: Exchange, { filters, sort }: ListRequest): string {
+function bindingOf({ call, identityWasRead, observedIdentity }: Exchange, { shape }: Asked): string {
   const path = call.path.endsWith("/") ? call.path.slice(0, -1) : call.path;
-  const caller = identityWasRead ? (observedIdentity?.id ?? null) : null;
-  return JSON.stringify([path, caller, filters.map((each) => JSON.stringify(each)).toSorted(), sort]);
+  const caller = identityWasRead && observedIdentity !== null ? String(observedIdentity.id) : "";
+  return `${path} ${caller} ${shape}`;
+}
+
+/** A page may be the very same as the last time, and hashing it costs as much as signing. */
+const tags = new WeakMap<ListText, string>();
+
+function tagOf(page: ListText): string {
+  let tag = tags.get(page);
+  if (tag === undefined) tags.set(page, (tag = contentTag(page.json)));
+  return tag;
 }
 
 function readPage({ service }: Exchange, query: ListQuery, cursor: Cursor | null): Eventually<ListText> {
@@ -87,17 +145,25 @@ function reversed(sort: readonly Sort[]): readonly Sort[] {
 
 type Headers = readonly (readonly [string, string])[];
 
+/** A page on its way, and where it belongs. */
+interface Place {
+  readonly query: ListQuery;
+  readonly binding: string;
+  readonly cursor: Cursor | null;
+  readonly kept: string;
+}
+
 /** `first` always; `prev` and `next` only while there is a row on that side. */
 function linksOf(
-  exchange: Exchange,
-  query: ListQuery,
-  binding: string,
-  cursor: Cursor | null,
+  { service, call: { path } }: Exchange,
+  { query, binding, cursor, kept }: Place,
   page: ListText,
 ): Eventually<Headers> {
-  const { service } = exchange;
-  const link = (rel: string, to: Cursor | null): string =>
-    formatLink(addressOf(exchange, to === null ? null : service.cursors.format(to, binding)), rel);
+  const link = (rel: string, to: Cursor | null): string => {
+    const place = to === null ? "" : `cursor=${service.cursors.format(to, binding)}`;
+    const search = kept === "" || place === "" ? kept + place : `${kept}&${place}`;
+    return formatLink(search === "" ? path : `${path}?${search}`, rel);
+  };
   const isAnyBehind = (sort: readonly Sort[], values: readonly Value[] | null): Eventually<boolean> =>
     values === null
       ? false
@@ -105,21 +171,12 @@ function linksOf(
   // Behind a page that was found backwards stands the one it was found from, unless that is gone.
   return after(cursor?.direction === "before" ? isAnyBehind(query.sort, page.last) : page.more, (hasNext) =>
     after(cursor === null ? false : isAnyBehind(reversed(query.sort), page.first), (hasPrevious) => {
-      const links = [link("first", null)];
-      if (hasPrevious) links.push(link("prev", { direction: "before", values: page.first! }));
-      if (hasNext) links.push(link("next", { direction: "after", values: page.last! }));
-      return [["Link", links.join(", ")]];
+      let links = link("first", null);
+      if (hasPrevious) links += `, ${link("prev", { direction: "before", values: page.first! })}`;
+      if (hasNext) links += `, ${link("next", { direction: "after", values: page.last! })}`;
+      return [["Link", links]];
     }),
   );
-}
-
-function addressOf(exchange: Exchange, cursor: string | null): string {
-  const kept = exchange.parameters().filter(([name]) => name !== "cursor");
-  const query = new URLSearchParams([
-    ...kept.map(([name, value]) => [name, value]),
-    ...(cursor === null ? [] : [["cursor", cursor]]),
-  ]).toString();
-  return query === "" ? exchange.call.path : `${exchange.call.path}?${query}`;
 }
 
 function countOf({ call, service }: Exchange, { collection, where }: ListQuery): Eventually<Headers | null> {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { fold } from "../fold.ts";
-import type { Collection, Key, Row } from "../store.ts";
+import type { Collection, Column, Key, Row } from "../store.ts";
 import { encode } from "./codec.ts";
 import { conflictFinder } from "./conflicts.ts";
 import type { Cell } from "./connection.ts";
@@ -68,31 +68,29 @@ export function changesOf(
 
   function insert(table: Table, change: Of<"insert">, keys: readonly (Key | null)[]): Done {
     const { collection } = table;
-    const set = assign(table, change.values, keys);
-    const statement = statements(`insert ${collection.name} ${set.names.join()}`, () => insertSQL(table, set.names));
+    const cells = encodeAll(table, change.values, keys);
+    const statement = statements(`insert ${collection.name}`, () => insertSQL(table, table.stored));
+    // Nothing that is not in the cells comes into a new row, and having SQLite tell it doubles the price.
+    const put = (key: Key): Done => {
+      const revision = counters.nextRevision();
+      statement.run(key, revision, ...cells);
+      return done(table, [revision, key, ...cells]);
+    };
     const given = change.key === undefined ? undefined : keyIn(change.key, keys);
-    if (given === undefined && collection.key === "integer")
-      return done(
-        table,
-        insertWithNextKey(collection, set.cells, (cells) => statement.get(...cells)!),
-      );
+    if (given === undefined && collection.key === "integer") return withNextKey(collection, put);
 
-    const key = encode(table.columns.get("id")!, given);
+    const key = encode(table.columns.get("id")!, given) as Key | null;
     if (key === null) throw new TypeError(`A row of ${collection.name} needs a key`);
-    const cells = statement.get(key, counters.nextRevision(), ...set.cells)!;
+    const made = put(key);
     if (collection.key === "integer") counters.takeKey(collection, key as number);
-    return done(table, cells);
+    return made;
   }
 
   /** Tries the next key, and the one after it where somebody else's program has used it. */
-  function insertWithNextKey(
-    collection: Collection,
-    cells: readonly Cell[],
-    put: (cells: readonly Cell[]) => Cell[],
-  ): Cell[] {
+  function withNextKey(collection: Collection, put: (key: Key) => Done): Done {
     for (;;) {
       try {
-        return put([counters.nextKey(collection), counters.nextRevision(), ...cells]);
+        return put(counters.nextKey(collection));
       } catch (error) {
         if (codeOf(error) !== code.primaryKey) throw error;
       }
@@ -163,7 +161,7 @@ export function changesOf(
       insertSQL(
         table,
         set.names,
-        `ON CONFLICT ("id") DO UPDATE SET ${name} = coalesce(${table.name}.${name}, 0) + excluded.${name}, "_revision" = excluded."_revision"`,
+        `ON CONFLICT ("id") DO UPDATE SET ${name} = coalesce(${table.name}.${name}, 0) + excluded.${name}, "_revision" = excluded."_revision" RETURNING ${table.selection}`,
       ),
     );
     const cells = statement.get(encode(table.columns.get("id")!, key), counters.nextRevision(), ...set.cells)!;
@@ -210,7 +208,20 @@ function done(table: Table, cells: readonly Cell[] | null): Done {
 
 function insertSQL(table: Table, names: readonly string[], onConflict = ""): string {
   const all = ["id", "_revision", ...names];
-  return `INSERT INTO ${table.name} (${all.map(quote).join(", ")}) VALUES (${all.map(() => "?").join(", ")}) ${onConflict} RETURNING ${table.selection}`;
+  return `INSERT INTO ${table.name} (${all.map(quote).join(", ")}) VALUES (${all.map(() => "?").join(", ")}) ${onConflict}`;
+}
+
+/** A cell for each of the stored columns: what is given, or what the column holds where nothing is. */
+function encodeAll(table: Table, values: NamedValues, keys: readonly (Key | null)[]): Cell[] {
+  for (const name of Object.keys(values)) requireWritable(table, name);
+  const cells: Cell[] = [];
+  const shadows: Cell[] = [];
+  for (const column of table.collection.columns) {
+    const cell = encodeGiven(column, values[column.name] ?? column.default ?? null, keys);
+    cells.push(cell);
+    if (column.unique === "folded") shadows.push(foldCell(cell));
+  }
+  return cells.concat(shadows);
 }
 
 /** What is to be written: the names of columns, and their cells in the same order. */
@@ -223,20 +234,32 @@ function assign(table: Table, values: NamedValues, keys: readonly (Key | null)[]
   const names: string[] = [];
   const cells: Cell[] = [];
   for (const name of Object.keys(values)) {
-    const column = requireColumn(table, name);
-    if (name === "id") throw new TypeError("The id of a row is its key and no value");
+    const column = requireWritable(table, name);
     const given = values[name];
     if (given === undefined) continue;
-    // In a json column an object is data, whatever its members are called.
-    const cell = encode(column, column.type === "json" ? given : keyIn(given, keys));
+    const cell = encodeGiven(column, given, keys);
     names.push(name);
     cells.push(cell);
     if (column.unique === "folded") {
       names.push(shadowOf(column));
-      cells.push(typeof cell === "string" ? fold(cell) : null);
+      cells.push(foldCell(cell));
     }
   }
   return { names, cells };
+}
+
+function requireWritable(table: Table, name: string): Column {
+  if (name === "id") throw new TypeError("The id of a row is its key and no value");
+  return requireColumn(table, name);
+}
+
+/** In a json column an object is data, whatever its members are called. */
+function encodeGiven(column: Column, given: NamedValues[string], keys: readonly (Key | null)[]): Cell {
+  return encode(column, column.type === "json" ? given : keyIn(given, keys));
+}
+
+function foldCell(cell: Cell): Cell {
+  return typeof cell === "string" ? fold(cell) : null;
 }
 
 type NamedValues = Of<"insert">["values"];

@@ -39,7 +39,7 @@ export function decoderOf(column: Column): ((cell: Cell) => Value) | null {
       return (cell) => (cell === null ? null : cell === 1);
     case "decimal": {
       const scale = column.scale ?? 0;
-      return (cell) => (cell === null ? null : formatDecimal(cell as string, scale));
+      return (cell) => (cell === null ? null : formatDecimal(String(cell), scale));
     }
     case "json":
       return (cell) => (cell === null ? null : (JSON.parse(cell as string) as Value));

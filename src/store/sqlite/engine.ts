@@ -32,15 +32,21 @@ export function openFile(path: string, collections: readonly Collection[], obser
   let askedIn = 0;
   writer.start();
 
-  return {
-    reader: readerOf(database, snapshot.take),
-    write: writer.write,
-    version() {
+  function versionNow(): number {
+    try {
       const now = snapshot.take();
       if (now !== askedIn) version = dataVersion.get()![0] as number;
       askedIn = now;
       return version;
-    },
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  return {
+    reader: readerOf(database, snapshot.take, versionNow),
+    write: writer.write,
+    version: versionNow,
     check() {
       snapshot.take();
       requireSchema(database, collections);
@@ -58,8 +64,12 @@ export function openFile(path: string, collections: readonly Collection[], obser
 /** A database in memory: everything over one connection, in this thread. It can be opened again with more collections. */
 export function memoryOpener(): (collections: readonly Collection[]) => Engine {
   const database = new DatabaseSync(":memory:", { returnArrays: true });
-  const reader = readerOf(database, () => {});
   let commits = 0;
+  const reader = readerOf(
+    database,
+    () => {},
+    () => commits,
+  );
 
   return (collections) => {
     prepareSchema(database, collections);

@@ -52,14 +52,16 @@ function compileMixed(
 
 /** What to select so that SQLite writes each record as JSON, and beside it the values of sorted columns that it does not show. */
 export function selectJSON(table: Table, query: ListQuery): string {
-  const shown = query.columns === undefined ? [...table.columns.values()] : showInOrder(table, query.columns);
+  const shown = shownIn(table, query.columns);
   const sorted = query.sort.map(({ column }) => requireColumn(table, column));
   const record = `json_object(${shown.map((column) => `${literal(column.name)}, ${jsonOf(column)}`).join(", ")})`;
   if (sorted.every((column) => shown.includes(column))) return record;
   return `${record}, json_object(${sorted.map((column) => `${literal(column.name)}, ${jsonOf(column)}`).join(", ")})`;
 }
 
-function showInOrder(table: Table, names: readonly string[]): Column[] {
+/** The columns to show, in the order of the declaration. */
+export function shownIn(table: Table, names: readonly string[] | undefined): Column[] {
+  if (names === undefined) return [...table.columns.values()];
   for (const name of names) requireColumn(table, name);
   return [...table.columns.values()].filter((column) => names.includes(column.name));
 }

@@ -4,7 +4,8 @@ import type { Cell, Statement } from "./connection.ts";
 import { prepare } from "./connection.ts";
 import { storeError } from "./errors.ts";
 import { recallOf, type Recall } from "./idempotency.ts";
-import { compileRest, selectJSON } from "./list.ts";
+import { compileRest } from "./list.ts";
+import { pagesOf } from "./pages.ts";
 import { statementsOf, type Statements } from "./statements.ts";
 import { comparedBy, encodeCompared, requireColumn, tableOf, type Table } from "./table.ts";
 import { compileWhere } from "./where.ts";
@@ -19,8 +20,9 @@ export interface Reader {
   recall(idempotency: Idempotency): Recalled | null;
 }
 
-/** Reads over a connection. `ready` is called before each, so that reads may share a snapshot. */
-export function readerOf(database: DatabaseSync, ready: () => void): Reader {
+/** Reads over a connection. `ready` is called before each, so that reads may share a snapshot; `version` changes whenever anyone has committed. */
+export function readerOf(database: DatabaseSync, ready: () => void, version: () => number): Reader {
+  const readPage = pagesOf(version);
   const prepared = new WeakMap<Collection, Prepared>();
   let recall: Recall | null = null;
 
@@ -72,7 +74,8 @@ export function readerOf(database: DatabaseSync, ready: () => void): Reader {
     listJSON(query) {
       try {
         ready();
-        return listJSON(of(query.collection), query);
+        const { table, statements } = of(query.collection);
+        return readPage(table, statements, query);
       } catch (error) {
         throw storeError(error);
       }
@@ -117,37 +120,4 @@ function prepareFor(database: DatabaseSync, collection: Collection): Prepared {
     byKey: prepare(database, `SELECT ${table.selection} FROM ${table.name} WHERE "id" = ?`),
     statements: statementsOf(database),
   };
-}
-
-/** Joined here: for pages of up to a hundred records faster than an aggregate in SQLite, and the first and the last are at hand. */
-function listJSON({ table, statements }: Prepared, query: ListQuery): ListText {
-  const parameters: Cell[] = [];
-  // One more than asked for tells whether there are more.
-  const rest = compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
-  const shape = `json ${query.columns === undefined ? "*" : query.columns.join()} ${rest}`;
-  const rows = statements(shape, () => `SELECT ${selectJSON(table, query)} ${rest}`).all(...parameters);
-  const count = Math.min(rows.length, query.limit);
-  const more = rows.length > count;
-  if (count === 0) return { json: "[]", count, more, first: null, last: null };
-
-  let json = "[";
-  for (let at = 0; at < count; at++) json += at === 0 ? (rows[at]![0] as string) : `,${rows[at]![0] as string}`;
-  return {
-    json: `${json}]`,
-    count,
-    more,
-    // Read when asked for: most pages need one of them or none.
-    get first() {
-      return sortedValues(rows[0]!, query);
-    },
-    get last() {
-      return sortedValues(rows[count - 1]!, query);
-    },
-  };
-}
-
-/** Read from the record, or from what stands beside it where the record does not show them. */
-function sortedValues([record, beside]: readonly Cell[], { sort }: ListQuery): Value[] {
-  const values = JSON.parse((beside ?? record) as string) as Record<string, Value>;
-  return sort.map(({ column }) => values[column]!);
 }

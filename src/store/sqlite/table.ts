@@ -12,6 +12,8 @@ export interface Table {
   readonly columns: ReadonlyMap<string, Column>;
   /** What to select for `rowOf`. */
   readonly selection: string;
+  /** The names of what a new row is made of besides its key and revision: the columns, then those that keep folded values. */
+  readonly stored: readonly string[];
   rowOf(cells: readonly Cell[]): Row;
 }
 
@@ -69,6 +71,10 @@ function makeTable(collection: Collection): Table {
       "_revision",
       ...all.map((column) => (column.type === "decimal" ? `CAST(${quote(column.name)} AS TEXT)` : quote(column.name))),
     ].join(", "),
+    stored: [
+      ...collection.columns.map(({ name }) => name),
+      ...collection.columns.filter(({ unique }) => unique === "folded").map(shadowOf),
+    ],
     rowOf: rowMaker(all),
   };
 }

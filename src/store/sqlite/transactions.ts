@@ -20,41 +20,70 @@ export function committerOf(database: DatabaseSync, collections: readonly Collec
   const records = idempotencyRecordsOf(database);
   const begin = prepare(database, "BEGIN IMMEDIATE");
   const commit = prepare(database, "COMMIT");
+  const rollback = prepare(database, "ROLLBACK");
   const savepoint = prepare(database, "SAVEPOINT one");
   const release = prepare(database, "RELEASE one");
   const undo = prepare(database, "ROLLBACK TO one");
 
-  /** Each in a savepoint, so that one that is refused takes none of the others with it. */
-  function runAlone(transaction: NamedTransaction): Result {
-    savepoint.run();
-    let result: Result;
+  /** Runs one of a group. */
+  function attempt(transaction: NamedTransaction): Result {
     try {
-      result = run(transaction, changes, records);
+      return run(transaction, changes, records);
     } catch (error) {
       if (isStoreFailure(error)) throw error;
-      result = { kind: "fault", message: error instanceof Error ? error.message : String(error) };
+      return { kind: "fault", message: error instanceof Error ? error.message : String(error) };
     }
+  }
+
+  /** In a savepoint, so that one that is refused takes none of the others with it. */
+  function attemptAlone(transaction: NamedTransaction): Result {
+    savepoint.run();
+    const result = attempt(transaction);
     if (result.kind !== "written") undo.run();
     release.run();
     return result;
   }
 
-  return {
-    commit(transactions) {
-      begin.run();
-      try {
-        counters.load();
-        const results = transactions.map(runAlone);
-        counters.save();
-        commit.run();
-        return results;
-      } catch (error) {
-        // Some failures have rolled back already.
-        if (database.isTransaction) database.exec("ROLLBACK");
-        throw error;
+  /** Runs all of a group; null where one of them has to be undone. */
+  function attemptTogether(transactions: readonly NamedTransaction[]): Result[] | null {
+    const results: Result[] = [];
+    for (const transaction of transactions) {
+      const result = attempt(transaction);
+      if (!leavesNothing(result) && result.kind !== "written") return null;
+      results.push(result);
+    }
+    return results;
+  }
+
+  function commitWith(work: () => Result[] | null): Result[] | null {
+    begin.run();
+    try {
+      counters.load();
+      const results = work();
+      if (results === null) {
+        rollback.run();
+        return null;
       }
-    },
+      counters.save();
+      commit.run();
+      return results;
+    } catch (error) {
+      // Some failures have rolled back already.
+      if (database.isTransaction) database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  return {
+    // Hardly any has to be undone, and a savepoint for each costs as much as the row that it guards.
+    commit: (transactions) =>
+      commitWith(() => attemptTogether(transactions)) ?? commitWith(() => transactions.map(attemptAlone))!,
   };
+}
+
+/** What was refused before anything was changed: the first change alone, which SQLite undoes by itself, or a repetition. */
+function leavesNothing(result: Result): boolean {
+  return result.kind === "replayed" || result.kind === "mismatch" || ("change" in result && result.change === 0);
 }
 
 function run(

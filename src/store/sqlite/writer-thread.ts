@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Observer } from "../../observation.ts";
 import { StoreUnavailable, type Outcome, type Transaction } from "../store.ts";
-import { unavailable } from "./errors.ts";
+import { errorOf, unavailable } from "./errors.ts";
 import { nameCollections, type Result } from "./named.ts";
 import { acknowledgeCommit } from "./snapshot.ts";
 import type { FromWriter, ToWriter, WriterData } from "./writer.ts";
@@ -20,14 +20,22 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** One group is being committed and one lies ready, so that the thread never waits for this one. */
+const mostGroups = 2;
+
+/** A group that grows beyond this many transactions would keep the first of them waiting. */
+const largestGroup = 1000;
+
 /**
- * Sends transactions to a thread of its own. What is written in one turn of the event loop travels as one message. The
- * thread keeps the process alive only while a write is under way.
+ * Sends transactions to a thread of its own, in groups: whatever gathers while the thread has enough to do is one message,
+ * one trip to the disk and one answer. The thread keeps the process alive only while a write is under way.
  */
 export function writerThread(data: WriterData, observe: Observer): WriterThread {
   let worker: Worker | null = null;
   /** Transactions as JSON, not sent yet. */
-  let gathered: string[] = [];
+  const gathered: string[] = [];
+  /** How many groups are with the thread. */
+  let groups = 0;
   /** Everyone who waits, in the order of the writes; the last ones for what has only been gathered yet. */
   const waiting: Waiting[] = [];
   let failing = false;
@@ -55,8 +63,10 @@ export function writerThread(data: WriterData, observe: Observer): WriterThread 
     started.on("exit", () => {
       if (worker !== started) return;
       worker = null;
+      groups = 0;
       // Those in `gathered` were not sent to it and will go to the next one.
       fail(waiting.splice(0, waiting.length - gathered.length), reason);
+      flush();
       rest();
     });
     // Nobody waits yet: see `flush` and `rest`.
@@ -65,20 +75,23 @@ export function writerThread(data: WriterData, observe: Observer): WriterThread 
   }
 
   function flush(): void {
-    const transactions = gathered;
-    gathered = [];
+    if (groups >= mostGroups || gathered.length === 0) return;
+    const transactions = gathered.splice(0, largestGroup);
     try {
       const running = start();
       running.ref();
       running.postMessage(`[${transactions.join(",")}]` satisfies ToWriter);
+      groups++;
     } catch (error) {
-      fail(waiting.splice(waiting.length - transactions.length), error);
+      fail(waiting.splice(waiting.length - gathered.length - transactions.length, transactions.length), error);
       rest();
     }
   }
 
   function receive(message: FromWriter): void {
-    if ("failed" in message) fail(waiting.splice(0, message.count), new Error(message.failed));
+    groups--;
+    flush();
+    if ("failed" in message) fail(waiting.splice(0, message.count), errorOf(message.failed));
     else settle(JSON.parse(message.results) as Result[]);
     rest();
   }

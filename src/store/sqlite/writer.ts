@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from "node:worker_threads";
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import type { Collection } from "../store.ts";
 import { connect } from "./connection.ts";
+import { failureOf, type Failure } from "./errors.ts";
 import type { NamedTransaction, Result } from "./named.ts";
 import { committerOf, type Committer } from "./transactions.ts";
 
@@ -11,27 +12,21 @@ export interface WriterData {
   readonly collections: readonly Collection[];
 }
 
-/** What it is sent: transactions as JSON, or null when there will be no more. */
+/** What it is sent: a group of transactions as JSON, or null when there will be no more. */
 export type ToWriter = string | null;
 
-/** What it sends back, in the order in which the transactions came: results as JSON, or why none of so many has happened. */
-export type FromWriter = { readonly results: string } | { readonly failed: string; readonly count: number };
+/** What it sends back for each group: the results in its order, as JSON, or why none of so many has happened. */
+export type FromWriter = { readonly results: string } | { readonly failed: Failure; readonly count: number };
 
-/** A group that grows beyond this many transactions would keep the first of them waiting. */
-const largestGroup = 1000;
-
-/** The thread that writes. It takes whatever has gathered while the disk was busy and commits that as one group. */
+/** The thread that writes: each group with one trip to the disk. */
 function write(port: MessagePort, { path, collections }: WriterData): void {
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
 
-  port.on("message", (first: ToWriter) => {
-    const { group, last } = gather(port, first);
-    if (group.length > 0) port.postMessage(commit(group));
-    if (last) {
-      database?.close();
-      port.close();
-    }
+  port.on("message", (message: ToWriter) => {
+    if (message !== null) return port.postMessage(commit(JSON.parse(message) as NamedTransaction[]));
+    database?.close();
+    port.close();
   });
 
   function commit(group: readonly NamedTransaction[]): FromWriter {
@@ -45,7 +40,7 @@ function write(port: MessagePort, { path, collections }: WriterData): void {
     } catch (error) {
       // Whatever is wrong with the connection, the next group gets a new one.
       disconnect();
-      return { failed: error instanceof Error ? error.message : String(error), count: group.length };
+      return { failed: failureOf(error), count: group.length };
     }
   }
 
@@ -57,17 +52,6 @@ function write(port: MessagePort, { path, collections }: WriterData): void {
     }
     database = committer = null;
   }
-}
-
-function gather(port: MessagePort, first: ToWriter): { group: NamedTransaction[]; last: boolean } {
-  const group: NamedTransaction[] = [];
-  for (let message: ToWriter | undefined = first; message !== undefined;) {
-    if (message === null) return { group, last: true };
-    group.push(...(JSON.parse(message) as NamedTransaction[]));
-    if (group.length >= largestGroup) break;
-    message = receiveMessageOnPort(port)?.message as ToWriter | undefined;
-  }
-  return { group, last: false };
 }
 
 if (parentPort !== null) write(parentPort, workerData as WriterData);

@@ -136,6 +136,53 @@ export function promiseLists(promises: Promises): void {
     assert.equal((await page(2)).count, 2);
   });
 
+  promises("a list whose texts look like JSON is told and cut where it should be", async (store) => {
+    const names = [`,{"id":7`, `"},{"id":8,"name":"`, `\\",{"id":9`, `]`, `,{"id":`];
+    await written(store, ...names.map((name, at) => insert(people, { name, height: `${at}.50`, active: at === 2 })));
+    const columns = ["id", "name", "age", "height", "active"];
+
+    for (let limit = 1; limit <= names.length + 1; limit++) {
+      for (const descending of [false, true]) {
+        const query: ListQuery = {
+          collection: people,
+          where: null,
+          sort: [{ column: "height", descending }, { column: "id" }],
+          limit,
+          columns,
+        };
+        const page = await store.listJSON(query);
+        const rows = await store.list(query);
+
+        const shown = rows.map(({ record }) => Object.fromEntries(columns.map((column) => [column, record[column]])));
+        assert.deepEqual(JSON.parse(page.json), shown);
+        assert.deepEqual([page.count, page.more], [rows.length, limit < names.length]);
+        assert.deepEqual(page.first, [shown[0]!["height"], shown[0]!["id"]]);
+        assert.deepEqual(page.last, [shown.at(-1)!["height"], shown.at(-1)!["id"]]);
+      }
+    }
+  });
+
+  promises("the very same query sees whatever was written since it was last asked", async (store) => {
+    const query: ListQuery = {
+      collection: people,
+      where: null,
+      sort: [{ column: "id" }],
+      limit: 2,
+      columns: ["id", "name"],
+    };
+    const names = async (): Promise<string[]> =>
+      (JSON.parse((await store.listJSON(query)).json) as { name: string }[]).map(({ name }) => name);
+
+    assert.deepEqual(await names(), []);
+    await written(store, insert(people, { name: "a" }));
+    assert.deepEqual(await names(), ["a"]);
+    assert.deepEqual(await names(), ["a"]);
+    await written(store, { kind: "update", collection: people, key: 1, values: { name: "b" } });
+    assert.deepEqual(await names(), ["b"]);
+    await written(store, { kind: "delete", collection: people, key: 1 });
+    assert.deepEqual(await names(), []);
+  });
+
   promises("the JSON of no rows is an empty array", async (store) => {
     const page = await store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 });
 

@@ -1,0 +1,106 @@
+import type { ListQuery, ListText, Value } from "../store.ts";
+import type { Cell } from "./connection.ts";
+import { compileRest, selectJSON, shownIn } from "./list.ts";
+import type { Statements } from "./statements.ts";
+import { quote, type Table } from "./table.ts";
+
+/** Reads a page as JSON text. */
+export type ReadPage = (table: Table, statements: Statements, query: ListQuery) => ListText;
+
+/** Longer pages are not remembered, in characters. */
+const longestRemembered = 64 * 1024;
+
+/**
+ * Reads pages, and remembers each for as long as its query (the very object) is there and nobody has committed anything:
+ * then it is the same page.
+ */
+export function pagesOf(version: () => number): ReadPage {
+  const remembered = new WeakMap<ListQuery, { readonly version: number; readonly page: ListText }>();
+
+  return (table, statements, query) => {
+    const now = version();
+    const known = remembered.get(query);
+    if (known !== undefined && known.version === now) return known.page;
+    const page = tellsItsEnds(table, query) ? readText(table, statements, query) : readRows(table, statements, query);
+    if (page.json.length <= longestRemembered) remembered.set(query, { version: now, page });
+    return page;
+  };
+}
+
+/** Whether the text of a page tells by itself where its rows begin and which values they are sorted by. */
+function tellsItsEnds(table: Table, query: ListQuery): boolean {
+  const shown = shownIn(table, query.columns);
+  return (
+    shown.every(({ type }) => type !== "json") &&
+    query.sort.every(({ column }) => shown.some(({ name }) => name === column))
+  );
+}
+
+/** The whole page as one text: a third cheaper than a text for each row. */
+function readText(table: Table, statements: Statements, query: ListQuery): ListText {
+  const parameters: Cell[] = [];
+  // One more than asked for tells whether there are more.
+  const rest = compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
+  const shown = shownIn(table, query.columns);
+  const names = shown.map(({ name }) => quote(name)).join(", ");
+  const [text, found] = statements(
+    `text ${names} ${rest}`,
+    () => `SELECT json_group_array(${selectJSON(table, query)}), count(*) FROM (SELECT ${names} ${rest})`,
+  ).get(...parameters) as [string, number];
+  if (found === 0) return nothing;
+
+  // The quotes inside a value are escaped, so a row begins here and nowhere else.
+  const between = `,{"${shown[0]!.name}":`;
+  const more = found > query.limit;
+  const end = more ? text.lastIndexOf(between) : text.length - 1;
+  return {
+    json: more ? `${text.slice(0, end)}]` : text,
+    count: more ? query.limit : found,
+    more,
+    // Read when asked for: most pages need one of them or none.
+    get first() {
+      const next = text.indexOf(between);
+      return sortedValues(text.slice("[".length, next === -1 ? end : next), query);
+    },
+    get last() {
+      return sortedValues(text.slice(Math.max(text.lastIndexOf(between, end - 1), 0) + 1, end), query);
+    },
+  };
+}
+
+/** Row by row, with the sorted values beside each record that does not show them. */
+function readRows(table: Table, statements: Statements, query: ListQuery): ListText {
+  const parameters: Cell[] = [];
+  const rest = compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
+  const rows = statements(`rows ${namesOf(query)} ${rest}`, () => `SELECT ${selectJSON(table, query)} ${rest}`).all(
+    ...parameters,
+  ) as [record: string, beside?: string][];
+  const count = Math.min(rows.length, query.limit);
+  if (count === 0) return nothing;
+  const valuesOf = ([record, beside]: (typeof rows)[number]): Value[] => sortedValues(beside ?? record, query);
+  return {
+    json: `[${rows
+      .slice(0, count)
+      .map(([record]) => record)
+      .join()}]`,
+    count,
+    more: rows.length > count,
+    get first() {
+      return valuesOf(rows[0]!);
+    },
+    get last() {
+      return valuesOf(rows[count - 1]!);
+    },
+  };
+}
+
+const nothing: ListText = { json: "[]", count: 0, more: false, first: null, last: null };
+
+function namesOf({ columns }: ListQuery): string {
+  return columns === undefined ? "*" : columns.join();
+}
+
+function sortedValues(record: string, { sort }: ListQuery): Value[] {
+  const values = JSON.parse(record) as Record<string, Value>;
+  return sort.map(({ column }) => values[column]!);
+}
