@@ -14,6 +14,7 @@ import { problemComponents, problemResponses, problemsOnTheWay } from "./problem
 import { standardSchemas } from "./standard.ts";
 
 const always = ["internal", "unavailable"];
+const onWrite = "insufficient_storage";
 
 function expected(facts: Partial<Endpoint>, schemes: readonly Scheme[] = []): ReadonlySet<ProblemCode> {
   const endpoint: Endpoint = {
@@ -36,13 +37,21 @@ const { challenge: _, ...silent } = scheme({ in: "header", name: "X-Custom-Token
 
 test("the problems of an endpoint follow from its facts", () => {
   const rows: readonly (readonly [Partial<Endpoint>, readonly string[]])[] = [
-    [{}, ["not_acceptable", "invalid_query"]],
-    [{ produces: "text/html", query: "ignored" }, []],
-    [{ path: "/x/{id}" }, ["not_found", "not_acceptable", "invalid_query"]],
+    [{}, ["not_acceptable", "invalid_query", onWrite]],
+    [{ produces: "text/html", query: "ignored" }, [onWrite]],
+    [{ path: "/x/{id}" }, ["not_found", "not_acceptable", "invalid_query", onWrite]],
     [{ method: "GET" }, ["not_acceptable", "malformed", "precondition_failed", "invalid_query"]],
     [
       { method: "POST", consumes: ["application/json"] },
-      ["not_acceptable", "malformed", "invalid", "content_too_large", "unsupported_media_type", "invalid_query"],
+      [
+        "not_acceptable",
+        "malformed",
+        "invalid",
+        "content_too_large",
+        "unsupported_media_type",
+        "invalid_query",
+        onWrite,
+      ],
     ],
   ];
   for (const [facts, codes] of rows) assert.deepEqual([...expected(facts)], [...codes, ...always]);

@@ -31,7 +31,7 @@ function problemResponse(status: number, mediaTypes: readonly string[]): JSONObj
     description: list(all),
     headers: answerHeaders(
       ...(status === 401 ? ["WWWAuthenticate" as const] : []),
-      ...(status === 429 || status === 503 ? ["RetryAfter" as const] : []),
+      ...(status === 429 || status === 503 || status === 507 ? ["RetryAfter" as const] : []),
     ),
     content: Object.fromEntries(
       mediaTypes.map((type) => [type, type.endsWith("json") ? { schema, examples } : { schema }]),
@@ -83,6 +83,8 @@ export function* problemsOnTheWay(endpoint: Endpoint, schemes: readonly Scheme[]
   if (consumes !== undefined) yield* ["malformed", "invalid", "content_too_large", "unsupported_media_type"] as const;
   if (method === "GET") yield* ["malformed", "precondition_failed"] as const; // conditional headers
   if (query !== "ignored") yield "invalid_query";
+  // What is wrong about credentials is counted, and that is a write too.
+  if (isUnsafe(method) || access !== "open") yield "insufficient_storage";
   yield* ["internal", "unavailable"] as const;
 }
 

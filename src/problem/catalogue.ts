@@ -239,8 +239,15 @@ export const catalogue = {
     503,
     "Service unavailable",
     "The service cannot answer at the moment.",
-    "The database does not answer, too much is waiting, or the process is being stopped.",
+    "The database or an issuer of tokens does not answer, too much is waiting, or the process is being stopped.",
     "Try again after the seconds in Retry-After.",
+  ),
+  insufficient_storage: entry(
+    507,
+    "Insufficient storage",
+    "There is no room left to store this. Nothing was changed.",
+    "The disk of the database is full. What is stored can still be read.",
+    "Tell the operator to make room, and send the request again after the seconds in Retry-After.",
   ),
 } as const satisfies Record<string, CatalogueEntry>;
 

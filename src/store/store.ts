@@ -22,11 +22,22 @@ export interface Store {
   recall(idempotency: Idempotency): Eventually<Recalled | null>;
   /** All changes or none, on the disk before the promise resolves. */
   write(transaction: Transaction): Promise<Outcome>;
-  /** Follows a collection that is only ever added to (integer keys), from any process. */
+  /** Follows a collection that is only ever added to (integer keys), from any process. A driver that has lost its server begins again with the first row. */
   follow(collection: Collection, onRow: (row: Row) => void): Promise<Feed>;
   /** Resolves while the store answers and its schema is in place; rejects with the reason. */
   check(): Promise<void>;
+  /** How busy the way to the database is; left out where there are no connections to wait for. */
+  connections?(): ConnectionCounts;
   close(): Promise<void>;
+}
+
+/** The connections of a store at one moment. */
+export interface ConnectionCounts {
+  readonly busy: number;
+  readonly idle: number;
+  /** Work that waits for a connection. */
+  readonly waiting: number;
+  readonly max: number;
 }
 
 /** A table, as the store needs to know it. */
@@ -235,6 +246,11 @@ export class StoreUnavailable extends Error {
     super(message, options);
     this.name = "StoreUnavailable";
   }
+}
+
+/** The store has no room left to write; reading may go on. */
+export class StoreFull extends StoreUnavailable {
+  override readonly name = "StoreFull";
 }
 
 /** The store cannot be used as it is set up: its address, its rights, its server. Each problem names its cure. */

@@ -1,4 +1,4 @@
-import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../store.ts";
+import { MigrationNeeded, StoreFull, StoreSetupError, StoreUnavailable } from "../store.ts";
 import { refusedState } from "./own-tables.ts";
 
 /** The codes that are told apart (postgresql.org/docs/current/errcodes-appendix.html). */
@@ -16,6 +16,8 @@ export const state = {
   deadlock: "40P01",
   privilege: "42501",
   noTable: "42P01",
+  diskFull: "53100",
+  tooManyClients: "53300",
   tooLargeForIndex: "54000",
   refused: refusedState,
 } as const;
@@ -52,6 +54,23 @@ export class ReadOnly extends StoreUnavailable {
   }
 }
 
+/** No connection came about, so nothing can have been done. */
+export class NotConnected extends StoreUnavailable {
+  constructor(cause: unknown) {
+    super(`PostgreSQL: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** The server takes no more connections. */
+export function isCrowded(error: unknown): boolean {
+  return stateOf(error instanceof NotConnected ? error.cause : error) === state.tooManyClients;
+}
+
+/** We have stopped waiting. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && !isServerError(error) && /timeout/.test(error.message);
+}
+
 export function isReadOnly(error: unknown): boolean {
   return error instanceof ReadOnly || stateOf(error) === state.readOnly;
 }
@@ -73,7 +92,9 @@ export function storeError(error: unknown): unknown {
   if (found === state.notNull || found === state.check || found === state.tooLargeForIndex || found?.startsWith("22"))
     return new TypeError((error as Error).message, { cause: error });
   if (found?.startsWith("42") && found !== state.privilege && found !== state.noTable) return error;
-  return unavailable(error);
+  return found === state.diskFull
+    ? new StoreFull(`PostgreSQL: ${reasonOf(error)}`, { cause: error })
+    : unavailable(error);
 }
 
 /** The store does not answer, and why. */

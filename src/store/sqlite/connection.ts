@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StoreUnavailable } from "../store.ts";
+import { unavailable } from "./errors.ts";
 
 /** What SQLite keeps in one field. */
 export type Cell = string | number | bigint | null;
@@ -41,12 +41,12 @@ export function prepare(database: DatabaseSync, sql: string): Statement {
 export function createFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
+    // A new name is on the disk only when its directory is.
+    const directory = openSync(dirname(path), "r");
+    fsyncSync(directory);
+    closeSync(directory);
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
-    throw new StoreUnavailable(`SQLite: the file ${path} cannot be made`, { cause: error });
+    throw unavailable(error);
   }
-  // A new name is on the disk only when its directory is.
-  const directory = openSync(dirname(path), "r");
-  fsyncSync(directory);
-  closeSync(directory);
 }

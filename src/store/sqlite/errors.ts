@@ -1,4 +1,4 @@
-import { StoreUnavailable } from "../store.ts";
+import { StoreFull, StoreUnavailable } from "../store.ts";
 
 /** The result codes that are told apart (sqlite.org/rescode.html). */
 export const code = {
@@ -20,6 +20,13 @@ export function isBusy(error: unknown): boolean {
   return found !== null && (found & 0xff) === 5;
 }
 
+/** There is no room on the disk: SQLITE_FULL, and what the system says of a file that cannot be made. Nothing was written then. */
+function isFull(error: unknown): boolean {
+  const found = codeOf(error);
+  if (found !== null) return (found & 0xff) === 13;
+  return error instanceof Error && "code" in error && (error.code === "ENOSPC" || error.code === "EDQUOT");
+}
+
 /**
  * The store failed, and not the one statement: the disk, the file, a lock, memory. What the statement itself may be
  * blamed for are ERROR, TOOBIG, CONSTRAINT, MISMATCH and RANGE.
@@ -39,7 +46,38 @@ function isClosed(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_INVALID_STATE";
 }
 
-/** The store does not answer, and why. */
+/** What SQLite's own words do not say. */
+const meanings: Readonly<Record<number, string>> = {
+  // SQLITE_CORRUPT is also what becomes of EIO from a read.
+  11: "the disk cannot be read or the file is damaged",
+  // SQLITE_IOERR_SHMSIZE: the commit may be in the log, so this is not told as full.
+  4874: "the index of the log cannot grow, the disk may be full",
+};
+
+/** The store does not answer, and why: with SQLite's code, which tells one I/O error from another. */
 export function unavailable(cause: unknown): StoreUnavailable {
-  return new StoreUnavailable(`SQLite: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  const message = cause instanceof Error ? cause.message : String(cause);
+  if (isFull(cause))
+    return new StoreFull(`SQLite: the disk is full. Make room where the database is (${message})`, { cause });
+  const found = codeOf(cause);
+  const meaning = found === null ? undefined : meanings[found];
+  const reason = meaning === undefined ? message : `${meaning} (${message})`;
+  return new StoreUnavailable(`SQLite: ${reason}${found === null ? "" : `, code ${found}`}`, { cause });
+}
+
+/** An error as it travels between threads. */
+export interface Failure {
+  readonly message: string;
+  /** SQLite's extended result code; null where the error is not from SQLite. */
+  readonly errcode: number | null;
+}
+
+/** What may travel of an error. */
+export function failureOf(error: unknown): Failure {
+  return { message: error instanceof Error ? error.message : String(error), errcode: codeOf(error) };
+}
+
+/** The error that has travelled. */
+export function errorOf({ message, errcode }: Failure): Error {
+  return Object.assign(new Error(message), errcode === null ? {} : { errcode });
 }

@@ -35,7 +35,12 @@ export function snapshotOf(database: DatabaseSync): Snapshot {
   function release(): void {
     if (!held) return;
     held = false;
-    commit.run();
+    try {
+      commit.run();
+    } catch {
+      // The disk failed while it was read. Whoever read was told, and nothing was to be written.
+      if (database.isTransaction) database.exec("ROLLBACK");
+    }
   }
 
   function endOfTurn(): void {

@@ -1,0 +1,70 @@
+/**
+ * Reads at a rate that does not follow the server: each client asks when its next request is due, whether or not the server
+ * has kept up, and what waited for an earlier answer is counted from when it was due (no coordinated omission). What this
+ * process is late by itself is not counted. Rate 0: each client asks as soon as it has its answer.
+ * Told what to do by a JSON argument, it prints what it found as JSON.
+ */
+import { connect } from "node:net";
+import { createHistogram } from "node:perf_hooks";
+import type { LoadResult } from "./round.ts";
+
+/** What is asked, and how often. */
+export interface Reads {
+  readonly address: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clients: number;
+  /** Of all clients together; 0 for as fast as they are answered. */
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+const { address, path, headers, clients, perSecond, seconds } = JSON.parse(process.argv[2] ?? "") as Reads;
+const { hostname, port, host } = new URL(address);
+const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+const request = Buffer.from(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\n${fields.join("")}\r\n`);
+const everyMs = perSecond === 0 ? 0 : (1000 * clients) / perSecond;
+const start = performance.now() + 50;
+const end = start + seconds * 1000;
+const latencies = createHistogram();
+
+await Promise.all(Array.from({ length: clients }, (_, at) => ask(start + (at * everyMs) / clients)));
+const result: LoadResult = {
+  requests: latencies.count,
+  p50Ms: latencies.percentile(50) / 1e6,
+  p99Ms: latencies.percentile(99) / 1e6,
+};
+console.log(JSON.stringify(result));
+
+function ask(firstDue: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname).setNoDelay(true).setEncoding("latin1");
+    let due = firstDue;
+    let since = 0;
+    let received = "";
+    const send = (from: number): void => {
+      since = from;
+      received = "";
+      socket.write(request);
+    };
+    const next = (): void => {
+      const now = performance.now();
+      due = everyMs === 0 ? now : due + everyMs;
+      if (Math.max(now, due) >= end) {
+        resolve();
+        socket.destroy();
+      } else if (due <= now) send(due);
+      else setTimeout(() => send(performance.now()), due - now);
+    };
+    socket.on("connect", () => setTimeout(() => send(performance.now()), due - performance.now()));
+    socket.on("error", reject);
+    socket.on("close", () => reject(new Error("The server closed the connection.")));
+    socket.on("data", (chunk: string) => {
+      received += chunk;
+      if (!received.endsWith("}")) return;
+      if (!received.startsWith("HTTP/1.1 200 ")) reject(new Error(`Another answer than 200:\n${received}`));
+      latencies.record(Math.max(1, Math.round((performance.now() - since) * 1e6)));
+      next();
+    });
+  });
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { DatabaseSync } from "node:sqlite";
+import type { ServiceProcess } from "./service-process.ts";
+
+export const password = "outlives every fault";
+
+/** One user that a client wants to make exactly once, and what it was told of it. */
+export interface Entry {
+  readonly key: string;
+  readonly email: string;
+  /** The id that was acknowledged; null where none was. */
+  acknowledged: number | null;
+}
+
+/** An answer that was no acknowledgement. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly type: string | null;
+  readonly retryAfter: string | null;
+}
+
+/** What is to happen while clients write. */
+export interface After {
+  readonly acknowledged: number;
+  call(): void;
+}
+
+/** What clients were told, to be held against what is stored. */
+export interface Ledger {
+  readonly entries: readonly Entry[];
+  readonly refusals: readonly Refusal[];
+  /** `clients` write at once, each until it is refused for the first time. `after.call` comes once so many were acknowledged. */
+  writeUntilRefused(service: ServiceProcess, clients: number, after?: After): Promise<void>;
+  /** Sends once more what was not acknowledged, under the same keys. Gives the statuses. */
+  retry(service: ServiceProcess): Promise<number[]>;
+  /** Asserts that every acknowledged user is there, under its id, and that each of the others is there once or not at all. */
+  holds(service: ServiceProcess): Promise<void>;
+}
+
+export function makeLedger(): Ledger {
+  const entries: Entry[] = [];
+  const refusals: Refusal[] = [];
+
+  async function write({ address }: ServiceProcess, headers: Headers, entry: Entry): Promise<number> {
+    const response = await fetch(`${address}/users`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json", "idempotency-key": entry.key },
+      body: JSON.stringify({ name: "Once", email: entry.email }),
+    });
+    const { id, code } = (await response.json()) as { id: number; code: string };
+    if (response.status === 201) entry.acknowledged = id;
+    else {
+      const [type, retryAfter] = [response.headers.get("content-type"), response.headers.get("retry-after")];
+      refusals.push({ status: response.status, code, type, retryAfter });
+    }
+    return response.status;
+  }
+
+  return {
+    entries,
+    refusals,
+    async writeUntilRefused(service, clients, after) {
+      const headers = await logIn(service);
+      let acknowledged = 0;
+      const client = async (): Promise<void> => {
+        for (let status = 201; status === 201;) {
+          const key = randomUUID();
+          const entry = { key, email: `${key}@example.com`, acknowledged: null };
+          entries.push(entry);
+          status = await write(service, headers, entry);
+          if (status === 201 && ++acknowledged === after?.acknowledged) after.call();
+        }
+      };
+      await Promise.all(Array.from({ length: clients }, client));
+    },
+    async retry(service) {
+      const headers = await logIn(service);
+      const open = entries.filter(({ acknowledged }) => acknowledged === null);
+      return Promise.all(open.map((entry) => write(service, headers, entry)));
+    },
+    async holds(service) {
+      const found = await allUsers(service, await logIn(service));
+      const ids = new Map(found.map(({ id, email }) => [email, id]));
+      assert.equal(ids.size, found.length, "an e-mail is there twice");
+      const lost = entries.filter(
+        ({ email, acknowledged }) => acknowledged !== null && ids.get(email) !== acknowledged,
+      );
+      assert.equal(lost.length, 0, `${lost.length} of ${entries.length} are lost or have another id`);
+      const known = new Set(entries.map(({ email }) => email));
+      assert.ok(
+        found.every(({ email }) => known.has(email)),
+        "somebody is there whom nobody made",
+      );
+    },
+  };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export async function logIn({ address }: ServiceProcess): Promise<Headers> {
+  const response = await fetch(`${address}/api/token/`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username: "admin", password }),
+  });
+  assert.equal(response.status, 200);
+  const { access } = (await response.json()) as { access: string };
+  return { authorization: `Bearer ${access}` };
+}
+
+/** Goes on asking until `stop`, and gives the statuses that there were. */
+export function readAllTheWhile(service: ServiceProcess, headers: Headers): { stop(): Promise<ReadonlySet<number>> } {
+  const statuses = new Set<number>();
+  let stopped = false;
+  const reading = (async () => {
+    while (!stopped) {
+      const response = await fetch(`${service.address}/users/1`, { headers });
+      await response.arrayBuffer();
+      statuses.add(response.status);
+    }
+  })();
+  return {
+    async stop() {
+      stopped = true;
+      await reading;
+      return statuses;
+    },
+  };
+}
+
+async function allUsers(
+  { address }: ServiceProcess,
+  headers: Headers,
+): Promise<readonly { readonly id: number; readonly email: string }[]> {
+  const users: { id: number; email: string }[] = [];
+  for (let next: string | undefined = "/users?limit=1000"; next !== undefined;) {
+    const response = await fetch(address + next, { headers });
+    users.push(...((await response.json()) as { id: number; email: string }[]));
+    next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  }
+  return users.filter(({ id }) => id !== 1);
+}
+
+/** Asserts that SQLite finds nothing torn, and that every user has its account: both were made by one transaction. */
+export function isSound(file: string): void {
+  const database = new DatabaseSync(file, { returnArrays: true });
+  const ask = (sql: string): unknown => database.prepare(sql).all();
+  assert.deepEqual(ask("PRAGMA integrity_check"), [["ok"]]);
+  assert.deepEqual(ask("PRAGMA foreign_key_check"), []);
+  assert.deepEqual(ask("SELECT id FROM users WHERE id NOT IN (SELECT id FROM accounts)"), []);
+  database.close();
+}

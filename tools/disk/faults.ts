@@ -1,0 +1,79 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readSync, realpathSync, rmSync, writeSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import path from "node:path";
+
+/** A folder whose disk fails or is slow on command, for processes that are started with `environment`. Linux alone. */
+export interface FaultyDisk extends Disposable {
+  readonly folder: string;
+  /** What was synced, as a power cut would leave it; only where it was asked for. */
+  readonly kept: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** From now on every such call fails with this error, until `heal`. */
+  fail(call: "write" | "sync" | "read", error: "EIO" | "ENOSPC"): void;
+  /** From now on a sync takes this much longer, in milliseconds. */
+  slow(syncMs: number): void;
+  heal(): void;
+  /** How many calls have failed. */
+  failed(): number;
+}
+
+const places = { write: 0, sync: 4, read: 8, delay: 12, failed: 16 } as const;
+
+/** Makes one, with a folder of its own. Throws, with what to install, where there is no C compiler. */
+export function makeFaultyDisk({ keep = false }: { readonly keep?: boolean } = {}): FaultyDisk {
+  const root = realpathSync(mkdtempSync(path.join(tmpdir(), "latchkey-disk-")));
+  const folder = path.join(root, "disk");
+  const kept = path.join(root, "kept");
+  for (const each of [folder, kept]) mkdirSync(each);
+  const library = compile(root);
+  const controlFile = path.join(root, "control");
+  const control = openSync(controlFile, "w+", 0o600);
+  writeSync(control, Buffer.alloc(20));
+
+  function set(place: number, value: number): void {
+    const bytes = Buffer.alloc(4);
+    bytes.writeInt32LE(value);
+    writeSync(control, bytes, 0, 4, place);
+  }
+
+  return {
+    folder,
+    kept,
+    environment: {
+      LD_PRELOAD: library,
+      DISK_FAULTS_CONTROL: controlFile,
+      DISK_FAULTS_FOLDER: folder,
+      ...(keep ? { DISK_FAULTS_KEPT: kept } : {}),
+    },
+    fail: (call, error) => set(places[call], constants.errno[error]),
+    slow: (syncMs) => set(places.delay, syncMs * 1000),
+    heal() {
+      for (const place of [places.write, places.sync, places.read, places.delay]) set(place, 0);
+    },
+    failed() {
+      const bytes = Buffer.alloc(4);
+      readSync(control, bytes, 0, 4, places.failed);
+      return bytes.readInt32LE();
+    },
+    [Symbol.dispose]() {
+      closeSync(control);
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+function compile(root: string): string {
+  const library = path.join(root, "faults.so");
+  const source = path.join(import.meta.dirname, "faults.c");
+  const done = spawnSync("gcc", ["-shared", "-fPIC", "-O2", "-o", library, source, "-ldl", "-lpthread"], {
+    encoding: "utf8",
+  });
+  if (done.status === 0) return library;
+  rmSync(root, { recursive: true, force: true });
+  throw new Error(
+    done.error === undefined
+      ? `gcc cannot compile ${source}:\n${done.stderr}`
+      : "gcc is not installed. Install it: apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev",
+  );
+}

@@ -1,0 +1,39 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, realpathSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+/** A file system of a few MiB, in memory. */
+export interface SmallDisk extends Disposable {
+  readonly folder: string;
+  /** Takes this much of the room, in bytes, or whatever is left of it. */
+  fill(bytes?: number): void;
+  /** Gives back what was taken. */
+  makeRoom(): void;
+}
+
+/** Mounts one. Throws, with the reason, where this process may not. */
+export function mountSmallDisk(mebibytes: number): SmallDisk {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "latchkey-small-")));
+  const ballast = path.join(folder, "ballast");
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m,mode=700`, "latchkey-test", folder], {
+      stdio: "pipe",
+    });
+  } catch (error) {
+    rmSync(folder, { recursive: true });
+    throw new Error("A file system cannot be mounted: these tests run as root, on Linux.", { cause: error });
+  }
+  return {
+    folder,
+    fill(bytes) {
+      const { bavail, bsize } = statfsSync(folder);
+      writeFileSync(ballast, Buffer.alloc(bytes ?? bavail * bsize));
+    },
+    makeRoom: () => rmSync(ballast),
+    [Symbol.dispose]() {
+      execFileSync("umount", [folder]);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
