@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addDatabaseCommands } from "./db-commands.ts";
 import { exits } from "./exit.ts";
 import { addExplainCommand } from "./explain-command.ts";
 import { addKeyCommands } from "./key-commands.ts";
@@ -45,6 +46,7 @@ function makeProgram(): Command {
   addTokenCommands(program.command("token").description("API tokens: create, revoke, check"));
   addSessionCommands(program.command("session").description("sessions: list, end"));
   addKeyCommands(program.command("key").description("the keys that sign access tokens: new, activate, retire, list"));
+  addDatabaseCommands(program.command("db").description("the database: move, backup, restore, check"));
   addExplainCommand(program);
   return program;
 }

@@ -7,12 +7,18 @@ import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
 import { plain } from "./parameters.ts";
 import type { Session } from "./session.ts";
 
+/** How long a migration may be without a statement, in milliseconds: its process has gone without a word. */
+const idleMs = 60_000;
+
 /** Creates what is not there and adds to what is; all of it or nothing, and one process at a time. */
 export async function prepareSchema(session: Session, collections: readonly Collection[]): Promise<void> {
   requireSoundDeclarations(collections, encode);
   if ((await unprepared(session, collections)).length === 0) return;
   // Whatever isolation is the default: what another process has made while this one waited must be seen.
-  await session.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+  // And whoever went away in the middle of it must not keep the others from it.
+  await session.run(
+    `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
+  );
   try {
     await session.send(plain(migrationLock));
     if ((await requireKnownVersion(session)) === 0) await session.run(ownTables);

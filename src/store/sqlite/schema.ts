@@ -7,7 +7,7 @@ import { isBusy } from "./errors.ts";
 import { fitTable } from "./migration.ts";
 
 /** The version of what this file makes. A database with a higher one was written by a newer program. */
-const schemaVersion = 1;
+export const schemaVersion = 1;
 
 /** How long to go on asking for the WAL mode while another process opens the same file, in milliseconds. */
 const walPatienceMs = 5000;

@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import type { BackupOptions, RestoreCommandOptions } from "./db-actions.ts";
+
+/** Loaded by those who ask for it alone, so that help is there at once. */
+const actions = () => import("./db-actions.ts");
+
+/** `latchkey db …` */
+export function addDatabaseCommands(db: Command): void {
+  db.command("move")
+    .description("copy everything into an empty database and compare both; the service must be stopped")
+    .argument("<from>", "sqlite:PATH or postgres://USER@HOST/NAME")
+    .argument("<to>", "sqlite:PATH or postgres://USER@HOST/NAME; PGPASSWORD keeps the password out of sight")
+    .option("--json", "answer in JSON")
+    .action(async (from: string, to: string, options: object) => (await actions()).move(from, to, options));
+  db.command("backup")
+    .description("write the SQLite database as it is now into a file, also while the service is running")
+    .argument("<file>")
+    .option("--force", "replace the file where there is one")
+    .option("--json", "answer in JSON")
+    .action(async (file: string, options: BackupOptions) => (await actions()).backup(file, options));
+  db.command("restore")
+    .description("put a backup in the place of the SQLite database; the service must be stopped; logins end")
+    .argument("<file>")
+    .option("--keep-logins", "keep sessions and tokens of logins, also those that ended after the backup")
+    .option("--revoke-all", "end API tokens and named keys too")
+    .option("--json", "answer in JSON")
+    .action(async (file: string, options: RestoreCommandOptions) => (await actions()).restore(file, options));
+  db.command("check")
+    .description("look for damage in the database, and tell what it holds")
+    .option("--json", "answer in JSON")
+    .action(async (options: object) => (await actions()).check(options));
+}

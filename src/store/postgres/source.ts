@@ -1,0 +1,81 @@
+import type { Secret } from "../../crypto/secret.ts";
+import { CopyError, countRows, requireVersion, type Checked, type StoreSource } from "../copy.ts";
+import { contentOf, copiedTables, rememberedCollections } from "./content.ts";
+import { stateOf } from "./errors.ts";
+import { quote } from "./names.ts";
+import { schemaVersion } from "./own-tables.ts";
+import { plain } from "./parameters.ts";
+import type { Session } from "./session.ts";
+import { connectWhole, hasTables, unhurried, type Whole } from "./whole.ts";
+
+/** How long to wait for somebody who is writing, in milliseconds. */
+const lockMs = 5000;
+
+/** The state of a lock that was not to be had. */
+const lockNotAvailable = "55P03";
+
+/** Opens a database to copy it. Its tables are locked against writers until it is closed. */
+export async function openSource(url: Secret): Promise<StoreSource> {
+  const whole = await connectWhole(url);
+  const { session, told, close } = whole;
+  try {
+    requireVersion(await versionOf(whole), schemaVersion);
+    await requireNobodyElse(whole);
+    // The locks come first: the state that the transaction sees is that of its first query.
+    const before = await rememberedCollections(session);
+    await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unhurried}; SET LOCAL lock_timeout = ${lockMs}`);
+    await lock(session, [...copiedTables(before).keys()]);
+    return { ...contentOf(session, await rememberedCollections(session)), close };
+  } catch (error) {
+    await close();
+    throw told(error);
+  }
+}
+
+/** Looks at a database, also while it is in use. */
+export async function checkDatabase(url: Secret): Promise<Checked> {
+  const whole = await connectWhole(url);
+  const { session, told, close } = whole;
+  try {
+    await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unhurried}`);
+    const version = await versionOf(whole);
+    const tables = await countRows(contentOf(session, await rememberedCollections(session)));
+    return { version, tables, problems: [] };
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await close();
+  }
+}
+
+async function versionOf({ session, address }: Whole): Promise<number> {
+  if (!(await hasTables(session))) throw new CopyError("not_latchkey", `${address.shown} has no tables of Latchkey.`);
+  const [row] = await session.send(plain("SELECT version FROM latchkey_version"));
+  return row![0] as number;
+}
+
+/** The locks keep writers waiting, and what they wrote afterwards would be left behind. */
+async function requireNobodyElse({ session, address }: Whole): Promise<void> {
+  const [row] = await session.send(
+    plain(
+      "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey' AND pid <> pg_backend_pid()",
+    ),
+  );
+  const count = row![0] as number;
+  if (count > 0)
+    throw new CopyError(
+      "in_use",
+      `${address.shown} is in use by ${count} connections of a Latchkey. Stop the service and every command that works on it, and try again.`,
+    );
+}
+
+async function lock(session: Session, tables: readonly string[]): Promise<void> {
+  try {
+    await session.run(`LOCK TABLE ${tables.map(quote).join(", ")} IN SHARE MODE`);
+  } catch (error) {
+    if (stateOf(error) !== lockNotAvailable) throw error;
+    throw new CopyError("in_use", "Somebody is writing to the database. Stop the service and try again.", {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import { existsSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { CopyError, type Counters, type StoreTarget } from "../copy.ts";
+import type { Collection } from "../store.ts";
+import { encode } from "./codec.ts";
+import { connect, prepare, type Statement } from "./connection.ts";
+import { contentOf, copiedTables } from "./content.ts";
+import { draftOf, type Draft } from "./draft.ts";
+import { prepareFile } from "./schema.ts";
+import { quote } from "./table.ts";
+
+/** Begins a new file, which appears under its name when it is kept. */
+export function openTarget(path: string): StoreTarget {
+  if (existsSync(path))
+    throw new CopyError("not_empty", `${path} is there already. Name a file that is not there yet, or move it away.`);
+  const draft = draftOf(path, "moving");
+  return fill(draft);
+}
+
+function fill(draft: Draft): StoreTarget {
+  let database: DatabaseSync | null = null;
+  let collections: readonly Collection[] = [];
+  const statements = new Map<string, Statement>();
+
+  function opened(): DatabaseSync {
+    if (database === null) throw new TypeError("The target was not created");
+    return database;
+  }
+
+  function insertInto(name: string): Statement {
+    let statement = statements.get(name);
+    if (statement === undefined) {
+      const { columns } = copiedTables(collections).get(name)!;
+      const places = columns.map(() => "?").join(", ");
+      const names = columns.map((column) => quote(column.name)).join(", ");
+      statement = prepare(opened(), `INSERT INTO ${quote(name)} (${names}) VALUES (${places})`);
+      statements.set(name, statement);
+    }
+    return statement;
+  }
+
+  function close(): void {
+    statements.clear();
+    database?.close();
+    database = null;
+  }
+
+  return {
+    async create(wanted) {
+      collections = wanted;
+      prepareFile(draft.path, collections);
+      database = connect(draft.path);
+      // Rows may refer to rows that come later; all references are looked at in the end. And what is not kept need not be synced.
+      database.exec("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN IMMEDIATE");
+    },
+    async write(name, rows) {
+      const statement = insertInto(name);
+      const { columns } = copiedTables(collections).get(name)!;
+      for (const cells of rows) statement.run(...columns.map((column, at) => encode(column, cells[at])));
+    },
+    async complete(counters) {
+      setCounters(opened(), counters);
+      requireReferences(opened());
+      return contentOf(opened(), collections);
+    },
+    async keep() {
+      opened().exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
+      close();
+      draft.keep();
+    },
+    async close() {
+      close();
+      draft.discard();
+    },
+  };
+}
+
+function setCounters(database: DatabaseSync, { revision, nextKeys }: Counters): void {
+  prepare(database, "UPDATE latchkey_revision SET revision = ?").run(revision);
+  const set = prepare(database, "INSERT INTO latchkey_keys (collection, next) VALUES (?, ?)");
+  for (const [name, next] of Object.entries(nextKeys)) set.run(name, next);
+}
+
+function requireReferences(database: DatabaseSync): void {
+  const dangling = prepare(database, `SELECT DISTINCT "table", parent FROM pragma_foreign_key_check`).all();
+  if (dangling.length === 0) return;
+  const shown = dangling.map(([table, parent]) => `${String(table)} to ${String(parent)}`).join(", ");
+  throw new CopyError("differs", `Rows refer to rows that are not there: ${shown}. Mend them in the source first.`);
+}
