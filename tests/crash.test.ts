@@ -1,112 +1,83 @@
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { type ServiceProcess, startService } from "./service-process.ts";
+import { makeLedger } from "./ledger.ts";
+import { postgresServers, urlOf, type PostgresServer } from "./postgres-server.ts";
+import { startService, type ServiceProcess } from "./service-process.ts";
 
-// `npm test` kills the service a few times, `npm run test:crash` fifty times.
+// `npm test` kills the service a few times, `npm run test:crash` and `npm run test:crash:postgres` fifty times.
 const rounds = Number(process.env["CRASH_ROUNDS"] ?? 3);
+const onPostgres = process.env["CRASH_STORE"] === "postgres";
 const password = "outlives every kill";
-const lanes = 8;
 
-/** One write that a client wants to happen exactly once, and what it was told of it. */
-interface Entry {
-  readonly key: string;
-  readonly email: string;
-  /** The id that was acknowledged; null where no answer came. */
-  acknowledged: number | null;
-}
-
-test(`killed ${rounds} times under load: nothing acknowledged is lost, nothing is doubled by a retry, nothing comes back`, async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-crash-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+test(`killed ${rounds} times under load: nothing acknowledged is lost, torn, doubled by a retry or brought back`, async (t) => {
+  const { database, server } = await (onPostgres ? inPostgres(t) : inSQLite(t));
   const settings = {
-    LATCHKEY_DATABASE: `sqlite:${path.join(folder, "latchkey.db")}`,
+    LATCHKEY_DATABASE: database,
     LATCHKEY_ADMIN_PASSWORD: password,
+    // What was ended must be refused for that, and not for its age.
+    LATCHKEY_ACCESS_SECONDS: "3600",
+    ...(onPostgres ? { LATCHKEY_SECRET: "known to every process of it, at any time" } : {}),
   };
-  const ledger: Entry[] = [];
-  const deleted: number[] = [];
-  let slowestStartMs = 0;
+  const ledger = makeLedger(password);
+  const slowest = { start: 0, recovery: 0 };
 
   for (let round = 0; round < rounds; round++) {
     const startedAt = performance.now();
     await using service = await startService(settings);
-    const headers = await logIn(service);
-    slowestStartMs = Math.max(slowestStartMs, performance.now() - startedAt);
+    await ready(service);
+    slowest.start = Math.max(slowest.start, performance.now() - startedAt);
+    await ledger.settle(service);
 
-    const unanswered = ledger.filter((entry) => entry.acknowledged === null);
-    for (const entry of unanswered) await write(service, headers, entry);
-    const victim = ledger[round * 3];
-    if (victim !== undefined) {
-      const gone = await fetch(`${service.address}/users/${victim.acknowledged}`, { method: "DELETE", headers });
-      if (gone.status === 204) deleted.push(victim.acknowledged!);
-    }
-
-    const busy = Array.from({ length: lanes }, async () => {
-      for (;;) {
-        const key = randomUUID();
-        const entry: Entry = { key, email: `${key}@example.com`, acknowledged: null };
-        ledger.push(entry);
-        await write(service, headers, entry);
-      }
-    }).map((lane) => lane.catch(() => undefined));
-    await wait(150 + round * 7);
+    const load = ledger.load(service);
+    await load.begun;
+    await wait((round * 7) % 100);
+    // The server alone and the process after it, both at once, the process alone.
+    if (server !== null && round % 3 === 0)
+      slowest.recovery = Math.max(slowest.recovery, await restart(server, service));
+    const killed = server !== null && round % 3 === 1 ? server.kill() : null;
     process.kill(service.pid, "SIGKILL");
-    await Promise.all(busy);
+    await killed;
+    await load.stop();
+    if (killed !== null) await server?.start();
   }
 
   await using service = await startService(settings);
-  const headers = await logIn(service);
-  for (const entry of ledger) if (entry.acknowledged === null) await write(service, headers, entry);
-  const found = await allUsers(service, headers);
-
-  assert.ok(ledger.length > rounds * lanes, `${ledger.length} writes`);
-  const expected = ledger.filter(({ acknowledged }) => !deleted.includes(acknowledged!));
-  assert.deepEqual(found.map(({ email }) => email).toSorted(), expected.map(({ email }) => email).toSorted());
-  const ids = new Map(found.map(({ id, email }) => [email, id]));
-  assert.deepEqual(
-    expected.filter(({ email, acknowledged }) => ids.get(email) !== acknowledged),
-    [],
-  );
+  await ledger.settle(service);
+  await ledger.verify(service);
   t.diagnostic(
-    `${ledger.length} writes, ${deleted.length} deletions, slowest start with a login ${Math.round(slowestStartMs)} ms`,
+    `${ledger.summary()}; slowest start until ready ${Math.round(slowest.start)} ms` +
+      (server === null ? "" : `, ready again ${Math.round(slowest.recovery)} ms at most after the server was`),
   );
 });
 
-async function logIn({ address }: ServiceProcess): Promise<Record<string, string>> {
-  const response = await fetch(`${address}/api/token/`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ username: "admin", password }),
-  });
-  const { access } = (await response.json()) as { access: string };
-  return { authorization: `Bearer ${access}` };
+/** Kills the server under a service that goes on; gives how long after its return that was ready, in milliseconds. */
+async function restart(server: PostgresServer, service: ServiceProcess): Promise<number> {
+  await server.kill();
+  await wait(200);
+  assert.equal((await fetch(`${service.address}/readyz`)).status, 503);
+  await server.start();
+  const back = performance.now();
+  await ready(service);
+  return performance.now() - back;
 }
 
-/** Rejects where the service went away before it answered. */
-async function write({ address }: ServiceProcess, headers: Record<string, string>, entry: Entry): Promise<void> {
-  const response = await fetch(`${address}/users`, {
-    method: "POST",
-    headers: { ...headers, "content-type": "application/json", "idempotency-key": entry.key },
-    body: JSON.stringify({ name: "Once", email: entry.email }),
-  });
-  const body = (await response.json()) as { id: number };
-  assert.equal(response.status, 201, JSON.stringify(body));
-  entry.acknowledged = body.id;
+async function ready({ address }: ServiceProcess): Promise<void> {
+  while ((await fetch(`${address}/readyz`)).status !== 200) await wait(10);
 }
 
-async function allUsers(
-  { address }: ServiceProcess,
-  headers: Record<string, string>,
-): Promise<{ readonly id: number; readonly email: string }[]> {
-  const users: { id: number; email: string }[] = [];
-  for (let next: string | undefined = "/users?limit=1000"; next !== undefined;) {
-    const response = await fetch(address + next, { headers });
-    users.push(...((await response.json()) as { id: number; email: string }[]));
-    next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
-  }
-  return users.filter(({ id }) => id !== 1);
+async function inSQLite(t: TestContext): Promise<{ database: string; server: null }> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-crash-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return { database: `sqlite:${path.join(folder, "latchkey.db")}`, server: null };
+}
+
+async function inPostgres(t: TestContext): Promise<{ database: string; server: PostgresServer }> {
+  const servers = await postgresServers();
+  t.after(() => servers[Symbol.asyncDispose]());
+  const server = await servers.primary();
+  return { database: urlOf(server), server };
 }

@@ -1,25 +1,65 @@
 import type { Secret } from "../../crypto/secret.ts";
+import { StoreSetupError } from "../store.ts";
 
 /** A URL of libpq's form, read as far as this driver has to know it. */
 export interface Address {
-  /** For `pg`; it has the password. */
-  readonly connectionString: string;
+  /** One URL for each server that may be the one that writes, in the order given. For `pg`; they have the password. */
+  readonly servers: readonly string[];
+  /** Only a server that writes will do: there are several, or `target_session_attrs` asks for it. */
+  readonly writable: boolean;
   /** PgBouncer in transaction mode is in between: nothing may belong to a connection for longer than a transaction. */
   readonly pooled: boolean;
   /** For messages: user, host and database. */
   readonly shown: string;
 }
 
+/** Whether the text is a URL of PostgreSQL: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…`, with one host or several. */
+export function isPostgresURL(text: string): boolean {
+  return /^postgres(?:ql)?:\/\/[^\s]+$/.test(text) && urlsOf(text).every((each) => URL.canParse(each));
+}
+
 /** Reads the URL. `pgbouncer=true` is ours; the rest is for `pg`, with libpq's meaning of `sslmode`. */
 export function readAddress(secret: Secret): Address {
-  const url = new URL(secret.reveal().toString());
-  const pooled = url.searchParams.get("pgbouncer") === "true";
-  url.searchParams.delete("pgbouncer");
-  if (!url.searchParams.has("uselibpqcompat")) url.searchParams.set("uselibpqcompat", "true");
-  const host = url.searchParams.get("host") ?? url.host;
+  const servers = urlsOf(secret.reveal().toString()).flatMap((each) => listedServers(new URL(each)));
+  const [first] = servers as [URL];
+  const wanted = first.searchParams.get("target_session_attrs");
+  if (wanted !== null && wanted !== "any" && wanted !== "read-write" && wanted !== "primary")
+    throw new StoreSetupError([
+      "target_session_attrs of the PostgreSQL URL asks for a server that does not write. Write target_session_attrs=read-write.",
+    ]);
+  const pooled = first.searchParams.get("pgbouncer") === "true";
+  for (const { searchParams } of servers) {
+    searchParams.delete("pgbouncer");
+    searchParams.delete("target_session_attrs");
+    if (!searchParams.has("uselibpqcompat")) searchParams.set("uselibpqcompat", "true");
+  }
+  const hosts = servers.map((each) => each.searchParams.get("host") ?? each.host).join(", ");
   return {
-    connectionString: url.href,
+    servers: servers.map(({ href }) => href),
+    writable: servers.length > 1 || (wanted !== null && wanted !== "any"),
     pooled,
-    shown: `database ${url.pathname.slice(1)} at ${host} as ${url.username || url.searchParams.get("user") || "the default user"}`,
+    shown: `database ${first.pathname.slice(1)} at ${hosts} as ${first.username || first.searchParams.get("user") || "the default user"}`,
   };
+}
+
+/** The URL once for each host of its authority, where a URL by itself can have but one. */
+function urlsOf(text: string): readonly string[] {
+  const parts = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(text);
+  if (parts === null) return [text];
+  const [, before = "", hosts = "", behind = ""] = parts;
+  return hosts.split(",").map((host) => before + host + behind);
+}
+
+/** libpq's other way to name several: `?host=one,two&port=5432,5433`. One port is for all. */
+function listedServers(url: URL): readonly URL[] {
+  const hosts = url.searchParams.get("host")?.split(",") ?? [];
+  if (hosts.length < 2) return [url];
+  const ports = url.searchParams.get("port")?.split(",") ?? [];
+  return hosts.map((host, at) => {
+    const server = new URL(url);
+    server.searchParams.set("host", host);
+    const port = ports[at] ?? ports[0];
+    if (port !== undefined) server.searchParams.set("port", port);
+    return server;
+  });
 }

@@ -1,46 +1,64 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { Observer } from "../../observation.ts";
-import { StoreUnavailable, type Value } from "../store.ts";
+import { StoreUnavailable, type ConnectionCounts, type Value } from "../store.ts";
 import type { Address } from "./address.ts";
 import { decoders } from "./codec.ts";
-import { isPassing, isReadOnly, spoilsConnection, storeError } from "./errors.ts";
+import { isCrowded, isPassing, isReadOnly, isTimeout, NotConnected, spoilsConnection, storeError } from "./errors.ts";
 import type { Statement } from "./parameters.ts";
+import { primaryOf, requireWritable, type Primary } from "./primary.ts";
 import { queryOf, sessionOf, type Session } from "./session.ts";
+import type { Sockets } from "./sockets.ts";
 
-/** How long things may take, in milliseconds. The server ends a statement a little before we stop waiting for it. */
-const patience = { connectMs: 5000, statementMs: 8000, answerMs: 10_000, idleInTransactionMs: 10_000 } as const;
+/**
+ * How long things may take, in milliseconds. The server ends a statement a little before we stop waiting for it. Whoever waits
+ * for a connection, or on one that is dead without a word, is through in less than 5 seconds.
+ */
+const patience = {
+  connectMs: 4500,
+  statementMs: 4000,
+  answerMs: 4500,
+  feedMs: 3000,
+  idleInTransactionMs: 10_000,
+} as const;
 
 /** How often a transaction is tried that others were in the way of. */
 const maxTries = 20;
 
 /** The connections to the server: never more than so many, and none that is known to be bad. */
 export interface Connections {
-  /** One statement, in one trip. */
+  /** One statement that only reads, in one trip. */
   send(statement: Statement): Promise<readonly (readonly Value[])[]>;
   /** Work that needs a connection of its own; tried again where others were in the way. */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  counts(): ConnectionCounts;
   /** Finishes what was begun. */
   close(): Promise<void>;
 }
 
 export interface ConnectionsOptions {
   readonly address: Address;
+  readonly primary: Primary;
+  readonly sockets: Sockets;
   readonly size: number;
   readonly observe: Observer;
 }
 
 /** Opens connections as they are needed. */
-export function connectionsTo({ address, size, observe }: ConnectionsOptions): Connections {
-  let pool = makePool(address, size);
+export function connectionsTo({ address, primary, sockets, size, observe }: ConnectionsOptions): Connections {
+  let server = primary.current();
+  let pool = makePool({ address, server, sockets }, size);
   let failing = false;
   let closed: Promise<void> | null = null;
   let underway = 0;
   let whenIdle = (): void => {};
 
   async function attempt<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (server !== primary.current()) renew();
     const from = pool;
-    const client = await from.connect();
+    const client = await from.connect().catch((error: unknown) => {
+      throw isReadOnly(error) ? error : new NotConnected(error);
+    });
     try {
       const result = await work(sessionOf(client, !address.pooled));
       client.release();
@@ -56,22 +74,38 @@ export function connectionsTo({ address, size, observe }: ConnectionsOptions): C
     if (closed !== null) throw new StoreUnavailable("PostgreSQL: the store is closed");
     underway++;
     try {
+      // One that hangs or has been demoted is not asked again.
+      if (failing) await primary.find();
       for (let tries = 1; ; tries++) {
         try {
           const result = await attempt(work);
           if (failing) recovered();
           return result;
         } catch (error) {
-          // Nothing was written there. Another connection may lead to the server that writes now.
-          const again = isReadOnly(error) ? tries === 1 : isPassing(error) && tries < maxTries;
-          if (!again) throw told(storeError(error));
+          if (!(await isWorthATry(error, tries))) throw error;
         }
         // Apart from each other, so that the same two do not meet again.
         await sleep(Math.random() * Math.min(2 ** tries, 100));
       }
+    } catch (error) {
+      throw told(storeError(error));
     } finally {
       if (--underway === 0) whenIdle();
     }
+  }
+
+  /** Whether the same work may do better in a moment. Where anything may have been done already, it is not. */
+  async function isWorthATry(error: unknown, tries: number): Promise<boolean> {
+    if (isPassing(error)) return tries < maxTries;
+    // The server is full, and one of our own connections will be free.
+    if (isCrowded(error) && pool.totalCount > 0) return tries < maxTries;
+    // Nothing was written there. Another connection may lead to the server that writes now.
+    if (tries === 1 && (isReadOnly(error) || (error instanceof NotConnected && address.servers.length > 1))) {
+      await primary.find();
+      return true;
+    }
+    if (spoilsConnection(error)) void primary.find().catch(() => undefined);
+    return false;
   }
 
   function told(error: unknown): unknown {
@@ -90,7 +124,8 @@ export function connectionsTo({ address, size, observe }: ConnectionsOptions): C
   /** Drops all connections as soon as they are free: they lead to a server that does not write any more. */
   function renew(): void {
     const old = pool;
-    pool = makePool(address, size);
+    server = primary.current();
+    pool = makePool({ address, server, sockets }, size);
     void old.end();
   }
 
@@ -101,41 +136,72 @@ export function connectionsTo({ address, size, observe }: ConnectionsOptions): C
 
   return {
     async send(statement) {
-      if (closed !== null || failing) return use((session) => session.send(statement));
+      if (closed !== null || failing || server !== primary.current()) return use((session) => session.send(statement));
       underway++;
       try {
         // The pool's own way is a fifth faster than `use`, and most of what is sent are reads that succeed.
         return (await pool.query<Value[]>(queryOf(statement, !address.pooled))).rows;
       } catch (error) {
-        if (!isPassing(error)) throw told(storeError(error));
-        return await use((session) => session.send(statement));
+        // What only reads may be asked again, except where that would be waiting twice.
+        const again = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
+        if (again) return await use((session) => session.send(statement));
+        if (isTimeout(error)) void primary.find().catch(() => undefined);
+        throw told(storeError(error));
       } finally {
         if (--underway === 0) whenIdle();
       }
     },
     use,
+    counts: () => ({
+      busy: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      max: size,
+    }),
     close: () => (closed ??= finish()),
   };
 }
 
-/** A connection outside the pool: for the feeds, which listen on it. */
-export function makeClient(address: Address): pg.Client {
-  return quiet(new pg.Client({ ...settingsFor(address), query_timeout: patience.connectMs }));
+/** Lets a new connection into the pool if it leads to a server that writes. */
+function verify(client: pg.PoolClient, done: (error?: Error) => void): void {
+  requireWritable(client).then(() => done(), done);
 }
 
-/** A connection that may take its time: for migrations. */
-export function makePatientClient({ connectionString }: Address): pg.Client {
+/** Where a connection leads. */
+export interface Way {
+  readonly address: Address;
+  readonly server: string;
+  readonly sockets: Sockets;
+}
+
+/** A connection outside the pool: for the feeds, which listen on it. */
+export function makeClient(way: Way): pg.Client {
   return quiet(
-    new pg.Client({ connectionString, types: decoders, connectionTimeoutMillis: patience.connectMs, keepAlive: true }),
+    new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: patience.feedMs, query_timeout: patience.feedMs }),
   );
 }
 
-function makePool(address: Address, max: number): pg.Pool {
+/** A connection to the server that writes, which may take its time: for migrations. */
+export async function connectPatiently(address: Address): Promise<pg.Client> {
+  const primary = primaryOf(address);
+  await primary.find();
+  const client = new pg.Client({
+    connectionString: primary.current(),
+    types: decoders,
+    connectionTimeoutMillis: patience.connectMs,
+    keepAlive: true,
+  });
+  await quiet(client).connect();
+  return client;
+}
+
+function makePool(way: Way, max: number): pg.Pool {
   const pool = new pg.Pool({
-    ...settingsFor(address),
+    ...settingsFor(way),
     max,
     idleTimeoutMillis: 30_000,
     query_timeout: patience.answerMs,
+    ...(way.address.writable ? { verify } : {}),
   });
   // A connection that breaks while nobody uses it is no news: the pool drops it.
   pool.on("error", () => undefined);
@@ -143,9 +209,10 @@ function makePool(address: Address, max: number): pg.Pool {
   return pool;
 }
 
-function settingsFor({ connectionString, pooled }: Address): pg.ClientConfig {
+function settingsFor({ address: { pooled }, server, sockets }: Way): pg.ClientConfig {
   return {
-    connectionString,
+    connectionString: server,
+    stream: sockets.make,
     types: decoders,
     application_name: "latchkey",
     connectionTimeoutMillis: patience.connectMs,

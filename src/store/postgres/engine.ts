@@ -3,6 +3,7 @@ import {
   MigrationNeeded,
   StoreSetupError,
   type Collection,
+  type ConnectionCounts,
   type Idempotency,
   type Key,
   type ListQuery,
@@ -15,13 +16,15 @@ import {
   type Where,
 } from "../store.ts";
 import type { Address } from "./address.ts";
-import { connectionsTo, makeClient, makePatientClient } from "./connections.ts";
+import { connectionsTo, connectPatiently, makeClient } from "./connections.ts";
 import { feedsOver, markFollowed, type Feeds } from "./feeds.ts";
 import { compileList, compileListJSON, readListJSON } from "./list.ts";
 import { parameters, prepared } from "./parameters.ts";
+import { primaryOf } from "./primary.ts";
 import { prepareSchema, requireSchema } from "./schema.ts";
 import { openingError, requireServer } from "./server.ts";
 import { sessionOf } from "./session.ts";
+import { makeSockets } from "./sockets.ts";
 import { comparedBy, encodeCompared, requireColumn, tableOf } from "./table.ts";
 import { recall, writerOf } from "./transactions.ts";
 import { compileWhere } from "./where.ts";
@@ -37,6 +40,7 @@ export interface Engine {
   write(transaction: Transaction): Promise<Outcome>;
   follow: Feeds["follow"];
   check(): Promise<void>;
+  counts(): ConnectionCounts;
   close(): Promise<void>;
 }
 
@@ -50,9 +54,12 @@ export interface EngineOptions {
 /** Makes the schema ready and opens the connections. */
 export async function openEngine({ address, poolSize, observe, collections }: EngineOptions): Promise<Engine> {
   await prepare(address, collections);
-  const connections = connectionsTo({ address, size: poolSize, observe });
+  const primary = primaryOf(address);
+  const sockets = makeSockets();
+  const connections = connectionsTo({ address, primary, sockets, size: poolSize, observe });
   const feeds = feedsOver({
-    connect: () => makeClient(address),
+    primary,
+    connect: (server) => makeClient({ address, server, sockets }),
     listens: !address.pooled,
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
@@ -100,18 +107,19 @@ export async function openEngine({ address, poolSize, observe, collections }: En
     },
     follow: feeds.follow,
     check: () => connections.use((session) => requireSchema(session, collections)),
+    counts: connections.counts,
     async close() {
       // What is being written may still wait for its feed.
       await connections.close();
-      await feeds.close();
+      feeds.close();
+      await sockets.closed();
     },
   };
 }
 
 async function prepare(address: Address, collections: readonly Collection[]): Promise<void> {
   try {
-    const client = makePatientClient(address);
-    await client.connect();
+    const client = await connectPatiently(address);
     try {
       const session = sessionOf(client, false);
       await requireServer(session);

@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { askPostgres as ask, startPostgres, type TestServer } from "../../../tests/postgres.ts";
 import { Secret } from "../../crypto/secret.ts";
 import type { Observation } from "../../observation.ts";
-import { MigrationNeeded, StoreSetupError, StoreUnavailable, type Collection, type Store } from "../store.ts";
+import {
+  MigrationNeeded,
+  StoreFull,
+  StoreSetupError,
+  StoreUnavailable,
+  type Collection,
+  type Store,
+} from "../store.ts";
 import { postgresStore } from "./postgres.ts";
 import { requireFit } from "./server.ts";
 
@@ -128,6 +137,81 @@ test("there are never more connections than allowed", async (t) => {
   assert.equal(await store.count(notes, null), 60);
 });
 
+test("a server that is full fails nobody as long as there is a connection to wait for, and is found again when it has room", async (t) => {
+  const url = await server.makeDatabase();
+  const role = new URL(url).pathname.slice(1).replace("latchkey_test", "few");
+  await ask(
+    url,
+    `CREATE ROLE ${role} LOGIN PASSWORD 'few' CONNECTION LIMIT 2; ALTER DATABASE ${new URL(url).pathname.slice(1)} OWNER TO ${role}`,
+  );
+  t.after(() => ask(url, `REASSIGN OWNED BY ${role} TO CURRENT_USER; DROP OWNED BY ${role}; DROP ROLE ${role}`));
+  const store = postgresStore({
+    url: new Secret(Object.assign(new URL(url), { username: role, password: "few" }).href),
+  });
+  t.after(() => store.close());
+  await store.open([notes]);
+
+  await Promise.all(Array.from({ length: 40 }, (_, at) => add(store, `note ${at}`)));
+  assert.equal(await store.count(notes, null), 40);
+
+  await ask(url, `ALTER ROLE ${role} CONNECTION LIMIT 0`);
+  await ask(url, killOthers);
+  await assert.rejects(add(store, "refused"), /too many connections/);
+  await assert.rejects(store.check(), StoreUnavailable);
+  await ask(url, `ALTER ROLE ${role} CONNECTION LIMIT 2`);
+  await store.check();
+  await add(store, "after");
+});
+
+test("a server whose disk is full is told as such, is read, and is written to when there is room", async (t) => {
+  const { url, store } = await opened(t);
+  await add(store, "before");
+  await ask(
+    url,
+    `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END $$;
+     CREATE TRIGGER full_disk BEFORE INSERT ON notes EXECUTE FUNCTION full_disk()`,
+  );
+
+  await assert.rejects(add(store, "refused"), StoreFull);
+  assert.equal(await store.count(notes, null), 1);
+  await ask(url, "DROP TRIGGER full_disk ON notes");
+
+  await add(store, "after");
+});
+
+test("a server behind a wall that refuses, or drops everything without a word, costs nobody 5 seconds", async (t) => {
+  const wall = await wallBefore(t, await server.makeDatabase());
+  const store = postgresStore({ url: new Secret(wall.url), poolSize: 2 });
+  t.after(() => store.close());
+  await store.open([notes]);
+  await Promise.all([add(store, "one"), add(store, "two")]);
+
+  wall.refuse();
+  await assert.rejects(store.check(), StoreUnavailable);
+  await assert.rejects(add(store, "refused"), StoreUnavailable);
+  wall.open();
+  await Promise.all([store.check(), add(store, "three")]);
+
+  // What was connected stays dead, as behind a router that has forgotten it.
+  wall.silence();
+  const start = performance.now();
+  const lost = [add(store, "lost"), add(store, "lost"), Promise.resolve(store.count(notes, null))].map(async (each) => {
+    await assert.rejects(each, StoreUnavailable);
+    return performance.now() - start;
+  });
+  await sleep(100);
+  wall.open();
+  const back = performance.now();
+  const waited = await Promise.all(lost);
+  await store.check();
+
+  assert.ok(
+    Math.max(...waited, performance.now() - back) < 5000,
+    `${waited.join(" ")}, ${performance.now() - back} ms`,
+  );
+  assert.equal(await store.count(notes, null), 3);
+});
+
 test("a feed survives a lost connection, and knows how old it is", async (t) => {
   const { url, store } = await opened(t);
   const seen: unknown[] = [];
@@ -212,6 +296,38 @@ async function connected(t: TestContext, connectionString: string): Promise<pg.C
   await client.connect();
   t.after(() => client.end().catch(() => undefined));
   return client;
+}
+
+/** The same database behind something that forwards or does not. What was connected while it was silent is never forwarded again. */
+async function wallBefore(t: TestContext, url: string) {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set<Socket>();
+  let way: "open" | "refused" | "silent" = "open";
+  const wall = createServer({ noDelay: true }, (near) => {
+    if (way === "refused") return void near.destroy();
+    sockets.add(near.on("error", () => undefined));
+    if (way === "silent") return;
+    const far = connect({ port: Number(port), host: hostname, noDelay: true }).on("error", () => undefined);
+    sockets.add(far);
+    near.pipe(far).pipe(near);
+    near.on("close", () => far.destroy());
+    far.on("close", () => near.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(wall, "listening");
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+    sockets.clear();
+  };
+  t.after(() => (cut(), wall.close()));
+  return {
+    url: Object.assign(new URL(url), { port: String((wall.address() as AddressInfo).port) }).href,
+    open: () => void (way = "open"),
+    refuse: () => ((way = "refused"), cut()),
+    silence() {
+      way = "silent";
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+  };
 }
 
 /** A connection that lets nobody write. */

@@ -5,6 +5,7 @@ import { compileList } from "./list.ts";
 import { quote } from "./names.ts";
 import { channel } from "./own-tables.ts";
 import { plain } from "./parameters.ts";
+import { requireWritable, type Primary } from "./primary.ts";
 import { sessionOf, type Session } from "./session.ts";
 import { tableOf } from "./table.ts";
 
@@ -24,12 +25,13 @@ export interface Feeds {
   isFollowed(collection: Collection): boolean;
   /** Resolves when the collection's feeds show what is committed by now, or when that cannot be known. */
   catchUp(collection: Collection): Promise<void>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 export interface FeedsOptions {
-  /** A client that is not connected yet. */
-  readonly connect: () => pg.Client;
+  readonly primary: Primary;
+  /** A client of that server, not connected yet. */
+  readonly connect: (server: string) => pg.Client;
   /** Whether a connection may listen: not through PgBouncer in transaction mode. */
   readonly listens: boolean;
   /** Marks the collection as followed, so that its keys come in the order of the commits. */
@@ -39,6 +41,8 @@ export interface FeedsOptions {
 interface Follower {
   readonly collection: Collection;
   readonly onRow: (row: Row) => void;
+  /** What `seenId` was seen over. */
+  over: Session | null;
   seenId: number;
   /** When the view was known to be current: the beginning of the last complete reading. */
   currentAt: number;
@@ -46,9 +50,10 @@ interface Follower {
   next: Promise<void> | null;
 }
 
-export function feedsOver({ connect, listens, mark }: FeedsOptions): Feeds {
+export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Feeds {
   const followers = new Set<Follower>();
   let client: pg.Client | null = null;
+  let server = "";
   let connecting: Promise<Session> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let calling = false;
@@ -56,14 +61,23 @@ export function feedsOver({ connect, listens, mark }: FeedsOptions): Feeds {
 
   /** The session, connected anew where it was lost. */
   function session(): Promise<Session> {
+    // The former primary may go on answering, with no news.
+    if (client !== null && server !== primary.current()) drop();
     return (connecting ??= open().catch((error: unknown) => {
       connecting = null;
       throw error;
     }));
   }
 
+  function drop(): void {
+    void client?.end().catch(() => undefined);
+    client = connecting = null;
+  }
+
   async function open(): Promise<Session> {
-    const fresh = connect();
+    await primary.find();
+    server = primary.current();
+    const fresh = connect(server);
     fresh.on("notification", ({ payload }) => {
       for (const follower of followers)
         if (follower.collection.name === payload) void read(follower).catch(() => undefined);
@@ -77,8 +91,7 @@ export function feedsOver({ connect, listens, mark }: FeedsOptions): Feeds {
       client = fresh;
       if (listens) await fresh.query(`LISTEN ${channel}`);
       // A replica has no news of its own, and may be behind.
-      const { rows } = await fresh.query<[boolean]>({ text: "SELECT pg_is_in_recovery()", rowMode: "array" });
-      if (rows[0]![0]) throw new Error("the server is a replica");
+      await requireWritable(fresh);
     } catch (error) {
       client = null;
       await fresh.end().catch(() => undefined);
@@ -122,6 +135,9 @@ export function feedsOver({ connect, listens, mark }: FeedsOptions): Feeds {
 
   async function takeAll(follower: Follower): Promise<void> {
     const over = await session();
+    // It may be another server: a replica that was behind when it was promoted hands out keys for a second time.
+    if (over !== follower.over) follower.seenId = 0;
+    follower.over = over;
     const start = performance.now();
     while ((await takePage(over, follower)) === pageSize);
     follower.currentAt = start;
@@ -145,7 +161,7 @@ export function feedsOver({ connect, listens, mark }: FeedsOptions): Feeds {
       if (collection.key !== "integer")
         throw new TypeError(`Collection ${collection.name} has text keys, which tell no order to follow`);
       await mark(collection);
-      const follower: Follower = { collection, onRow, seenId: 0, currentAt: 0, reading: null, next: null };
+      const follower: Follower = { collection, onRow, over: null, seenId: 0, currentAt: 0, reading: null, next: null };
       followers.add(follower);
       try {
         await read(follower);
@@ -166,11 +182,11 @@ export function feedsOver({ connect, listens, mark }: FeedsOptions): Feeds {
       const concerned = [...followers].filter((each) => each.collection.name === collection.name);
       await Promise.allSettled(concerned.map(read));
     },
-    async close() {
+    close() {
       closed = true;
       followers.clear();
       if (timer !== null) clearInterval(timer);
-      await client?.end().catch(() => undefined);
+      drop();
     },
   };
 }

@@ -46,6 +46,7 @@ export function postgresStore({ url, observe = () => {}, poolSize = 10 }: Postgr
     write: async (transaction) => opened().write(transaction),
     follow: (collection, onRow) => opened().follow(collection, onRow),
     check: async () => opened().check(),
+    connections: () => engine?.counts() ?? { busy: 0, idle: 0, waiting: 0, max: poolSize },
     close,
   };
 }

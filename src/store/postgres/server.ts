@@ -1,4 +1,4 @@
-import { StoreSetupError } from "../store.ts";
+import { StoreSetupError, StoreUnavailable } from "../store.ts";
 import type { Address } from "./address.ts";
 import { isServerError, reasonOf, state, stateOf, unavailable } from "./errors.ts";
 import { plain } from "./parameters.ts";
@@ -37,7 +37,13 @@ export function requireFit({ version, encoding }: ServerFacts): void {
 }
 
 /** Why the store could not be opened, with the cure. What may pass by itself is `StoreUnavailable`, the rest is not. */
-export function openingError(error: unknown, { shown }: Address): unknown {
+export function openingError(error: unknown, address: Address): unknown {
+  const { shown } = address;
+  if (error instanceof StoreUnavailable) {
+    // Of several servers: what waiting does not cure is told first.
+    const each = error.cause instanceof AggregateError ? error.cause.errors : [];
+    return each.map((one) => openingError(one, address)).find((one) => one instanceof StoreSetupError) ?? error;
+  }
   const reason = reasonOf(error);
   const setup = (cure: string): StoreSetupError =>
     new StoreSetupError([`PostgreSQL (${shown}): ${reason}. ${cure}`], { cause: error });

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { postgresStore, Secret, type Collection, type Store } from "../src/index.ts";
+import { makeLedger } from "./ledger.ts";
+import { postgresServers, urlOf, type PostgresServer, type PostgresServers } from "./postgres-server.ts";
+import { startService, type ServiceProcess } from "./service-process.ts";
+
+// `npm test` fails over once, `npm run test:failover` in every way and several times.
+const rounds = Number(process.env["FAILOVER_ROUNDS"] ?? 1);
+const password = "outlives a fail-over";
+let servers: PostgresServers;
+
+before(async () => {
+  servers = await postgresServers();
+});
+
+after(() => servers[Symbol.asyncDispose]());
+
+/** The ways in which a primary ends. What comes back is not the primary any more, whatever it thinks of itself. */
+const ends: readonly [how: string, end: (primary: PostgresServer) => unknown][] = [
+  ["is killed", (primary) => primary.kill()],
+  ["hangs", (primary) => primary.freeze()],
+  ["is stopped", (primary) => primary.stop()],
+];
+
+for (let round = 0; round < rounds; round++) {
+  const [how, end] = ends[round % ends.length]!;
+  test(`a primary that ${how} under load is followed by its replica: everything acknowledged is there, once (round ${round + 1})`, async (t) => {
+    const [primary, replica] = await servers.pair({ synchronous: true });
+    await using service = await serviceOn(primary, replica);
+    const ledger = makeLedger(password);
+    const load = ledger.load(service);
+    await load.begun;
+
+    await end(primary);
+    // As long as it takes to notice; a different moment each time.
+    await wait(200 * (1 + (round % 5)));
+    await replica.promote();
+    const back = performance.now();
+    const recoveredMs = (await load.nextWrite()) - back;
+    primary.thaw();
+    await wait(300);
+    await load.stop();
+
+    assert.ok(recoveredMs < 5000, `${recoveredMs} ms`);
+    await ledger.settle(service);
+    await ledger.verify(service);
+    assert.equal((await fetch(`${service.address}/readyz`)).status, 200);
+    await Promise.all([primary.kill(), replica.kill()]);
+    t.diagnostic(
+      `written again ${Math.round(recoveredMs)} ms after the promotion, slowest answer ${Math.round(load.slowestMs)} ms; ${ledger.summary()}`,
+    );
+  });
+}
+
+const events: Collection = { name: "events", key: "integer", columns: [{ name: "what", type: "text" }] };
+
+test("a feed misses nothing of a replica that was behind when it was promoted, and hands out keys a second time", async (t) => {
+  const [primary, replica] = await servers.pair();
+  const store = postgresStore({ url: new Secret(urlOf(replica, primary)) });
+  t.after(() => store.close());
+  await store.open([events]);
+  const seen: string[] = [];
+  const feed = await store.follow(events, ({ record }) =>
+    seen.push(`${String(record["id"])} ${String(record["what"])}`),
+  );
+  await add(store, "kept");
+  await caughtUp(primary);
+
+  await replica.stop();
+  // More than the sequence hands out ahead of its log.
+  for (let at = 0; at < 40; at++) await add(store, "lost");
+  const highest = seen.length;
+  await primary.kill();
+  await replica.start();
+  await replica.promote();
+  const id = await settled(() => add(store, "new"));
+
+  assert.ok(id <= highest, `${id} of ${highest}`);
+  await settled(async () => assert.ok(seen.includes(`${id} new`), seen.join(", ")));
+  feed.close();
+  await store.close();
+  await replica.kill();
+});
+
+// It takes as long as a statement may, so `npm test` does without.
+if (rounds > 1)
+  test("while a synchronous replica hangs nothing is acknowledged, reading goes on, and a repeated write happens once", async () => {
+    const [primary, replica] = await servers.pair({ synchronous: true });
+    await using service = await serviceOn(primary, replica);
+    const { access } = (await (
+      await fetch(`${service.address}/api/token/`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ username: "admin", password }),
+      })
+    ).json()) as { access: string };
+    const headers = {
+      authorization: `Bearer ${access}`,
+      "content-type": "application/json",
+      "idempotency-key": randomUUID(),
+    };
+    const write = (): Promise<Response> =>
+      fetch(`${service.address}/users`, {
+        method: "POST",
+        headers,
+        body: `{"name":"Once","email":"once@example.com"}`,
+      });
+
+    replica.freeze();
+    const first = await write();
+    const reading = await fetch(`${service.address}/users`, { headers });
+    replica.thaw();
+    const again = await settled(async () => {
+      const response = await write();
+      assert.equal(response.status, 201);
+      return response;
+    });
+    const found = (await (await fetch(`${service.address}/users`, { headers })).json()) as { email: string }[];
+
+    assert.equal(first.status, 503);
+    assert.equal(first.headers.get("retry-after"), "1");
+    assert.equal(reading.status, 200);
+    assert.equal(((await again.json()) as { email: string }).email, "once@example.com");
+    assert.equal(found.filter(({ email }) => email === "once@example.com").length, 1);
+    await Promise.all([primary.kill(), replica.kill()]);
+  });
+
+function serviceOn(...both: readonly PostgresServer[]): Promise<ServiceProcess> {
+  return startService({
+    LATCHKEY_DATABASE: urlOf(...both),
+    LATCHKEY_SECRET: "known to every process of it, at any time",
+    LATCHKEY_ADMIN_PASSWORD: password,
+    LATCHKEY_ACCESS_SECONDS: "3600",
+  });
+}
+
+async function add(store: Store, what: string): Promise<number> {
+  const outcome = await store.write({ changes: [{ kind: "insert", collection: events, values: { what } }] });
+  assert.ok(outcome.kind === "written");
+  return outcome.rows[0]!.record["id"] as number;
+}
+
+/** Waits until the replica has what the primary has. */
+async function caughtUp(primary: PostgresServer): Promise<void> {
+  const behind = "SELECT FROM pg_stat_replication WHERE replay_lsn < pg_current_wal_lsn()";
+  while ((await primary.ask(behind)).length > 0) await wait(20);
+}
+
+/** What comes of it within 5 seconds. */
+async function settled<T>(work: () => Promise<T>): Promise<T> {
+  const start = performance.now();
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (performance.now() - start > 5000) throw error;
+      await wait(50);
+    }
+  }
+}

