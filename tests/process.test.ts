@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
@@ -20,40 +20,6 @@ async function accessToken({ address, password }: ServiceProcess): Promise<strin
   });
   return ((await response.json()) as { access: string }).access;
 }
-
-test("two processes on one file answer each other's tokens and sessions, and see a logout at once", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-two-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const shared = {
-    LATCHKEY_DATABASE: `sqlite:${path.join(folder, "latchkey.db")}`,
-    LATCHKEY_ADMIN_PASSWORD: "shared by the two",
-  };
-  await using first = await startService(shared);
-  await using second = await startService(shared);
-  const body = JSON.stringify({ username: "admin", password: "shared by the two" });
-  const json = { "content-type": "application/json" };
-  const pair = (await (await fetch(`${first.address}/api/token/`, { method: "POST", headers: json, body })).json()) as {
-    access: string;
-    refresh: string;
-  };
-  const session = await fetch(`${first.address}/api/session/`, { method: "POST", headers: json, body });
-  const cookie = session.headers.getSetCookie()[0]!.split(";")[0]!;
-  const ask = async (headers: Record<string, string>): Promise<number> =>
-    (await fetch(`${second.address}/protected/`, { headers })).status;
-
-  assert.equal(await ask({ authorization: `Bearer ${pair.access}` }), 200);
-  assert.equal(await ask({ cookie }), 200);
-
-  await fetch(`${first.address}/api/token/`, {
-    method: "DELETE",
-    headers: json,
-    body: JSON.stringify({ refresh: pair.refresh }),
-  });
-  await fetch(`${first.address}/api/session/`, { method: "DELETE", headers: { cookie } });
-
-  assert.equal(await ask({ authorization: `Bearer ${pair.access}` }), 401);
-  assert.equal(await ask({ cookie }), 401);
-});
 
 test("SIGTERM finishes what is in flight, refuses what comes after, and exits with 0", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-term-"));
@@ -105,30 +71,189 @@ test("wrong settings are told all at once, with exit status 78, and leave nothin
   assert.match(ended.stderr, /LATCHKEY_SCHEMS is not a setting\. The nearest is LATCHKEY_SCHEMES/);
 });
 
-test("workers share the port, and one that dies is replaced", async () => {
+test("after SIGTERM a request on a kept connection is answered once more, and connections that say nothing keep nobody waiting", async () => {
+  await using service = await startService();
+  const { hostname, port } = new URL(service.address);
+  const kept = await openConnection(hostname, Number(port));
+  const silent = await openConnection(hostname, Number(port));
+  assert.match(await ask(kept, "/livez"), /^HTTP\/1\.1 200 [^]*\r\nConnection: keep-alive\r\n/i);
+  const startedAt = performance.now();
+
+  process.kill(service.pid, "SIGTERM");
+  await refusal(hostname, Number(port));
+
+  assert.match(await ask(kept, "/readyz"), /^HTTP\/1\.1 503 [^]*\r\nConnection: close\r\n/i);
+  assert.equal(await service.ended, 0);
+  assert.ok(performance.now() - startedAt < 5000);
+  silent.destroy();
+});
+
+test("behind a proxy, the port stays open until those who ask /readyz know, and what they keep open is answered", async () => {
+  await using service = await startService({ LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" });
+  const { hostname, port } = new URL(service.address);
+  const kept = await openConnection(hostname, Number(port));
+  await ask(kept, "/livez");
+
+  process.kill(service.pid, "SIGTERM");
+  let status = 200;
+  const headers = { connection: "close" };
+  while (status === 200) ({ status } = await fetch(`${service.address}/readyz`, { headers }));
+  const served = await fetch(`${service.address}/livez`, { headers });
+  await refusal(hostname, Number(port));
+
+  assert.deepEqual([status, served.status], [503, 200]);
+  assert.match(await ask(kept, "/livez"), /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i);
+  assert.equal(await service.ended, 0);
+});
+
+test("of workers one that dies is replaced, all are replaced on SIGHUP without a failed request, and all end on SIGTERM", async (t) => {
   await using service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT: String(await freePort()) });
-  const authorization = `Bearer ${await accessToken(service)}`;
-  const workers = (): number[] =>
-    spawnSync("pgrep", ["-P", String(service.pid)], { encoding: "utf8" })
-      .stdout.split("\n")
-      .filter(Boolean)
-      .map(Number);
-  while (workers().length < 2) await wait(50);
-  const [victim] = workers();
+  const headers = { authorization: `Bearer ${await accessToken(service)}` };
+  await until(() => workersOf(service).length === 2);
+  const [victim] = workersOf(service);
 
   process.kill(victim!, "SIGKILL");
-  while (workers().length < 2 || workers().includes(victim!)) await wait(50);
-
-  // The other may still be starting: what counts is that the port answers again, and takes the token of the one that died.
-  let status = 0;
-  while (status === 0) {
-    status = await fetch(`${service.address}/protected/`, { headers: { authorization } }).then(
-      (response) => response.status,
-      () => wait(50, 0),
+  await until(() => workersOf(service).length === 2 && !workersOf(service).includes(victim!));
+  // The other one may still be starting: what counts is that the port answers again, and takes the token of the one that died.
+  const asked = (): Promise<number> =>
+    fetch(`${service.address}/protected/`, { headers }).then(
+      ({ status }) => status,
+      () => 0,
     );
-  }
-  assert.equal(status, 200);
+  await until(async () => (await asked()) !== 0);
+  assert.equal(await asked(), 200);
+
+  const load = startLoad(service, headers);
+  const before = workersOf(service);
+  process.kill(service.pid, "SIGHUP");
+  await until(() => before.every((worker) => !workersOf(service).includes(worker)));
+  const { failures, answered, acknowledged } = await load.stop();
+
+  assert.deepEqual(failures, []);
+  assert.equal(workersOf(service).length, 2);
+  const listed = await fetch(`${service.address}/users?limit=1`, { headers: { ...headers, prefer: "count=exact" } });
+  assert.equal(listed.headers.get("x-total-count"), String(acknowledged + 1));
+  t.diagnostic(`${answered} requests`);
+
+  const last = workersOf(service);
+  process.kill(service.pid, "SIGTERM");
+  assert.equal(await service.ended, 0);
+  assert.deepEqual(last.filter(isRunning), []);
 });
+
+test("when the primary is killed, its workers end by themselves", async () => {
+  await using service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT: String(await freePort()) });
+  await until(() => workersOf(service).length === 2);
+  const workers = workersOf(service);
+
+  process.kill(service.pid, "SIGKILL");
+  await until(() => workers.every((worker) => !isRunning(worker)));
+
+  await assert.rejects(fetch(`${service.address}/livez`));
+});
+
+test("workers that cannot start end the command with their own status", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-wrong-"));
+  const ended = spawnSync(process.execPath, [command], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      LATCHKEY_WORKERS: "2",
+      LATCHKEY_PORT: "0",
+      LATCHKEY_SCHEMES: "custom-header",
+      LATCHKEY_CUSTOM_TOKEN: "a-token-that-is-long-enough-to-be-one",
+      LATCHKEY_CUSTOM_TOKEN_USERNAME: "nobody",
+    },
+    encoding: "utf8",
+    timeout: 20_000,
+  });
+  rmSync(folder, { recursive: true, force: true });
+
+  assert.equal(ended.status, 78);
+  assert.equal(ended.stderr.match(/there is no such account/g)?.length, 1);
+});
+
+interface Load {
+  /** Ends the load and tells of it. */
+  stop(): Promise<{ readonly failures: readonly string[]; readonly answered: number; readonly acknowledged: number }>;
+}
+
+/** Writes and reads over connections that are kept, and over new ones. */
+function startLoad({ address }: ServiceProcess, headers: Readonly<Record<string, string>>): Load {
+  const failures: string[] = [];
+  let answered = 0;
+  let acknowledged = 0;
+  let stopped = false;
+
+  async function run(lane: number): Promise<void> {
+    const connection = lane === 0 ? { connection: "close" } : {};
+    const send = async (method: string, target: string, body?: object): Promise<number> => {
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const type = { "content-type": "application/json" };
+      return fetch(address + target, { method, headers: { ...headers, ...type, ...connection }, ...sent }).then(
+        async (response) => {
+          await response.arrayBuffer();
+          return response.status;
+        },
+        (error: Error) => (failures.push(`${method} ${target}: ${String(error.cause)}`), 0),
+      );
+    };
+    for (let turn = 0; !stopped; turn++) {
+      const made = await send("POST", "/users", { name: "Made", email: `${lane}-${turn}@example.com` });
+      if (made === 201) acknowledged++;
+      const read = await send("GET", "/users/1");
+      for (const status of [made, read]) if (status !== 200 && status !== 201) failures.push(String(status));
+      answered += 2;
+      await wait(2);
+    }
+  }
+
+  const lanes = Array.from({ length: 4 }, (_, lane) => run(lane));
+  return {
+    async stop() {
+      stopped = true;
+      await Promise.all(lanes);
+      return { failures, answered, acknowledged };
+    },
+  };
+}
+
+async function openConnection(host: string, port: number): Promise<Socket> {
+  const socket = connect(port, host);
+  await once(socket, "connect");
+  return socket;
+}
+
+async function ask(socket: Socket, target: string): Promise<string> {
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  return String(answer);
+}
+
+/** Resolves when the port is closed. */
+async function refusal(host: string, port: number): Promise<void> {
+  await until(() =>
+    openConnection(host, port).then(
+      (socket) => (socket.destroy(), false),
+      () => true,
+    ),
+  );
+}
+
+function workersOf({ pid }: ServiceProcess): number[] {
+  const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
+  return stdout.split("\n").filter(Boolean).map(Number);
+}
+
+/** Not one that has ended and that nobody has asked about. */
+function isRunning(pid: number): boolean {
+  const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
+  return stdout !== "" && !stdout.startsWith("Z");
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await wait(25);
+}
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");

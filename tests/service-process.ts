@@ -14,6 +14,8 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly pid: number;
   /** The database, where the settings name no other. */
   readonly file: string;
+  /** Its exit status, once it has ended; null where a signal ended it. */
+  readonly ended: Promise<number | null>;
 }
 
 /** Starts the command on a free port and waits until it has said where it answers. */
@@ -36,7 +38,7 @@ export async function startService(
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const ended = once(child, "exit");
+  const ended = once(child, "exit").then(([status]) => status as number | null);
 
   let said = "";
   let address: string | undefined;
@@ -53,6 +55,7 @@ export async function startService(
     password,
     pid: child.pid!,
     file: path.join(folder, "latchkey.db"),
+    ended,
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       await ended;

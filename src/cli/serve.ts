@@ -1,5 +1,6 @@
 import cluster from "node:cluster";
 import { writeSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 import {
   listen,
   makeLog,
@@ -15,7 +16,27 @@ import { ConfigError, readSettings, type Settings } from "../service/settings.ts
 import { banner } from "./banner.ts";
 import { exits } from "./exit.ts";
 import { isAboutSettings } from "./failure.ts";
-import { runWorkers, type Serving } from "./workers.ts";
+import { workerMetrics } from "./worker-metrics.ts";
+import { runWorkers, type Retiring, type Serving } from "./workers.ts";
+
+/** How long requests may take to finish once the process has been told to stop. */
+const GRACE_SECONDS = 10;
+
+/** What a process does before it ends. */
+interface Ending {
+  /** How long the port stays open, so that those who ask `/readyz` learn that they are to go elsewhere. */
+  readonly noticeSeconds: number;
+  /** How long connections on which nobody asks are kept after that, so that what is on its way arrives. */
+  readonly idleSeconds: number;
+}
+
+const endings = {
+  direct: { noticeSeconds: 0, idleSeconds: 0.25 },
+  /** docs/proxies.md has haproxy ask every second, and nginx keep a connection for two. */
+  behindProxy: { noticeSeconds: 2, idleSeconds: 3 },
+  /** The port goes on answering through other workers. */
+  replaced: { noticeSeconds: 0, idleSeconds: 3 },
+} as const satisfies Record<string, Ending>;
 
 /** Serves until SIGTERM or SIGINT. What is wrong with the settings is told at once, with exit status 78. */
 export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
@@ -24,6 +45,8 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   } catch (error) {
     process.stderr.write(explain(error));
     process.exitCode = isAboutSettings(error) ? exits.settings : exits.failed;
+    // A worker lives as long as it hears the primary.
+    cluster.worker?.disconnect();
   }
 }
 
@@ -31,27 +54,44 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   const config = await loadConfigFile(process.cwd());
   const settings = readSettings(environment, config);
   if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers);
+  // When the primary is gone nothing can be told to it any more, and Node ends its workers.
+  cluster.worker?.on("error", () => undefined);
   const log = makeLog(settings.log, (text) => process.stdout.write(text));
-  const latchkey = await createLatchkey({ settings, config: config ?? {}, observe: log === null ? null : log.observe });
+  const others = cluster.isWorker ? workerMetrics() : null;
+  const latchkey = await createLatchkey({
+    settings,
+    config: config ?? {},
+    observe: log === null ? null : log.observe,
+    ...(others === null ? {} : { gatherMetrics: others.gather }),
+  });
+  others?.answerFrom(latchkey.metrics);
   const listener = await listenOrClose(latchkey, settings);
   announce(banner(settings, listener.url, latchkey));
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    latchkey.stop();
-    void listener
-      .close()
+  let ending = false;
+  const end = ({ noticeSeconds, idleSeconds }: Ending): void => {
+    if (ending) return;
+    ending = true;
+    void wait(noticeSeconds * 1000)
+      .then(() => listener.close(GRACE_SECONDS - noticeSeconds, idleSeconds))
       .then(() => latchkey.close())
       .then(() => log?.flush())
+      .then(() => others?.tellLast())
       .then(() => cluster.worker?.disconnect())
       .catch((error: unknown) => {
         writeSync(2, explain(error));
         process.exitCode = exits.failed;
       });
   };
+  const stop = (): void => {
+    latchkey.stop();
+    end(settings.trustedProxies.length === 0 ? endings.direct : endings.behindProxy);
+  };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  // `/readyz` stays as it is: others are ready.
+  cluster.worker?.on("message", (message: Retiring | object) => {
+    if ("retire" in message) end(endings.replaced);
+  });
 }
 
 /** A worker leaves it to the one process that the operator started. */

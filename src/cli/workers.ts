@@ -1,63 +1,153 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as wait } from "node:timers/promises";
-
-// A worker that cannot start must not be started a thousand times a second.
-const RESTART_DELAY_MS = 1000;
+import { exits } from "./exit.ts";
+import { makeRestartDelay } from "./restart-delay.ts";
+import { gatherWorkerMetrics } from "./worker-metrics.ts";
 
 /** What a worker tells when it serves: what the operator is to read. */
 export interface Serving {
   readonly banner: string;
 }
 
+/** What a worker is told when another has taken its place: finish and go. */
+export interface Retiring {
+  readonly retire: true;
+}
+
+/** A worker has 10 s to finish, and whoever does not even notice that is ended. */
+const KILL_AFTER_MS = 15_000;
+
 /** Runs `count` processes that share the port. One that dies is replaced; SIGHUP replaces all, one after another; SIGTERM ends all. */
 export async function runWorkers(count: number): Promise<void> {
-  const workers = new Set<Worker>();
-  let stopping = false;
-
-  const start = (): Promise<Serving> => {
-    const worker = cluster.fork();
-    workers.add(worker);
-    worker.once("exit", (code) => {
-      const wasServing = workers.delete(worker);
-      if (!stopping && wasServing && code !== 0)
-        void wait(RESTART_DELAY_MS).then(() => (stopping ? undefined : start().catch(() => undefined)));
-    });
-    return new Promise((resolve, reject) => {
-      worker.once("message", (serving: Serving) => resolve(serving));
-      worker.once("exit", (code) => reject(new Error(`A worker ended with status ${code} before it served.`)));
-    });
-  };
-
-  const stop = (): void => {
-    stopping = true;
-    for (const worker of workers) worker.kill("SIGTERM");
-  };
+  const crew = makeCrew(count);
+  process.on("SIGTERM", crew.stop);
+  process.on("SIGINT", crew.stop);
   let replacing: Promise<unknown> = Promise.resolve();
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
   process.on("SIGHUP", () => {
-    replacing = replacing
-      .then(() => replaceAll(workers, start))
-      .catch((error: unknown) => process.stderr.write(`The restart stopped half-way: ${String(error)}\n`));
+    replacing = replacing.then(crew.replaceAll).catch((error: unknown) => {
+      if (!crew.isStopping()) tell(`The restart stopped, and those that served before go on: ${String(error)}`);
+    });
   });
 
   // The first one alone: it migrates and makes the administrator, and what is wrong is told once.
-  const first = await start().catch(() => null);
-  if (first === null) {
-    stop();
-    process.exitCode = 1;
+  try {
+    const { banner } = await crew.start();
+    process.stdout.write(banner);
+  } catch (error) {
+    if (!crew.isStopping()) process.exitCode = error instanceof WorkerEnded ? error.status : exits.failed;
     return;
   }
-  process.stdout.write(first.banner);
-  for (let more = 1; more < count && !stopping; more++) await start();
+  await crew.fill();
 }
 
-/** A new one serves before an old one is told to stop, so that the port is never without an answer. */
-async function replaceAll(workers: Set<Worker>, start: () => Promise<Serving>): Promise<void> {
-  const olds = [...workers];
-  for (const old of olds) {
-    await start();
-    workers.delete(old);
-    old.kill("SIGTERM");
+interface Crew {
+  /** Resolves when one more serves. */
+  start(): Promise<Serving>;
+  /** Starts what is missing. */
+  fill(): Promise<void>;
+  replaceAll(): Promise<void>;
+  stop(): void;
+  isStopping(): boolean;
+}
+
+function makeCrew(count: number): Crew {
+  // Who serves. Whoever was told to go no longer belongs to them.
+  const members = new Set<Worker>();
+  const restartDelay = makeRestartDelay();
+  const followMetrics = gatherWorkerMetrics();
+  const starting = new Set<Promise<Serving>>();
+  const stopped = new AbortController();
+  const isStopping = (): boolean => stopped.signal.aborted;
+  /** Ends early when all are to stop. */
+  const pause = (ms: number): Promise<void> => wait(ms, undefined, { signal: stopped.signal }).catch(() => undefined);
+
+  function start(): Promise<Serving> {
+    const beginning = begin().finally(() => starting.delete(beginning));
+    starting.add(beginning);
+    return beginning;
   }
+
+  async function begin(): Promise<Serving> {
+    const worker = cluster.fork();
+    followMetrics(worker);
+    const serving = await servingOf(worker);
+    members.add(worker);
+    const startedAt = performance.now();
+    worker.once("exit", (status, signal) => {
+      if (members.delete(worker)) void replace(worker, signal ?? `status ${status}`, performance.now() - startedAt);
+    });
+    return serving;
+  }
+
+  async function replace(worker: Worker, how: string, servedMs: number): Promise<void> {
+    if (isStopping()) return;
+    const delayMs = restartDelay(servedMs);
+    tell(
+      `Worker ${worker.process.pid} ended with ${how}; another one starts${delayMs > 0 ? ` in ${delayMs} ms` : ""}.`,
+    );
+    await pause(delayMs);
+    await fill();
+  }
+
+  /** Several may fill at once: each looks again before it starts one. */
+  async function fill(): Promise<void> {
+    while (!isStopping() && members.size + starting.size < count) {
+      try {
+        await start();
+      } catch {
+        // The worker has said why.
+        await pause(restartDelay(0));
+      }
+    }
+  }
+
+  return {
+    start,
+    fill,
+    /** A new one serves before an old one is told to go, so that the port is never without an answer. */
+    async replaceAll() {
+      await Promise.allSettled(starting);
+      for (const old of Array.from(members)) {
+        if (isStopping()) return;
+        await start();
+        if (members.delete(old)) old.send({ retire: true } satisfies Retiring, () => undefined);
+      }
+      // Others may have died meanwhile.
+      await fill();
+    },
+    stop() {
+      stopped.abort();
+      signalAll("SIGTERM");
+      setTimeout(() => signalAll("SIGKILL"), KILL_AFTER_MS).unref();
+    },
+    isStopping,
+  };
+}
+
+/** Those that start and those that finish are told too. */
+function signalAll(signal: NodeJS.Signals): void {
+  for (const worker of Object.values(cluster.workers ?? {})) worker?.kill(signal);
+}
+
+class WorkerEnded extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`A worker ended with status ${status} before it served.`);
+    this.status = status;
+  }
+}
+
+function servingOf(worker: Worker): Promise<Serving> {
+  return new Promise((resolve, reject) => {
+    worker.on("message", (message: object) => {
+      if ("banner" in message) resolve(message as Serving);
+    });
+    worker.once("exit", (status) => reject(new WorkerEnded(status ?? exits.failed)));
+    worker.on("error", reject);
+  });
+}
+
+function tell(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

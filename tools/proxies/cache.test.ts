@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startNginx, type Answered, type Nginx } from "./nginx.ts";
+import type { Answered } from "./asking.ts";
+import { startNginx, type Nginx } from "./nginx.ts";
 import { adminPassword, basicHeader, startUpstream, type Upstream } from "./upstream.ts";
 
 type Headers = Readonly<Record<string, string>>;

@@ -8,12 +8,12 @@ import {
 } from "node:http";
 import type { ServerOptions as TlsServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Eventually } from "../../eventually.ts";
 import type { Arrival } from "../../http/call.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import type { Answer } from "../../http/writing.ts";
 import { readBody } from "./body.ts";
+import { closeServer, trackSockets } from "./closing.ts";
 import { limitConnections, refuseUnreadable } from "./unreadable.ts";
 
 /** What can answer: a service. */
@@ -35,8 +35,12 @@ export interface Listener {
   /** Where it listens: `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly port: number;
-  /** Stops accepting, finishes what is in flight within `graceSeconds` (10), and closes. */
-  close(graceSeconds?: number): Promise<void>;
+  /**
+   * Stops accepting, finishes what is in flight within `graceSeconds` (10), and closes. Connections on which nobody asks stay
+   * open for `idleSeconds` (0.25), so that a request that is on its way is answered; behind a proxy that keeps connections,
+   * longer than that keeps them.
+   */
+  close(graceSeconds?: number, idleSeconds?: number): Promise<void>;
 }
 
 const MAX_CONNECTIONS = 10_000;
@@ -61,6 +65,7 @@ export async function listen(service: Responder, { host = "127.0.0.1", port, tls
   server.maxHeadersCount = 0; // the pipeline counts them, and answers
   server.on("clientError", refuseUnreadable);
   limitConnections(server, MAX_CONNECTIONS);
+  const sockets = trackSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -70,9 +75,9 @@ export async function listen(service: Responder, { host = "127.0.0.1", port, tls
   return {
     url: `${tls === undefined ? "http" : "https"}://${name}:${address.port}`,
     port: address.port,
-    close(graceSeconds = 10) {
+    close(graceSeconds = 10, idleSeconds = 0.25) {
       state.closing = true;
-      return closeServer(server, graceSeconds);
+      return closeServer(server, sockets, graceSeconds, idleSeconds);
     },
   };
 }
@@ -133,12 +138,4 @@ function originForm(target: string): string {
   if (!URL.canParse(target)) return target;
   const { pathname, search } = new URL(target);
   return pathname + search;
-}
-
-async function closeServer(server: Server, graceSeconds: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const inTime = await Promise.race([closed.then(() => true), wait(graceSeconds * 1000, false, { ref: false })]);
-  if (!inTime) server.closeAllConnections();
-  await closed;
 }

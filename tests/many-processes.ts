@@ -1,0 +1,153 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { startService, type ServiceProcess } from "./service-process.ts";
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Several processes of the service on one database. */
+export interface Processes extends AsyncDisposable {
+  readonly count: number;
+  /** Asks one of them. */
+  ask(which: number, method: string, target: string, options?: AskOptions): Promise<Answered>;
+  /** Headers of the administrator. */
+  readonly admin: Headers;
+  /** Makes a user who is logged in. */
+  user(role?: "user" | "admin"): Promise<User>;
+  /** Logs in at one of them. */
+  login(which: number, user: Pick<User, "username" | "password">): Promise<Pair>;
+}
+
+export interface AskOptions {
+  readonly headers?: Headers;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: globalThis.Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects by looking
+  readonly json: any;
+}
+
+export interface Pair {
+  readonly access: string;
+  readonly refresh: string;
+}
+
+export interface User extends Pair {
+  readonly id: number;
+  readonly username: string;
+  readonly password: string;
+}
+
+const administrator = { username: "admin", password: "first-administrator" };
+
+/** Starts three on a SQLite file of their own, or on a PostgreSQL database. */
+export async function startProcesses(postgres?: string): Promise<Processes> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-many-"));
+  const settings = {
+    LATCHKEY_DATABASE: postgres ?? `sqlite:${path.join(folder, "latchkey.db")}`,
+    LATCHKEY_SECRET: "a secret that all of the processes know",
+    LATCHKEY_ADMIN_PASSWORD: administrator.password,
+  };
+  // The first one makes the tables and the administrator.
+  const first = await startService(settings);
+  const processes = [first, ...(await Promise.all([startService(settings), startService(settings)]))];
+
+  async function ask(which: number, method: string, target: string, options: AskOptions = {}): Promise<Answered> {
+    const { headers = {}, body } = options;
+    const response = await fetch(processes[which]!.address + target, {
+      method,
+      headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, json: text === "" ? undefined : JSON.parse(text) };
+  }
+
+  async function login(which: number, { username, password }: Pick<User, "username" | "password">): Promise<Pair> {
+    return require(200, await ask(which, "POST", "/api/token/", { body: { username, password } }));
+  }
+
+  const admin = bearer(await login(0, administrator));
+  let made = 0;
+  return {
+    count: processes.length,
+    ask,
+    login,
+    admin,
+    async user(role = "user") {
+      const [username, password] = [`user-${++made}@example.com`, `password of user ${made}`];
+      const body = { name: "Somebody", email: username, password };
+      const { id } = require(201, await ask(0, "POST", "/users", { headers: admin, body }));
+      if (role === "admin")
+        require(200, await ask(0, "PATCH", `/users/${id}/account`, { headers: admin, body: { role } }));
+      return { id, username, password, ...(await login(0, { username, password })) };
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(processes.map(end));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The header of an access token. */
+export function bearer({ access }: Pick<Pair, "access">): { readonly authorization: string } {
+  return { authorization: `Bearer ${access}` };
+}
+
+/** What ends an access token before its time, done at the first process. */
+export const endings: Readonly<Record<string, (processes: Processes, user: User) => Promise<Answered>>> = {
+  "a logout": ({ ask }, { refresh }) => ask(0, "DELETE", "/api/token/", { body: { refresh } }),
+  "a changed password": ({ ask, admin }, { id }) =>
+    ask(0, "PATCH", `/users/${id}`, { headers: admin, body: { password: "another password" } }),
+  "a deactivation": ({ ask, admin }, { id }) =>
+    ask(0, "PATCH", `/users/${id}/account`, { headers: admin, body: { active: false } }),
+  "a deletion": ({ ask, admin }, { id }) => ask(0, "DELETE", `/users/${id}`, { headers: admin }),
+  "a lost role": ({ ask, admin }, { id }) =>
+    ask(0, "PATCH", `/users/${id}/account`, { headers: admin, body: { role: "user" } }),
+};
+
+/** What the other processes made of an ended token. */
+export interface Seen {
+  /** From the answer to the ending until the last of them had refused, in milliseconds. */
+  readonly delayMs: number;
+  /** Requests that were answered in between. */
+  readonly answered: number;
+}
+
+/** Ends the access token of a new administrator, and asks the other processes until they have seen it. */
+export async function watchEnding(processes: Processes, ending: string): Promise<Seen> {
+  const user = await processes.user("admin");
+  const others = Array.from({ length: processes.count - 1 }, (_, at) => at + 1);
+  const ask = (which: number): Promise<Answered> =>
+    processes.ask(which, "GET", "/protected/", { headers: bearer(user) });
+  for (const which of others) require(200, await ask(which));
+
+  const { status } = await endings[ending]!(processes, user);
+  if (status !== 200 && status !== 204) throw new Error(`${ending}: ${status}`);
+  const endedAt = performance.now();
+  let answered = 0;
+  await Promise.all(
+    others.map(async (which) => {
+      while ((await ask(which)).status !== 401) {
+        answered++;
+        if (performance.now() - endedAt > 10_000) throw new Error(`Process ${which} goes on after ${ending}.`);
+      }
+    }),
+  );
+  return { delayMs: performance.now() - endedAt, answered };
+}
+
+function require(status: number, answered: Answered): Answered["json"] {
+  if (answered.status !== status) throw new Error(`${answered.status}: ${JSON.stringify(answered.json)}`);
+  return answered.json;
+}
+
+/** Nobody waits for them to finish. */
+async function end(service: ServiceProcess): Promise<void> {
+  process.kill(service.pid, "SIGKILL");
+  await service[Symbol.asyncDispose]();
+}

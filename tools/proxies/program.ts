@@ -1,0 +1,70 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync } from "node:fs";
+import { connect, createServer, type AddressInfo } from "node:net";
+import path from "node:path";
+import type { TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+export interface Program {
+  /** The command, and the Debian package that has it. */
+  readonly name: string;
+  readonly args: readonly string[];
+  /** Where it listens once it runs. */
+  readonly port: number;
+  /** What it works in; it goes with it. */
+  readonly folder: string;
+}
+
+/** Runs a proxy as no service of the system, and ends it with the test. Resolves when it listens. */
+export async function runProgram(t: TestContext, { name, args, port, folder }: Program): Promise<void> {
+  // Debian has it in /usr/sbin, which is not on everybody's path.
+  const env = { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin` };
+  const child = spawn(name, args, { env, stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  const ended = new Promise<string>((resolve) => {
+    const cure = `apt-get update && apt-get install -y --no-install-recommends ${name}`;
+    child.once("error", () => resolve(`${name} is not installed. Install it: ${cure}`));
+    child.once("exit", (code) => resolve(`${name} ended with ${code}: ${said}`));
+  });
+  t.after(async () => {
+    child.kill("SIGTERM");
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const failed = await Promise.race([ended, answers(name, port)]);
+  if (failed !== null) throw new Error(failed);
+}
+
+async function answers(name: string, port: number): Promise<null> {
+  for (let attempt = 0; attempt < 250; attempt++) {
+    const socket = connect(port, "127.0.0.1");
+    const connected = await once(socket, "connect").then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (connected) return null;
+    await wait(20);
+  }
+  throw new Error(`${name} does not answer.`);
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Makes `api.pem` and `api.key` in the folder; gives the certificate. */
+export function makeCertificate(folder: string): string {
+  const file = path.join(folder, "api.pem");
+  const args = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost".split(" ");
+  const subject = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", path.join(folder, "api.key"), "-out", file];
+  execFileSync("openssl", [...args, ...subject], { stdio: "ignore" });
+  return readFileSync(file, "utf8");
+}
