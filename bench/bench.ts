@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { startService } from "../tests/service-process.ts";
 import { median, type Round, runRound } from "./round.ts";
 import { prepareWriting, scenarios } from "./scenarios.ts";
-import { captureReply, onServerCore, pinned, startBare, startByHand } from "./servers.ts";
+import { captureReply, onServerCore, pinned, startBare, startByHand, startCommitting } from "./servers.ts";
 
 const options = parseArgs({
   options: { rounds: { type: "string", default: "5" }, seconds: { type: "string", default: "1.5" } },
@@ -17,10 +17,11 @@ const seconds = Number(options.values.seconds);
 await using service = await startService({}, onServerCore("dist/cli/latchkey.js"));
 const rows: Record<string, Record<string, string | number>> = {};
 
-for (const { name, prepare, beside, target } of scenarios) {
+for (const { name, prepare, beside, target, whileOthersWrite } of scenarios) {
   const request = await prepare(service);
   const reply = await captureReply(service.address, request);
   await using rival = beside === "bare" ? await startBare(reply) : await startByHand(reply, service);
+  await using _others = whileOthersWrite ? await startCommitting(service) : null;
   const load = { request, status: reply.status, connections: 32 };
 
   // One round that nobody counts, so that both are compiled and their caches are warm.

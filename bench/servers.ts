@@ -61,6 +61,25 @@ export async function startByHand(reply: CapturedReply, service: ServiceProcess)
   return startRival("bench/by-hand.ts", { file: service.file, keys, reply });
 }
 
+/** Starts a process that commits something to the service's file a thousand times a second. */
+export async function startCommitting({ file: database }: ServiceProcess): Promise<AsyncDisposable> {
+  const [file = "", ...args] = onLoadCore("bench/committing.ts", database);
+  const child = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  await once(child.stdout, "data");
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+/** Starts a bare server that reads a user from the service's PostgreSQL. */
+export function startBarePostgres(reply: CapturedReply, url: string): Promise<Rival> {
+  return startRival("bench/bare-postgres.ts", { url, reply });
+}
+
 async function startRival(script: string, told: unknown): Promise<Rival> {
   const [file = "", ...args] = onServerCore(script);
   const child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });

@@ -63,6 +63,8 @@ export interface Service {
   explain(arrival: Arrival): Eventually<Explanation>;
   readonly store: Store;
   readonly routes: readonly Route[];
+  /** How many requests are being answered. */
+  inFlight(): number;
   /** Closes the store. Whoever brought requests has stopped before. */
   close(): Promise<void>;
 }
@@ -84,6 +86,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     allowedOrigins,
     sameSiteOrigins: [...allowedOrigins, ...ownOrigins],
     observe,
+    inFlight: { count: 0 },
   };
   await store.open([...placed.map(({ collection }) => collection), ...(options.collections ?? []), guessesCollection]);
   return {
@@ -92,6 +95,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     explain: (arrival) => explainArrival(core, arrival),
     store,
     routes: routes.all,
+    inFlight: () => core.inFlight.count,
     close: () => store.close(),
   };
 }

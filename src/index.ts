@@ -77,6 +77,15 @@ export { token, type TokenOptions } from "./auth/token/token.ts";
 export { apiTokens, apiTokensCollection, type APITokens, type ListedToken } from "./auth/token/api-tokens.ts";
 export { namedKeys, namedKeysCollection, type ListedKey, type NamedKeys } from "./auth/token/named-keys.ts";
 export { bearer, bearerRefusal, type BearerOptions } from "./auth/bearer/bearer.ts";
+export { outsideIssuers, type OutsideIssuers, type OutsideIssuersOptions } from "./auth/bearer/issuers.ts";
+export {
+  defineIssuers,
+  IssuersError,
+  type IssuerAlgorithm,
+  type IssuerDeclaration,
+  type TrustedIssuer,
+} from "./auth/bearer/issuers-declaration.ts";
+export type { FetchKeys } from "./auth/bearer/issuers-fetch.ts";
 export { accessTokens, type AccessTokens, type AccessTokensOptions } from "./auth/bearer/access.ts";
 export { tokenPairs, type TokenPair, type TokenPairs, type TokenPairsOptions } from "./auth/bearer/token-pairs.ts";
 export { deadFamiliesCollection, refreshUsesCollection } from "./auth/bearer/refresh-uses.ts";
@@ -93,13 +102,19 @@ export { readProxyText, remoteUser, type RemoteUserOptions } from "./auth/remote
 export { customHeader, type CustomHeaderOptions } from "./auth/custom-header/custom-header.ts";
 export type { Identity, Role } from "./identity.ts";
 
-export { keyOf, MigrationNeeded, OVERTAKEN, StoreSetupError, StoreUnavailable } from "./store/store.ts";
+export { keyOf, MigrationNeeded, OVERTAKEN, StoreFull, StoreSetupError, StoreUnavailable } from "./store/store.ts";
 export type * from "./store/store.ts";
+export { isPostgresURL } from "./store/postgres/address.ts";
 export { postgresStore, type PostgresStoreOptions } from "./store/postgres/postgres.ts";
 export { sqliteStore, type SQLiteStoreOptions } from "./store/sqlite/sqlite.ts";
+export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "./store/copy.ts";
+export type { Content, StoreSource, StoreTarget } from "./store/copy.ts";
+export { checkPostgres, postgresSource, postgresTarget } from "./store/postgres/on-demand.ts";
+export { backupSQLite, checkSQLite, restoreSQLite, sqliteSource, sqliteTarget } from "./store/sqlite/on-demand.ts";
 
 export { catalogue, type CatalogueEntry, type ProblemCode } from "./problem/catalogue.ts";
 export { Problem, problem, type Issue, type ProblemOptions } from "./problem/problem.ts";
+export type { TraceContext } from "./headers/traceparent.ts";
 export { formatClearedCookie, formatSetCookie, type CookieToSet } from "./headers/set-cookie.ts";
 export { opaqueTokenPattern, parseOpaqueToken } from "./crypto/opaque-token.ts";
 export { isKnownFormat } from "./crypto/password-hash.ts";
@@ -109,7 +124,10 @@ export type { Observation, Observer } from "./observation.ts";
 
 export { listen, requestListener, type Listener, type ListenOptions } from "./bindings/node/node.ts";
 export { type FetchInfo } from "./bindings/web/web.ts";
-export { makeMetrics, type Gauge, type Metrics } from "./ops/metrics.ts";
+export { watchEventLoop, type EventLoopWatch } from "./ops/event-loop.ts";
+export { countersOf, expositionType, formatFamilies, mergeFamilies, seriesOf, type Family } from "./ops/exposition.ts";
+export { makeMetrics, type Metrics } from "./ops/metrics.ts";
+export { processFamilies } from "./ops/process.ts";
 export { makeLog, type Log, type LogLevel } from "./ops/log.ts";
 export { docsPage, openapiDocument } from "./openapi/on-demand.ts";
 export type { OpenAPIOptions } from "./openapi/openapi.ts";

@@ -16,6 +16,9 @@ export type Observation =
       readonly address: string;
       readonly userId: number | null;
       readonly scheme: string | null;
+      /** The trace that the caller's `traceparent` names, and the caller's span in it. */
+      readonly traceId: string | null;
+      readonly parentId: string | null;
     }
   /** A bug of ours: the caller was told only the request id. */
   | { readonly kind: "fault"; readonly requestId: string; readonly error: unknown }
@@ -24,6 +27,8 @@ export type Observation =
       readonly kind: "credential_rejected";
       readonly requestId: string;
       readonly scheme: string;
+      /** The problem's code that the scheme answers with; another one comes first where too much was tried. */
+      readonly code: string;
       readonly reason: string;
       readonly address: string;
     }

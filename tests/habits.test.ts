@@ -4,7 +4,7 @@ import path from "node:path";
 import { test } from "node:test";
 
 const root = path.join(import.meta.dirname, "..");
-const files = globSync(["*", ".*", ".{ci,changeset}/*", "{src,tests,tools,bench,examples,docs}/**/*"], {
+const files = globSync(["*", ".*", ".{ci,changeset}/*", "{src,tests,tools,bench,examples,docs,deploy}/**/*"], {
   cwd: root,
   exclude: [".git", "tests/.documentation", "tools/*/{node_modules,generated}", "*.{db,db-shm,db-wal,secret,tgz}"],
 }).filter((file) => statSync(path.join(root, file), { throwIfNoEntry: false })?.isFile());

@@ -309,8 +309,8 @@ test("each rejection is observed once, without what was sent", () => {
 
   const common = { kind: "credential_rejected", requestId: "request-1", address: "127.0.0.1" };
   assert.deepEqual(seen, [
-    { ...common, scheme: "alpha", reason: "forged" },
-    { ...common, scheme: "beta", reason: "expired" },
+    { ...common, scheme: "alpha", code: "invalid_token", reason: "forged" },
+    { ...common, scheme: "beta", code: "invalid_token", reason: "expired" },
   ]);
 });
 

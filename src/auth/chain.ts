@@ -154,6 +154,7 @@ export function makeChain({ schemes: named, guessing, observe }: ChainOptions): 
       kind: "credential_rejected",
       requestId: call.requestId,
       scheme: scheme.name,
+      code: scheme.rejectedAs ?? "invalid_token",
       reason,
       address: call.client.address,
     });

@@ -2,7 +2,7 @@ import { isCommonPassword } from "../crypto/common-passwords.ts";
 import { hashPassword, isKnownFormat, needsUpgrade, verifyPassword } from "../crypto/password-hash.ts";
 import type { Call } from "../http/call.ts";
 import { problem, type Issue } from "../problem/problem.ts";
-import type { Store, WrittenValues } from "../store/store.ts";
+import { StoreUnavailable, type Store, type WrittenValues } from "../store/store.ts";
 import { accountsCollection, type Account, type Accounts } from "./accounts.ts";
 import { subjectsOf, type Guessing } from "./guessing.ts";
 import { makeSideBySide } from "./side-by-side.ts";
@@ -18,6 +18,8 @@ export interface Passwords {
   login(call: Call, username: string, password: string): Promise<Account | null>;
   /** Hashes a new password. Throws 503 where too many wait. */
   hash(password: string): Promise<string>;
+  /** How many hashes are computed and how many wait for their turn. */
+  load(): { readonly running: number; readonly waiting: number };
 }
 
 export interface PasswordsOptions {
@@ -36,7 +38,7 @@ const decoyHash = "$argon2id$v=19$m=19456,t=2,p=1$aJ28384/Zlyri9TFXg/3aA$+PzhKhO
 
 /** Makes the one place of a process where passwords are checked. */
 export function makePasswords({ accounts, store, guessing, cores }: PasswordsOptions): Passwords {
-  const inTurn = makeTurns(cores, maxWaiting);
+  const { inTurn, load } = makeTurns(cores, maxWaiting);
   const sideBySide = makeSideBySide();
 
   async function check(call: Call, username: string, password: string, isLogin: boolean): Promise<Account | null> {
@@ -67,13 +69,19 @@ export function makePasswords({ accounts, store, guessing, cores }: PasswordsOpt
     // Only while the password is the one that was checked: a change of it that came in between stands.
     const unchanged = { column: "password_hash", operator: "eq", value: before.passwordHash } as const;
     const where = { all: [{ column: "id", operator: "eq", value: before.id } as const, unchanged] };
-    await store.write({ changes: [{ kind: "updateAll", collection: accountsCollection, where, values }] });
+    try {
+      await store.write({ changes: [{ kind: "updateAll", collection: accountsCollection, where, values }] });
+    } catch (error) {
+      // Nobody is kept out by a disk that is full: what could not be kept is learned the next time, and the store has told the log.
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
   }
 
   return {
     verify: (call, username, password) => check(call, username, password, false),
     login: (call, username, password) => check(call, username, password, true),
     hash: (password) => inTurn(() => hashPassword(password)),
+    load,
   };
 }
 
@@ -118,7 +126,10 @@ export function checkNewPassword(
 }
 
 /** Lets `running` tasks run at once and `waiting` more wait for their turn; beyond that the request ends. */
-function makeTurns(running: number, waiting: number): <T>(task: () => Promise<T>) => Promise<T> {
+function makeTurns(
+  running: number,
+  waiting: number,
+): { inTurn<T>(task: () => Promise<T>): Promise<T>; load: Passwords["load"] } {
   const queue: (() => void)[] = [];
   let free = running;
 
@@ -128,7 +139,7 @@ function makeTurns(running: number, waiting: number): <T>(task: () => Promise<T>
     else first();
   }
 
-  return async (task) => {
+  async function inTurn<T>(task: () => Promise<T>): Promise<T> {
     if (free > 0) free--;
     else if (queue.length < waiting) await new Promise<void>((resolve) => queue.push(resolve));
     else
@@ -141,5 +152,7 @@ function makeTurns(running: number, waiting: number): <T>(task: () => Promise<T>
     } finally {
       next();
     }
-  };
+  }
+
+  return { inTurn, load: () => ({ running: running - free, waiting: queue.length }) };
 }

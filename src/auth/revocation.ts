@@ -43,6 +43,8 @@ export interface Revocations {
   /** Starts following. The store must have the collection open. */
   open(): Promise<void>;
   close(): void;
+  /** How old the view may be, in milliseconds; null where nothing is followed. */
+  ageMs(): number | null;
   /** Whether an access token has ended. Throws 503 where the view is too old to tell. `now` in milliseconds. */
   isRevoked(claims: RevocableClaims, now: number): boolean;
   /**
@@ -137,6 +139,7 @@ export function makeRevocations({
       feed?.close();
       feed = null;
     },
+    ageMs: () => feed?.ageMs() ?? null,
     isRevoked({ sub, gen, role, fam }, now) {
       if (feed === null) throw stale();
       feed.catchUp();

@@ -1,3 +1,5 @@
+import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts";
+
 /** What a binding hands over: one request as it arrived, before anybody looked at it. */
 export interface Arrival {
   readonly method: string;
@@ -48,6 +50,7 @@ export class Call {
   #client: Client | null = null;
   #requestId: string | null = null;
   #cookies: ReadonlyMap<string, string | null> | null = null;
+  #trace: TraceContext | null | undefined = undefined;
 
   constructor(arrival: Arrival, context: CallContext) {
     const question = arrival.target.indexOf("?");
@@ -108,6 +111,13 @@ export class Call {
     const sent = this.header("x-request-id");
     this.#requestId = sent !== undefined && isSaneRequestId(sent) ? sent : this.#context.makeRequestId();
     return this.#requestId;
+  }
+
+  /** Where the request stands in a trace, and what to send along with requests of your own; null where the caller tells none that can be followed. */
+  get trace(): TraceContext | null {
+    if (this.#trace !== undefined) return this.#trace;
+    const sent = this.list("traceparent");
+    return (this.#trace = sent === undefined ? null : parseTraceContext(sent, this.list("tracestate")));
   }
 }
 

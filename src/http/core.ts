@@ -24,4 +24,6 @@ export interface ServiceCore {
   readonly scopesAllow: ScopesAllow | null;
   /** Null where nobody listens. */
   readonly observe: Observer | null;
+  /** Requests that wait for something. Those that are answered at once are never seen in flight. */
+  readonly inFlight: { count: number };
 }

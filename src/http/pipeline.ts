@@ -3,7 +3,7 @@ import type { Witness } from "../auth/explanation.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { parseQuery } from "../headers/query.ts";
 import { Problem, problem } from "../problem/problem.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { StoreFull, StoreUnavailable } from "../store/store.ts";
 import { Call, type Arrival } from "./call.ts";
 import type { ServiceCore } from "./core.ts";
 import { addCors, answerOptions } from "./cors.ts";
@@ -34,7 +34,9 @@ export function respond(service: RoutedService, arrival: Arrival): Eventually<An
     answer = way.fail(error);
   }
   if (answer instanceof Promise) {
-    return answer.catch((error: unknown) => way.fail(error)).then((done) => finish(way, done, startedAt));
+    service.inFlight.count++;
+    const told = answer.catch((error: unknown) => way.fail(error));
+    return told.then((done) => (service.inFlight.count--, finish(way, done, startedAt)));
   }
   return finish(way, answer, startedAt);
 }
@@ -152,6 +154,9 @@ function requireKnownQuery(endpoint: EndpointFacts, call: Call): void {
 /** What the caller may learn of it: a problem as it is, anything else as a fault of ours. */
 function tellable(error: unknown): Problem {
   if (error instanceof Problem) return error;
+  // Room is made by people, and that takes a while.
+  if (error instanceof StoreFull)
+    return problem("insufficient_storage", { cause: error, headers: [["Retry-After", "30"]] });
   if (error instanceof StoreUnavailable)
     return problem("unavailable", { cause: error, headers: [["Retry-After", "1"]] });
   return problem("internal", { cause: error });
@@ -175,6 +180,8 @@ function finish(way: Way, answer: Answer, startedAt: number): Answer {
       address: call.client.address,
       userId: identity === null ? null : identity.id,
       scheme: identity === null ? null : identity.scheme,
+      traceId: call.trace === null ? null : call.trace.traceId,
+      parentId: call.trace === null ? null : call.trace.parentId,
     });
   }
   return answer;

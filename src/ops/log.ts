@@ -57,6 +57,9 @@ function lineOf(observation: Observation, level: LogLevel): Record<string, unkno
         address: observation.address,
         user_id: observation.userId,
         scheme: observation.scheme,
+        // Left out where there is none.
+        trace_id: observation.traceId ?? undefined,
+        parent_id: observation.parentId ?? undefined,
       };
     case "fault":
       return {
@@ -103,6 +106,7 @@ function lineOf(observation: Observation, level: LogLevel): Record<string, unkno
         event: "credential_rejected",
         request_id: observation.requestId,
         scheme: observation.scheme,
+        code: observation.code,
         reason: observation.reason,
         address: observation.address,
       };

@@ -4,6 +4,7 @@ import {
   createService,
   deadFamiliesCollection,
   namedKeysCollection,
+  makeMetrics,
   openapiDocument,
   refreshUsesCollection,
   revocationsCollection,
@@ -20,7 +21,7 @@ import { apiTokenEndpoints } from "./api-token.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
 import { keyEndpoints } from "./keys.ts";
-import { metricsEndpoint, serviceMetrics } from "./metrics.ts";
+import { metricsEndpoint, serviceMetrics, tellAlone, type ServiceMetrics } from "./metrics.ts";
 import { mountedItems, mountedOrders } from "./orders.ts";
 import { makeLoginParts, type Parts } from "./parts.ts";
 import { chosenSchemes } from "./schemes.ts";
@@ -38,12 +39,16 @@ export interface LatchkeyOptions {
   readonly config?: ConfigFile;
   readonly observe?: Observer | null;
   readonly now?: () => number;
+  /** The text of `/metrics` where several processes are one service; of this process alone where it is left out. */
+  readonly gatherMetrics?: () => Promise<string>;
 }
 
 /** The whole service, ready to be served. */
 export interface Latchkey extends Service {
   /** What the operator is to be told once; null where there was an administrator. */
   readonly firstAdministrator: FirstAdministrator | null;
+  /** What this process has counted. */
+  readonly metrics: ServiceMetrics["read"];
   /** `/readyz` answers 503 from now on. */
   stop(): void;
 }
@@ -53,25 +58,29 @@ export interface OpenLatchkey {
   readonly service: Service;
   readonly parts: Parts;
   readonly readiness: { stopping: boolean };
+  readonly metrics: ServiceMetrics;
   close(): Promise<void>;
 }
 
 /** Puts the service together and starts it: the first administrator is made, and what has run out is erased. */
 export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey> {
   const { settings, now = Date.now } = options;
-  const { service, parts, readiness, close } = await openLatchkey(options);
+  const { service, parts, readiness, metrics, close } = await openLatchkey(options);
   try {
     const firstAdministrator = await makeFirstAdministrator(parts, now());
     await requireCustomAccount(settings, parts.accounts);
     const stopUpkeep = startUpkeep(parts, now);
+    const stopMetrics = metrics.start();
     return {
       ...service,
       firstAdministrator,
+      metrics: metrics.read,
       stop() {
         readiness.stopping = true;
       },
       async close() {
         stopUpkeep();
+        stopMetrics();
         await close();
       },
     };
@@ -87,14 +96,16 @@ export async function openLatchkey({
   config = {},
   observe = null,
   now = Date.now,
+  gatherMetrics,
 }: LatchkeyOptions): Promise<OpenLatchkey> {
-  const metrics = serviceMetrics();
+  const counted = makeMetrics();
   const hear: Observer =
-    observe === null ? metrics.observe : (observation) => (metrics.observe(observation), observe(observation));
+    observe === null ? counted.observe : (observation) => (counted.observe(observation), observe(observation));
   const store = storeOf(settings, hear);
   const loginParts = makeLoginParts(settings, store, hear);
   const parts: Parts = { ...loginParts, users: mountUsers(loginParts) };
   const readiness = { stopping: false };
+  const metrics = serviceMetrics(counted, parts, () => service.inFlight());
   const mounts = [parts.users, mountedOrders, mountedItems, ...(config.mounts ?? [])];
   const schemes = [...chosenSchemes(parts), ...(config.schemes ?? [])];
   const openapi = (): Promise<unknown> =>
@@ -107,10 +118,10 @@ export async function openLatchkey({
     ...tokenEndpoints(parts),
     protectedEndpoint(parts),
     ...systemEndpoints(parts, readiness, openapi),
-    metricsEndpoint(metrics),
+    metricsEndpoint(gatherMetrics ?? (() => tellAlone(metrics))),
     ...(config.endpoints ?? []),
   ];
-  const service = await createService({
+  const service: Service = await createService({
     store,
     schemes,
     mounts,
@@ -144,7 +155,7 @@ export async function openLatchkey({
     await close();
     throw error;
   }
-  return { service, parts, readiness, close };
+  return { service, parts, readiness, metrics, close };
 }
 
 /** What the API's documentation says of the whole. */

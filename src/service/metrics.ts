@@ -1,25 +1,84 @@
-import { performance } from "node:perf_hooks";
-import { administrator, defineEndpoint, makeMetrics, type Endpoint, type Metrics } from "../index.ts";
+import { readFileSync } from "node:fs";
+import {
+  administrator,
+  after,
+  defineEndpoint,
+  expositionType,
+  formatFamilies,
+  processFamilies,
+  seriesOf,
+  watchEventLoop,
+  type Endpoint,
+  type Eventually,
+  type EventLoopWatch,
+  type Family,
+  type Metrics,
+} from "../index.ts";
+import type { LoginParts } from "./parts.ts";
 
-/** The counts of this process; with several workers each has its own. */
-export function serviceMetrics(): Metrics {
-  return makeMetrics([
-    {
-      name: "process_resident_memory_bytes",
-      help: "Memory that the process holds.",
-      read: () => process.memoryUsage.rss(),
-    },
-    { name: "process_uptime_seconds", help: "How long the process has run.", read: () => process.uptime() },
-    {
-      name: "latchkey_event_loop_utilization",
-      help: "Share of the time in which the event loop was busy, since the start.",
-      read: () => performance.eventLoopUtilization().utilization,
-    },
-  ]);
+/** What this process has to tell, and what it looks at from time to time for that. */
+export interface ServiceMetrics {
+  read(): readonly Family[];
+  /** Starts looking at the event loop; gives what ends it. */
+  readonly start: EventLoopWatch["start"];
 }
 
-/** `GET /metrics`, for administrators. */
-export function metricsEndpoint(metrics: Metrics): Endpoint {
+/** Everything that the service measures of itself: what `counted` has observed, and the state of its parts. */
+export function serviceMetrics(
+  counted: Metrics,
+  { store, passwords, revocations }: LoginParts,
+  inFlight: () => number,
+): ServiceMetrics {
+  const loop = watchEventLoop();
+  const about = buildInfo();
+
+  return {
+    start: loop.start,
+    read() {
+      const age = revocations.ageMs();
+      const connections = store.connections?.();
+      const hashes = passwords.load();
+      return [
+        ...counted.read(),
+        gauge("latchkey_requests_in_flight", "Requests that are being answered.", { "": inFlight() }),
+        gauge("latchkey_password_hashes", "Password hashes that are computed, and that wait for their turn.", {
+          running: hashes.running,
+          waiting: hashes.waiting,
+        }),
+        {
+          ...gauge(
+            "latchkey_revocation_feed_age_seconds",
+            "Age of the view of what was revoked; beyond 5 seconds access tokens are refused.",
+            age === null ? {} : { "": age / 1000 },
+          ),
+          together: "max",
+        },
+        gauge(
+          "latchkey_store_connections",
+          "Connections to PostgreSQL in the pool.",
+          connections === undefined ? {} : { busy: connections.busy, idle: connections.idle },
+        ),
+        gauge(
+          "latchkey_store_connections_max",
+          "The most connections that the pool may open.",
+          connections === undefined ? {} : { "": connections.max },
+        ),
+        gauge(
+          "latchkey_store_connections_awaited",
+          "Statements and transactions that wait for a connection.",
+          connections === undefined ? {} : { "": connections.waiting },
+        ),
+        ...loop.read(),
+        ...processFamilies(),
+        gauge("latchkey_processes", "Processes that these metrics are of.", { "": 1 }),
+        about,
+      ];
+    },
+  };
+}
+
+/** `GET /metrics`, for administrators. `tell` gives the text, of all processes where there are several. */
+export function metricsEndpoint(tell: () => Eventually<string>): Endpoint {
   return defineEndpoint({
     method: "GET",
     path: "/metrics",
@@ -31,10 +90,38 @@ export function metricsEndpoint(metrics: Metrics): Endpoint {
       tag: "system",
       responses: { 200: { description: "Prometheus' text format.", schema: { type: "string" } } },
     },
-    handle: () => ({
-      status: 200,
-      cache: "no-store",
-      body: { kind: "raw", type: "text/plain; version=0.0.4; charset=utf-8", content: metrics.format() },
-    }),
+    handle: () =>
+      after(tell(), (content) => ({
+        status: 200,
+        cache: "no-store",
+        body: { kind: "raw", type: expositionType, content },
+      })),
   });
+}
+
+/** The text of this process alone. */
+export function tellAlone({ read }: ServiceMetrics): string {
+  return formatFamilies(read());
+}
+
+/** Values by state; the one under the empty name has no label. */
+function gauge(name: string, help: string, states: Readonly<Record<string, number>>): Family {
+  const samples = Object.entries(states).map(
+    ([state, value]) => [seriesOf(name, state === "" ? {} : { state }), value] as const,
+  );
+  return { name, help, type: "gauge", samples };
+}
+
+function buildInfo(): Family {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  const labels = { version, node: process.versions.node };
+  return {
+    name: "latchkey_build_info",
+    help: "Always 1; the labels say what runs.",
+    type: "gauge",
+    together: "max",
+    samples: [[seriesOf("latchkey_build_info", labels), 1]],
+  };
 }

@@ -1,0 +1,9 @@
+// For compose.yaml: the password of the database stays in its file.
+import { readFileSync } from "node:fs";
+
+const password = readFileSync("/run/secrets/postgres_password", "utf8").trim();
+
+// oxlint-disable-next-line import/no-default-export -- the way in which a config file gives what it has
+export default {
+  settings: { database: `postgres://latchkey:${encodeURIComponent(password)}@postgres/latchkey` },
+};

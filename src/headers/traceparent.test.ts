@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { parseTraceContext } from "./traceparent.ts";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const parentId = "b7ad6b7169203331";
+const good = `00-${traceId}-${parentId}-01`;
+
+test("a good traceparent is read, and sent on as it came", () => {
+  assert.deepEqual(parseTraceContext(good, undefined), {
+    traceId,
+    parentId,
+    sampled: true,
+    traceparent: good,
+    tracestate: null,
+  });
+  assert.equal(parseTraceContext(`00-${traceId}-${parentId}-00`, undefined)?.sampled, false);
+});
+
+for (const [title, text] of [
+  ["nothing", ""],
+  ["another length", `${good}0`],
+  ["more behind version 00", `${good}-what`],
+  ["upper case", good.toUpperCase()],
+  ["upper case in the version", `0A${good.slice(2)}`],
+  ["the version that is none", `ff${good.slice(2)}`],
+  ["a trace id of zeros", `00-${"0".repeat(32)}-${parentId}-01`],
+  ["a parent id of zeros", `00-${traceId}-${"0".repeat(16)}-01`],
+  ["no hexadecimal digits", good.replace("0af", "0ag")],
+  ["white space", ` ${good}`],
+  ["a line feed behind it", `${good}\n`],
+  ["two, as fields are joined", `${good}, ${good}`],
+  ["two of a version to come", `cc${good.slice(2)}-x, cc${good.slice(2)}`],
+  ["a version to come without a hyphen", `cc${good.slice(2)}x`],
+] as const) {
+  test(`no trace is followed: ${title}`, () => {
+    assert.equal(parseTraceContext(text, "a=1"), null);
+  });
+}
+
+test("a version to come is read as far as it is known, and sent on as version 00", () => {
+  for (const text of [`cc${good.slice(2)}`, `cc${good.slice(2)}-`, `01${good.slice(2)}-and.more`]) {
+    assert.equal(parseTraceContext(text, undefined)?.traceparent, good);
+  }
+});
+
+test("only the flags that have a meaning are sent on", () => {
+  assert.match(parseTraceContext(`00-${traceId}-${parentId}-ff`, undefined)!.traceparent, /-03$/);
+});
+
+const states: readonly (readonly [title: string, sent: string, on: string | null])[] = [
+  ["one", "congo=t61rcWkgMzE", "congo=t61rcWkgMzE"],
+  ["several, with white space and empty members", "a=1 ,\tb=2,, ,c=3", "a=1,b=2,c=3"],
+  ["a tenant", "0t@sys=v", "0t@sys=v"],
+  ["a value with spaces inside", "a=x y z", "a=x y z"],
+  ["a key twice: the first", "a=1,b=2,a=3", "a=1,b=2"],
+  ["an empty one", "", null],
+  ["no value", "a=", null],
+  ["no equals sign", "a", null],
+  ["two equals signs", "a=b=c", null],
+  ["an upper-case key", "A=1", null],
+  ["what is no ASCII", "a=ä", null],
+  ["32 members", list(32), list(32)],
+  ["33 members", list(33), null],
+  ["too long: long members go first", `${"k".repeat(20)}=${"v".repeat(120)},${filler(480)}`, filler(480)],
+  ["too long: then from the end", `a=${"v".repeat(100)},${filler(480)}`, `a=${"v".repeat(100)},${filler(400)}`],
+];
+
+function list(count: number): string {
+  return Array.from({ length: count }, (_, at) => `k${at}=v`).join(",");
+}
+
+/** As many members of 79 characters as fit. */
+function filler(length: number): string {
+  return Array.from({ length: Math.floor(length / 80) }, (_, at) => `f${at}=${"v".repeat(76)}`).join(",");
+}
+
+for (const [title, sent, on] of states) {
+  test(`tracestate: ${title}`, () => {
+    assert.equal(parseTraceContext(good, sent)?.tracestate, on);
+  });
+}
+
+const hex = (length: number) =>
+  fc.array(fc.constantFrom(..."0123456789abcdef"), { minLength: length, maxLength: length });
+
+test("whatever is sent: nothing throws, and what is sent on is read again as the same", () => {
+  const almost = fc
+    .tuple(hex(2), hex(32), hex(16), hex(2), fc.oneof(fc.constant(""), fc.string()))
+    .map(
+      ([version, trace, parent, flags, more]) =>
+        `${[version, trace, parent, flags].map((each) => each.join("")).join("-")}${more}`,
+    );
+  const anyState = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.array(fc.tuple(fc.string(), fc.string()).map(([name, value]) => `${name}=${value}`)).map((all) => all.join(",")),
+    fc
+      .array(fc.tuple(fc.stringMatching(/^[a-z]{1,40}$/), fc.stringMatching(/^[a-z]{1,200}$/)), { maxLength: 40 })
+      .map((all) => all.map((pair) => pair.join("=")).join(",")),
+  );
+
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string({ unit: "binary" }), almost),
+      fc.option(anyState, { nil: undefined }),
+      (parent, state) => {
+        const read = parseTraceContext(parent, state);
+        if (read === null) return;
+        assert.match(read.traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]$/);
+        assert.ok(
+          read.tracestate === null || (read.tracestate.length <= 512 && read.tracestate.split(",").length <= 32),
+        );
+        assert.deepEqual(parseTraceContext(read.traceparent, read.tracestate ?? undefined), read);
+      },
+    ),
+  );
+});
+
+test("every traceparent that is made as the standard says is read", () => {
+  const made = fc
+    .tuple(hex(32), hex(16), hex(2))
+    .filter(([trace, parent]) => [trace, parent].every((each) => each.some((digit) => digit !== "0")));
+
+  fc.assert(
+    fc.property(made, ([trace, parent, flags]) => {
+      const read = parseTraceContext(`00-${trace.join("")}-${parent.join("")}-${flags.join("")}`, undefined);
+      assert.deepEqual([read?.traceId, read?.parentId], [trace.join(""), parent.join("")]);
+    }),
+  );
+});

@@ -1,0 +1,71 @@
+/** Samples under one name: what Prometheus calls a metric family. Plain data, so that a process can tell another its own. */
+export interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  /** How the gauges of several processes are told as one; they add up where it is left out, as counters and histograms do. */
+  readonly together?: "max";
+  /** Values by name and labels, as they are written. */
+  readonly samples: readonly Sample[];
+}
+
+export type Sample = readonly [series: string, value: number];
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** The content type of `formatFamilies`. */
+export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
+
+/** A name with labels. The order of the labels is the caller's: the same series has to be the same text. */
+export function seriesOf(name: string, labels: Labels = {}): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(value)}"`);
+  return pairs.length === 0 ? name : `${name}{${pairs.join(",")}}`;
+}
+
+/** Prometheus' text exposition format, version 0.0.4. */
+export function formatFamilies(families: readonly Family[]): string {
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, help, type, samples }) => {
+      const lines = samples.map(([series, value]) => `${series} ${formatValue(value)}\n`);
+      return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join("")}`;
+    })
+    .join("");
+}
+
+/** What several processes tell, as one. */
+export function mergeFamilies(told: readonly (readonly Family[])[]): readonly Family[] {
+  const merged = new Map<string, { readonly family: Family; readonly samples: Map<string, number> }>();
+  for (const family of told.flat()) {
+    let into = merged.get(family.name);
+    if (into === undefined) merged.set(family.name, (into = { family, samples: new Map() }));
+    for (const [series, value] of family.samples) {
+      const known = into.samples.get(series);
+      const both = known === undefined ? value : family.together === "max" ? Math.max(known, value) : known + value;
+      into.samples.set(series, both);
+    }
+  }
+  return [...merged.values()].map(({ family, samples }) => ({ ...family, samples: [...samples] }));
+}
+
+/** What goes on counting when its process has ended: a counter that fell would be taken for one that began anew. */
+export function countersOf(families: readonly Family[]): readonly Family[] {
+  return families.filter(({ type }) => type !== "gauge");
+}
+
+function escapeLabel(value: string): string {
+  return value
+    .replaceAll("\\", String.raw`\\`)
+    .replaceAll('"', String.raw`\"`)
+    .replaceAll("\n", String.raw`\n`);
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll("\\", String.raw`\\`).replaceAll("\n", String.raw`\n`);
+}
+
+function formatValue(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
+  return String(value);
+}
