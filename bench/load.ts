@@ -6,7 +6,14 @@ import { connect, type Socket } from "node:net";
 import { createHistogram } from "node:perf_hooks";
 import type { Load, LoadResult } from "./round.ts";
 
-const { address, request, status, seconds, connections } = JSON.parse(process.argv[2] ?? "") as Load & {
+const {
+  address,
+  request,
+  status,
+  seconds,
+  connections,
+  sleeps = false,
+} = JSON.parse(process.argv[2] ?? "") as Load & {
   readonly address: string;
   readonly seconds: number;
 };
@@ -21,7 +28,7 @@ const end = performance.now() + seconds * 1000;
 const latencies = createHistogram();
 
 // Never asleep: waking a sleeping client is work that the kernel would charge to the server, and to the slower one most of all.
-let finished = false;
+let finished = sleeps;
 (function stayAwake(): void {
   if (!finished) setImmediate(stayAwake);
 })();

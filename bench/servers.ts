@@ -29,9 +29,12 @@ export function onLoadCore(script: string, argument: string): string[] {
   return [...onCore(1, script), argument];
 }
 
+export function onAnyCore(script: string): string[] {
+  return [process.execPath, path.join(root, script)];
+}
+
 function onCore(core: number, script: string): string[] {
-  const command = [process.execPath, path.join(root, script)];
-  return pinned ? ["taskset", "-c", String(core), ...command] : command;
+  return pinned ? ["taskset", "-c", String(core), ...onAnyCore(script)] : onAnyCore(script);
 }
 
 /** Sends the request once and keeps the answer. */

@@ -4,7 +4,7 @@ export type Observation =
       readonly kind: "request";
       readonly requestId: string;
       readonly method: string;
-      /** The path as it was sent, without the query. */
+      /** The path as it was sent, without the query; of a part with more than 40 characters, which may be a credential, the first 17. */
       readonly path: string;
       /** The declared path of the route (`/users/{id}`); null where none matched. */
       readonly route: string | null;

@@ -94,3 +94,21 @@ test("nothing that authenticates is observed or logged, whether it was right or 
   for (const secret of secrets) assert.ok(!told.includes(secret), secret);
   assert.ok(!api.observed.some(({ kind }) => kind === "fault"));
 });
+
+test("a credential that is sent as a part of the path is not logged", async (t) => {
+  const api = await serve(t);
+  const { access, refresh } = (await api.post("/api/token/", { username: "admin", password: adminPassword })).json;
+  const { token } = (await api.post("/users/1/token", undefined, api.admin)).json;
+  const login = await api.post("/api/session/", { username: "admin", password: adminPassword });
+  const session = login.headers.get("set-cookie")!.split(";")[0]!.split("=")[1]!;
+
+  for (const secret of [access, refresh, token, session] as string[]) {
+    await api.delete(`/users/1/keys/${secret}`, api.admin);
+    await api.delete(`/users/1/sessions/${secret}?at=once`, api.admin);
+    await api.get(`/${secret}/nowhere`);
+  }
+
+  const paths = api.observed.flatMap((each) => (each.kind === "request" ? [each.path] : []));
+  assert.ok(paths.includes(`/users/1/keys/${token.slice(0, 17)}…`));
+  for (const secret of [access, refresh, token, session]) assert.doesNotMatch(paths.join("\n"), new RegExp(secret));
+});

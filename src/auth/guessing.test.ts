@@ -59,6 +59,17 @@ test("addresses, and accounts in any case, are counted on their own", async () =
   await store.close();
 });
 
+test("a name is one account however its accents are spelled, whether there is such an account or not", async () => {
+  const store = await openStore();
+  const guessing = makeGuessing({ store, limit: 2 });
+
+  await guessing.fail(at(0, "192.0.2.1"), "Jos\u00e9");
+  await guessing.fail(at(0, "192.0.2.2"), "jose\u0301");
+
+  assert.equal(await retryAfter(guessing, at(1, "192.0.2.3"), "JOSE\u0301"), 59);
+  await store.close();
+});
+
 test("an IPv6 caller is counted by the /64 it owns", async () => {
   const store = await openStore();
   const guessing = makeGuessing({ store, limit: 2 });

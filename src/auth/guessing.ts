@@ -2,6 +2,7 @@ import { digest } from "../crypto/secret.ts";
 import { after, type Eventually } from "../eventually.ts";
 import type { Call } from "../http/call.ts";
 import { problem } from "../problem/problem.ts";
+import { fold } from "../store/fold.ts";
 import type { Change, Collection, Row, Store, Where } from "../store/store.ts";
 import { formatNetwork } from "./trusted-proxies.ts";
 
@@ -129,7 +130,10 @@ function addressSubject(call: Call): string {
   return `address ${formatNetwork(call.client.address)}`;
 }
 
-/** As a digest: people type their password into the wrong field. */
+/**
+ * As a digest: people type their password into the wrong field. Folded as the store folds names, or the count would tell
+ * by two spellings of a name whether there is an account of it.
+ */
 function accountSubject(username: string): string {
-  return `account ${digest(username.toLowerCase()).toString("base64url")}`;
+  return `account ${digest(fold(username)).toString("base64url")}`;
 }

@@ -172,7 +172,7 @@ function finish(way: Way, answer: Answer, startedAt: number): Answer {
       kind: "request",
       requestId: call.requestId,
       method: call.method,
-      path: call.path,
+      path: shortened(call.path),
       route: match === null ? null : match.route.path,
       status: answer.status,
       code: way.code,
@@ -185,4 +185,9 @@ function finish(way: Way, answer: Answer, startedAt: number): Answer {
     });
   }
   return answer;
+}
+
+/** A path without what is longer than any id and may be a credential in the wrong place: what is observed is kept in logs. */
+function shortened(path: string): string {
+  return path.length > 40 ? path.replace(/[^/]{41,}/g, (part) => `${part.slice(0, 17)}…`) : path;
 }

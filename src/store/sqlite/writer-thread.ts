@@ -23,6 +23,9 @@ interface Waiting {
 /** One group is being committed and one lies ready, so that the thread never waits for this one. */
 const mostGroups = 2;
 
+/** How many outcomes are told in one turn of the event loop: each leads to an answer, and soon to another request. */
+const mostOutcomes = 16;
+
 /** A group that grows beyond this many transactions would keep the first of them waiting. */
 const largestGroup = 1000;
 
@@ -38,6 +41,9 @@ export function writerThread(data: WriterData, observe: Observer): WriterThread 
   let groups = 0;
   /** Everyone who waits, in the order of the writes; the last ones for what has only been gathered yet. */
   const waiting: Waiting[] = [];
+  /** What has been committed and not been told yet. */
+  const outcomes: { readonly waiter: Waiting; readonly result: Result }[] = [];
+  let telling = false;
   let failing = false;
   let closed: Promise<void> | null = null;
   let whenIdle = (): void => {};
@@ -98,7 +104,7 @@ export function writerThread(data: WriterData, observe: Observer): WriterThread 
 
   /** With nothing left to wait for, the thread lets the process end. */
   function rest(): void {
-    if (waiting.length > 0) return;
+    if (waiting.length > 0 || telling) return;
     worker?.unref();
     whenIdle();
   }
@@ -107,11 +113,20 @@ export function writerThread(data: WriterData, observe: Observer): WriterThread 
     acknowledgeCommit();
     if (failing) observe({ kind: "notice", level: "info", message: "SQLite: writes succeed again" });
     failing = false;
-    const told = waiting.splice(0, results.length);
-    for (const [at, result] of results.entries()) {
-      if (result.kind === "fault") told[at]!.reject(new TypeError(result.message));
-      else told[at]!.resolve(result);
+    for (const [at, waiter] of waiting.splice(0, results.length).entries())
+      outcomes.push({ waiter, result: results[at]! });
+    if (!telling) tell();
+  }
+
+  /** Some in each turn of the event loop, so that a group that has come back keeps no read waiting. */
+  function tell(): void {
+    for (const { waiter, result } of outcomes.splice(0, mostOutcomes)) {
+      if (result.kind === "fault") waiter.reject(new TypeError(result.message));
+      else waiter.resolve(result);
     }
+    telling = outcomes.length > 0;
+    if (telling) setImmediate(tell);
+    else rest();
   }
 
   function fail(told: readonly Waiting[], reason: unknown): void {
@@ -123,7 +138,7 @@ export function writerThread(data: WriterData, observe: Observer): WriterThread 
   }
 
   async function finish(beforeLast: () => void): Promise<void> {
-    if (waiting.length > 0) await new Promise<void>((resolve) => (whenIdle = resolve));
+    if (waiting.length > 0 || telling) await new Promise<void>((resolve) => (whenIdle = resolve));
     beforeLast();
     const running = worker;
     if (running === null) return;
