@@ -35,7 +35,10 @@ export interface ServiceOptions {
   readonly formats?: readonly Format[];
   /** Tables that are no resource's: sessions, tokens, accounts. */
   readonly collections?: readonly Collection[];
-  /** Signs cursors. Processes that share a store share it; left out, one is drawn for this process. */
+  /**
+   * Signs cursors, and keys the fingerprints of repeatable requests. Processes that share a store share it; left out, one is
+   * drawn for the cursors of this process, and fingerprints are plain digests, which the next process knows again.
+   */
   readonly secret?: Secret;
   /** Counts wrong credentials; 10 a minute for each address where it is left out. */
   readonly guessing?: Guessing;
@@ -82,6 +85,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     formats: [json, xml, ...(options.formats ?? [])],
     callContext: { now, makeRequestId: requestIds(), readClient: makeClientReader(options.trustedProxies ?? []) },
     cursors: makeCursors((options.secret ?? new Secret(randomBytes(32))).derive("cursor")),
+    fingerprintKey: options.secret?.derive("idempotency") ?? new Uint8Array(),
     scopesAllow: options.scopesAllow ?? null,
     allowedOrigins,
     sameSiteOrigins: [...allowedOrigins, ...ownOrigins],

@@ -95,7 +95,7 @@ test("nothing that authenticates is observed or logged, whether it was right or 
   assert.ok(!api.observed.some(({ kind }) => kind === "fault"));
 });
 
-test("a credential that is sent as a part of the path is not logged", async (t) => {
+test("a credential that is sent as a part of the path, or as the request's id, is not logged", async (t) => {
   const api = await serve(t);
   const { access, refresh } = (await api.post("/api/token/", { username: "admin", password: adminPassword })).json;
   const { token } = (await api.post("/users/1/token", undefined, api.admin)).json;
@@ -108,7 +108,9 @@ test("a credential that is sent as a part of the path is not logged", async (t) 
     await api.get(`/${secret}/nowhere`);
   }
 
-  const paths = api.observed.flatMap((each) => (each.kind === "request" ? [each.path] : []));
+  await api.get("/livez", { "x-request-id": token });
+
+  const paths = api.observed.flatMap((each) => (each.kind === "request" ? [each.path, each.requestId] : []));
   assert.ok(paths.includes(`/users/1/keys/${token.slice(0, 17)}…`));
   for (const secret of [access, refresh, token, session]) assert.doesNotMatch(paths.join("\n"), new RegExp(secret));
 });

@@ -157,17 +157,19 @@ test("a token's checksum is checked without a database, and explain tells what e
   await place.run(["user", "create", "--name", "Ann", "--email", "ann@example.com", "--without-password"]);
   const { token } = (await place.json(["token", "create", "ann@example.com"])) as { token: string };
   const wrong = `${token.slice(0, -1)}${token.endsWith("a") ? "b" : "a"}`;
-  const [checked, explained] = await Promise.all([
+  const [checked, explained, nowhere] = await Promise.all([
     place.run(["token", "check"], `one ${token}, "${wrong}" and ${token.slice(0, 40)}\n`),
     place.run(
       ["explain", "/users", "-r", "-"],
       `GET /users HTTP/1.1\nHost: x\nAuthorization: Token ${token}\nCookie: access_token=a.b.c\n\nbody`,
     ),
+    place.run(["explain", "--peer", "10.0.0"]),
   ]);
 
   assert.equal(none.code, 1);
   assert.deepEqual([checked.code, checked.out.match(/ (?:true|false) /g)], [1, [" true ", " false ", " false "]]);
   assert.match(explained.out, /^rejected: .*bearer/);
+  assert.deepEqual([nowhere.code, nowhere.out], [2, ""]);
   assert.match(explained.out, /^token +accepted +Authorization: token .*user 1\.$/m);
   assert.match(explained.out, /^bearer +rejected +the cookie access_token +malformed/m);
   for (const { out, errors } of [checked, explained])

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
@@ -131,6 +132,21 @@ test("wrong usage ends with 2, wrong settings with 78, help with 0, and nothing 
     codes.map(([, code]) => code),
   );
   assert.deepEqual(readdirSync(place.folder), []);
+});
+
+test("an old Node is told what is missing, before anything is loaded that it cannot load", () => {
+  const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.19.0" } })`;
+  const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
+
+  for (const args of [[], ["user", "list"]]) {
+    const ended = spawnSync(process.execPath, ["--import", `data:text/javascript,${pretend}`, command, ...args], {
+      encoding: "utf8",
+    });
+    assert.deepEqual(
+      [ended.status, ended.stdout, ended.stderr],
+      [1, "", "Latchkey needs Node 24.12 or newer, and this is 20.19.0.\n"],
+    );
+  }
 });
 
 test("a username like a number is never taken for an id", async () => {

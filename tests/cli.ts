@@ -22,10 +22,6 @@ export interface Place extends Disposable {
 
 const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
 
-// Many short processes of the same source: they need not each read TypeScript anew.
-const compiled = mkdtempSync(path.join(tmpdir(), "latchkey-compiled-"));
-process.once("exit", () => rmSync(compiled, { recursive: true, force: true }));
-
 /** Makes an empty place. `settings` are the environment of its commands. */
 export function placeFor(settings: Readonly<Record<string, string>> = {}): Place {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-cli-"));
@@ -33,7 +29,7 @@ export function placeFor(settings: Readonly<Record<string, string>> = {}): Place
   async function run(args: readonly string[], input = ""): Promise<Ended> {
     const child = spawn(process.execPath, [command, ...args], {
       cwd: folder,
-      env: { ...process.env, NODE_COMPILE_CACHE: compiled, ...settings },
+      env: { ...process.env, ...settings },
     });
     const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
     // A command that does not read its input may be gone before it is written.

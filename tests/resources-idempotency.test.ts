@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -208,4 +209,19 @@ test("of the same request many times at once one has an effect", async (t) => {
   for (const answers of [posts, patches])
     assert.equal(answers.filter(({ headers }) => headers.get("idempotency-replayed") === null).length, 1);
   assert.equal((await api.get("/orders", api.admin)).json.length, 1);
+});
+
+test("what the store keeps of a request cannot be tried out against guessed passwords without the server's secret", async (t) => {
+  const api = await serve(t);
+  await api.post("/users", ann, { ...api.admin, ...KEY });
+
+  const request = `POST /users application/json\n${JSON.stringify(ann)}`;
+  const known = await api.service.store.recall({
+    key: "1 key-number-1",
+    fingerprint: createHash("sha256").update(request).digest("base64url"),
+    now: new Date(api.clock.now).toISOString(),
+    expiresAt: new Date(api.clock.now + 1000).toISOString(),
+  });
+
+  assert.equal(known?.kind, "mismatch");
 });

@@ -1,6 +1,6 @@
 import { after, type Eventually } from "../eventually.ts";
 import type { Identity, Role } from "../identity.ts";
-import type { Collection, Row, Store } from "../store/store.ts";
+import type { Change, Collection, Row, Store } from "../store/store.ts";
 
 /** What logs in: the side of a user that is never shown. Its id is the user's. */
 export interface Account {
@@ -42,6 +42,23 @@ export const accountsCollection: Collection = {
 export function firstGeneration(now: number): number {
   return now;
 }
+
+/**
+ * Refuses a transaction where the account is not active any more. Stands behind what is made for it: whoever looked before
+ * may have looked before a deactivation, and what ends with that must not be made after it.
+ */
+export function requireActive(id: number): Change {
+  const where = {
+    all: [
+      { column: "id", operator: "eq", value: id },
+      { column: "active", operator: "eq", value: true },
+    ],
+  } as const;
+  return { kind: "require", collection: accountsCollection, where, atLeast: 1, name: NOT_ACTIVE };
+}
+
+/** What `requireActive` is refused as. */
+export const NOT_ACTIVE = "not_active";
 
 /** Finds accounts, for the schemes. */
 export interface Accounts {

@@ -1,4 +1,4 @@
-import { digest } from "../crypto/secret.ts";
+import { hmac, type Secret } from "../crypto/secret.ts";
 import { after, type Eventually } from "../eventually.ts";
 import type { Call } from "../http/call.ts";
 import { problem } from "../problem/problem.ts";
@@ -32,6 +32,8 @@ export interface Guessing {
 
 export interface GuessingOptions {
   readonly store: Store;
+  /** The server's own, so that the store does not tell what was typed as a name. Processes that share a store share it. */
+  readonly secret?: Secret;
   /** Wrong credentials in any window before the next try is refused. */
   readonly limit?: number;
   readonly windowSeconds?: number;
@@ -44,7 +46,8 @@ const maxSubjects = 10_000;
  * A true sliding window: what counts are the guesses of the last `windowSeconds`, whenever they began. Memory counts
  * what is still on its way to the store, so a burst does not slip through before its first failure is written.
  */
-export function makeGuessing({ store, limit = 10, windowSeconds = 60 }: GuessingOptions): Guessing {
+export function makeGuessing({ store, secret, limit = 10, windowSeconds = 60 }: GuessingOptions): Guessing {
+  const key = secret?.derive("guess") ?? noKey;
   const windowMs = windowSeconds * 1000;
   const recent = new Map<string, number[]>();
   let prunedAt = 0;
@@ -53,7 +56,7 @@ export function makeGuessing({ store, limit = 10, windowSeconds = 60 }: Guessing
     return after(checkSubject(addressSubject(call), call.now), (room) =>
       account === undefined
         ? room
-        : after(checkSubject(accountSubject(account), call.now), (other) => Math.min(room, other)),
+        : after(checkSubject(accountSubject(account, key), call.now), (other) => Math.min(room, other)),
     );
   }
 
@@ -86,7 +89,7 @@ export function makeGuessing({ store, limit = 10, windowSeconds = 60 }: Guessing
 
   function fail(call: Call, account?: string): Eventually<void> {
     const changes: Change[] = [];
-    for (const subject of subjectsOf(call, account)) {
+    for (const subject of subjectsOf(call, account, key)) {
       remember(subject, call.now);
       changes.push({ kind: "insert", collection: guessesCollection, values: { subject, at: call.now } });
     }
@@ -120,9 +123,11 @@ function timeOf({ record }: Row): number {
   return Number(record["at"]);
 }
 
-/** Whom a try counts against. */
-export function subjectsOf(call: Call, account?: string): readonly string[] {
-  return [addressSubject(call), ...(account === undefined ? [] : [accountSubject(account)])];
+const noKey = new Uint8Array();
+
+/** Whom a try counts against. Without a key, for memory only. */
+export function subjectsOf(call: Call, account?: string, key: Uint8Array = noKey): readonly string[] {
+  return [addressSubject(call), ...(account === undefined ? [] : [accountSubject(account, key)])];
 }
 
 /** An IPv6 caller owns a /64 and could take a new address for each try. */
@@ -131,9 +136,9 @@ function addressSubject(call: Call): string {
 }
 
 /**
- * As a digest: people type their password into the wrong field. Folded as the store folds names, or the count would tell
+ * As a keyed digest: people type their password into the wrong field. Folded as the store folds names, or the count would tell
  * by two spellings of a name whether there is an account of it.
  */
-function accountSubject(username: string): string {
-  return `account ${digest(fold(username)).toString("base64url")}`;
+function accountSubject(username: string, key: Uint8Array): string {
+  return `account ${hmac(key, fold(username)).toString("base64url")}`;
 }

@@ -31,7 +31,8 @@ function makeProgram(): Command {
     .exitOverride()
     .addHelpText(
       "after",
-      "\nExit codes: 0 done, 1 failed, 2 wrong usage, 78 wrong settings. USER is a username, or id:5.",
+      "\nSettings come from the environment (LATCHKEY_PORT=9000 latchkey) and latchkey.config.ts: docs/settings.md has them all." +
+        "\nExit codes: 0 done, 1 failed, 2 wrong usage, 78 wrong settings. USER is a username, or id:5.",
     );
   program
     .command("serve")

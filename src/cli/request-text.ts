@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Arrival } from "../index.ts";
 import { CommandFailed, UsageError } from "./exit.ts";
@@ -26,6 +27,8 @@ export async function readRequest(url: string, options: RequestOptions): Promise
   const { request, method, header, peer, tls = false } = options;
   const address = URL.parse(url, "http://localhost");
   if (address === null) throw new UsageError(`${url} is no address. Write a path, like /users.`);
+  if (isIP(peer) === 0 && peer !== "unix")
+    throw new UsageError(`--peer ${peer} is no IP address. Write one, or unix for a local socket.`);
   const head =
     request === undefined
       ? { method, target: address.pathname + address.search, headers: [`Host: ${address.host}`, ...header] }

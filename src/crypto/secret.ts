@@ -38,8 +38,8 @@ export class Secret {
 }
 
 /** HMAC-SHA-256. */
-export function hmac(key: Uint8Array, text: string): Buffer {
-  return createHmac("sha256", key).update(text).digest();
+export function hmac(key: Uint8Array, data: string | Uint8Array): Buffer {
+  return createHmac("sha256", key).update(data).digest();
 }
 
 /** SHA-256. */

@@ -1,3 +1,4 @@
+import { opaqueTokenPattern } from "../crypto/opaque-token.ts";
 import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts";
 
 /** What a binding hands over: one request as it arrived, before anybody looked at it. */
@@ -11,6 +12,8 @@ export interface Arrival {
   readonly peer: string;
   /** The connection itself is TLS. */
   readonly encrypted: boolean;
+  /** The request came over HTTP/1.1, which asks for a `Host`. */
+  readonly needsHost?: boolean;
   /** Reads the body. Throws the problem `content_too_large` beyond `maxBytes`. */
   readBody(maxBytes: number): Promise<Uint8Array>;
 }
@@ -121,8 +124,9 @@ export class Call {
   }
 }
 
+/** Not one that is a token: an id is told to everyone who reads the log. */
 function isSaneRequestId(text: string): boolean {
-  return text.length <= 128 && /^[A-Za-z0-9._:/+=@-]+$/.test(text);
+  return text.length <= 128 && /^[A-Za-z0-9._:/+=@-]+$/.test(text) && !opaqueTokenPattern.test(text);
 }
 
 function readCookies(call: Call): ReadonlyMap<string, string | null> {

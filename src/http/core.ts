@@ -13,6 +13,8 @@ export interface ServiceCore {
   readonly chain: Chain;
   readonly store: Store;
   readonly cursors: Cursors;
+  /** Makes the fingerprints of requests that can be repeated: a body may hold a password, and a plain digest of it could be guessed. */
+  readonly fingerprintKey: Uint8Array;
   /** JSON first: it is the default. */
   readonly formats: readonly Format[];
   readonly callContext: CallContext;

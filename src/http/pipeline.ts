@@ -4,6 +4,7 @@ import { after, type Eventually } from "../eventually.ts";
 import { parseQuery } from "../headers/query.ts";
 import { Problem, problem } from "../problem/problem.ts";
 import { StoreFull, StoreUnavailable } from "../store/store.ts";
+import { requireAddress } from "./addressing.ts";
 import { Call, type Arrival } from "./call.ts";
 import type { ServiceCore } from "./core.ts";
 import { addCors, answerOptions } from "./cors.ts";
@@ -58,6 +59,7 @@ class Way {
   walk(): Eventually<Answer> {
     const { service, call } = this;
     requireWithinLimits(call.arrival);
+    requireAddress(call.arrival);
     const match = (this.match = service.find(call.path));
     if (match === null) throw problem("not_found");
     const endpoint = requireEndpoint(match.route, call.method);

@@ -27,6 +27,12 @@ export type FindRoute = (path: string) => Match | null;
 
 const NO_PARAMS: Readonly<Record<string, never>> = Object.freeze({});
 
+/** `OPTIONS *` asks whether the server is there (RFC 9110 §9.3.7). */
+const SERVER: Match = {
+  route: { path: "*", methods: new Map(), allow: "OPTIONS", parameters: [] },
+  params: NO_PARAMS,
+};
+
 /** Builds the table of routes. Throws where two endpoints stand at the same method and path. */
 export function makeRoutes(endpoints: readonly Endpoint[]): {
   readonly find: FindRoute;
@@ -51,6 +57,7 @@ export function makeRoutes(endpoints: readonly Endpoint[]): {
   return {
     all,
     find(path) {
+      if (path === "*") return SERVER;
       const found = router.find("GET", path);
       if (found === null) return null;
       const route = found.store as Route;

@@ -20,6 +20,8 @@ export interface Answer {
 // An answer of the API is data: a browser takes its type as it stands, runs nothing, frames nothing, tells no other site.
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 const HSTS = "max-age=31536000; includeSubDomains";
+// A body of 1 MiB can have 150,000 wrong members, and telling all of them would make ten of it.
+const MAX_TOLD_ISSUES = 100;
 
 /** Writes a reply in the format that was agreed on. */
 export function writeReply(exchange: Exchange, reply: Reply): Answer {
@@ -32,7 +34,8 @@ export function writeReply(exchange: Exchange, reply: Reply): Answer {
     tag ??= `"${contentTag(content)}"`;
     const state = checkPreconditions(call, tag);
     if (state === "failed") throw problem("precondition_failed");
-    if (state === "not_modified") return compose(call, 304, null, headersOf(exchange, reply, null, null, tag));
+    if (state === "not_modified")
+      return compose(call, 304, null, headersOf(exchange, { ...reply, status: 304 }, null, null, tag));
   }
   const type = reply.body?.kind === "raw" ? reply.body.type : format.mediaType;
   return compose(call, reply.status, content, headersOf(exchange, reply, content, type, tag));
@@ -116,7 +119,7 @@ export function writeProblem(
     detail: told.detail,
     code: told.code,
     request_id: call.requestId,
-    ...(told.issues.length === 0 ? {} : { errors: told.issues }),
+    ...(told.issues.length === 0 ? {} : { errors: told.issues.slice(0, MAX_TOLD_ISSUES) }),
   });
   const headers = [
     "Content-Type",

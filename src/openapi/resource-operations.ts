@@ -31,7 +31,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
       ...listParameters(subject.mount.resource),
       ...shared("PreferCount", "IfNoneMatch"),
     ],
-    responses: { 200: listed(subject), 304: notModified },
+    responses: { 200: listed(subject), 304: { ...notModified, headers: answerHeaders(...OF_A_PAGE) } },
   }),
   create: (subject) => ({
     ...described(subject, `create${subject.one.written}`, `Create a new ${subject.one.said}`),
@@ -98,6 +98,8 @@ function problemsOfFields({ mount: { resource } }: Subject): readonly ProblemCod
   return isUnique ? ["taken"] : [];
 }
 
+const OF_A_PAGE = ["ETag", "Link", "TotalCount", "PreferenceApplied"] as const;
+
 const notModified = { description: "The caller has it already.", headers: answerHeaders("ETag") };
 
 function shown(subject: Subject, description: string, ...headers: readonly HeaderName[]): JSONObject {
@@ -118,7 +120,7 @@ function listed({ mount: { resource }, formats, names }: Subject): JSONObject {
   const example = exampleWithId(resource);
   return {
     description: "One page of the list.",
-    headers: answerHeaders("ETag", "Link", "TotalCount", "PreferenceApplied"),
+    headers: answerHeaders(...OF_A_PAGE),
     content: contentOf(formats, ref("schemas", names.list), example === null ? null : [example]),
   };
 }

@@ -69,7 +69,7 @@ const documentation = {
     tag: "tokens",
     request: credentials,
     responses: { 200: { description: "The token, made now if there was none.", schema: tokenSchema } },
-    problems: ["invalid_credentials", "too_many_attempts"],
+    problems: ["invalid_credentials", "conflict", "too_many_attempts"],
   },
 } satisfies Record<string, Documentation>;
 

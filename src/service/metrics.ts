@@ -83,7 +83,6 @@ export function metricsEndpoint(tell: () => Eventually<string>): Endpoint {
     method: "GET",
     path: "/metrics",
     access: administrator,
-    query: "ignored",
     produces: "text/plain",
     documentation: {
       summary: "Counts and latencies, for Prometheus",

@@ -60,7 +60,7 @@ export interface Parts extends LoginParts {
 export function makeLoginParts(settings: Settings, store: Store, observe: Observer): LoginParts {
   const { secret, issuer } = settings;
   const accounts = storeAccounts(store);
-  const guessing = makeGuessing({ store });
+  const guessing = makeGuessing({ store, secret });
   const passwords = makePasswords({ accounts, store, guessing, cores: availableParallelism() });
   const revocations = makeRevocations({
     store,

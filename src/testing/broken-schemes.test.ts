@@ -169,10 +169,20 @@ const broken: readonly Broken[] = [
   },
   {
     what: "compares as much as was sent",
-    check: "a credential counts whole: cut short or with something added it is refused",
+    check: "a credential counts whole: cut short, with something added or with another character it is refused",
     breaks: (good) => ({
       authenticate: (credential, call) =>
         credential.length > 3 && `17:${secret}`.startsWith(credential)
+          ? good(`17:${secret}`, call)
+          : good(credential, call),
+    }),
+  },
+  {
+    what: "compares the length and the beginning",
+    check: "a credential counts whole: cut short, with something added or with another character it is refused",
+    breaks: (good) => ({
+      authenticate: (credential, call) =>
+        credential.length === `17:${secret}`.length && credential.startsWith("17:d")
           ? good(`17:${secret}`, call)
           : good(credential, call),
     }),

@@ -41,6 +41,7 @@ const names: [name: string, answer: number | string][] = [
   ["a:b", "malformed"],
   ["tab\there", "malformed"],
   [latin1("next\u0085line"), "malformed"],
+  [latin1("\u00a0ada"), "malformed"],
   ["a".repeat(150), "inactive"],
   ["a".repeat(151), "malformed"],
   ["a".repeat(8192), "malformed"],

@@ -55,7 +55,8 @@ export function readProxyText(header: string): string {
 function parseUsername(credential: string): string | null {
   const name = readProxyText(credential);
   if (name.length > 300 || /[:\u0000-\u001f\u007f-\u009f]/.test(name)) return null;
-  return [...name].length > 150 ? null : name;
+  // A name is stored trimmed: one that only looks like it (U+00A0 before it) must not become a second account.
+  return [...name].length > 150 || name !== name.trim() ? null : name;
 }
 
 function readUtf8(latin1: string): string | null {

@@ -11,6 +11,7 @@ import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Collection, Row, Store, Where } from "../../store/store.ts";
+import { requireActive } from "../accounts.ts";
 import { makeTouch } from "../touch.ts";
 
 /** API tokens, one for a user at most; the key is the lookup id. The secret follows from the server's own and is not here. */
@@ -105,9 +106,13 @@ export function apiTokens({ store, secret, observe }: APITokensOptions): APIToke
           last_used_at: null,
         };
         const outcome = await store.write({
-          changes: [{ kind: "insert", collection: apiTokensCollection, key: makeLookup(), values }],
+          changes: [
+            { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values },
+            requireActive(userId),
+          ],
         });
         if (outcome.kind === "dangling") throw problem("not_found");
+        if (outcome.kind === "refused") throw problem("conflict", { detail: "The account is not active." });
         if (outcome.kind === "written") return { token: textOf(outcome.rows[0]!), created: true };
       }
       throw problem("unavailable", { headers: [["Retry-After", "1"]] });

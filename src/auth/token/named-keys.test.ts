@@ -67,6 +67,18 @@ test("a key is found and revoked by its own user only", async () => {
   assert.deepEqual([await keys.revoke(1, listed.id), await keys.revoke(1, listed.id)], [true, false]);
 });
 
+test("a key that is asked for in the moment of a deactivation does not outlive it", async () => {
+  const { store, keys } = await server();
+  const values = { active: false };
+  await store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 2, values }] });
+
+  await assert.rejects(keys.create(2, { name: "x", scopes: null, expiresAt: null }, now), {
+    code: "conflict",
+    detail: "The account is not active.",
+  });
+  assert.deepEqual(await keys.list(2), []);
+});
+
 test("a key for nobody is not made", async () => {
   const { keys } = await server();
 

@@ -11,6 +11,7 @@ import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Collection, Row, Store, Where } from "../../store/store.ts";
+import { NOT_ACTIVE, requireActive } from "../accounts.ts";
 import { makeTouch } from "../touch.ts";
 
 /** Named keys; the key is the lookup id. What is kept of the secret is a digest that only this server can make. */
@@ -135,11 +136,14 @@ export function namedKeys({ store, secret, observe }: NamedKeysOptions): NamedKe
             name: "keys",
           },
           { kind: "insert", collection: namedKeysCollection, key: lookup, values },
+          requireActive(userId),
         ],
       });
       if (outcome.kind === "dangling") throw problem("not_found");
-      if (outcome.kind === "refused")
-        throw problem("conflict", { detail: `A user has ${maxKeys} keys at most. Delete one first.` });
+      if (outcome.kind === "refused") {
+        const tooMany = `A user has ${maxKeys} keys at most. Delete one first.`;
+        throw problem("conflict", { detail: outcome.name === NOT_ACTIVE ? "The account is not active." : tooMany });
+      }
       if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a new key.`);
       return { listed: listed(outcome.rows[1]!), key: formatOpaqueToken(token) };
     },

@@ -173,6 +173,15 @@ test("a token of an inactive account is refused, and of a deleted one revoked", 
   await assert.rejects(tokens.issue(7, now), (error) => error instanceof Problem && error.code === "not_found");
 });
 
+test("what is asked for in the moment of a deactivation does not outlive it", async () => {
+  const { tokens, write } = await server();
+
+  await write({ kind: "update", collection: accountsCollection, key: 7, values: { active: false } });
+
+  await assert.rejects(tokens.issue(7, now), (error) => error instanceof Problem && error.code === "conflict");
+  assert.equal(await tokens.find(7), null);
+});
+
 test("the challenge is the one of the contract", async () => {
   const { scheme } = await server();
 

@@ -1,20 +1,20 @@
 import {
   createServer,
+  ServerResponse,
   type IncomingMessage,
   type RequestListener,
   type Server,
   type ServerOptions,
-  type ServerResponse,
 } from "node:http";
 import type { ServerOptions as TlsServerOptions } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Eventually } from "../../eventually.ts";
 import type { Arrival } from "../../http/call.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import type { Answer } from "../../http/writing.ts";
 import { readBody } from "./body.ts";
 import { closeServer, trackSockets } from "./closing.ts";
-import { limitConnections, refuseUnreadable } from "./unreadable.ts";
+import { LINGER_MS, limitConnections, refuseUnreadable } from "./unreadable.ts";
 
 /** What can answer: a service. */
 export interface Responder {
@@ -46,12 +46,13 @@ export interface Listener {
 const MAX_CONNECTIONS = 10_000;
 
 const limits: ServerOptions = {
-  // A little more than the limits, so that what is just beyond them reaches the pipeline and gets its answer there.
-  maxHeaderSize: MAX_HEADER_BYTES + MAX_REQUEST_LINE_BYTES + 1024,
+  // Twice the limits, so that what is beyond them reaches the pipeline, which knows which of the two it is.
+  maxHeaderSize: 2 * (MAX_HEADER_BYTES + MAX_REQUEST_LINE_BYTES),
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1000,
   keepAliveTimeout: 65_000,
+  requireHostHeader: false, // the pipeline asks for it, and answers
 };
 
 /** Serves over HTTP/1.1. Rejects where the address cannot be had. */
@@ -63,7 +64,16 @@ export async function listen(service: Responder, { host = "127.0.0.1", port, tls
       ? createServer(limits, answer)
       : await createTlsServer({ ...limits, ...tls, minVersion: "TLSv1.2" }, answer);
   server.maxHeadersCount = 0; // the pipeline counts them, and answers
-  server.on("clientError", refuseUnreadable);
+  server.on("clientError", (error, socket) => refuseUnreadable(error, socket, (arrival) => service.respond(arrival)));
+  // Left to themselves these two are answered without a word of ours, and not at all.
+  server.on("checkExpectation", answer);
+  server.on("connect", (request, socket) => {
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket as Socket);
+    response.once("finish", () => socket.end());
+    answer(request, response);
+  });
   limitConnections(server, MAX_CONNECTIONS);
   const sockets = trackSockets(server);
   await new Promise<void>((resolve, reject) => {
@@ -95,22 +105,46 @@ export function requestListener(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const answer = service.respond(new NodeArrival(request));
-    if (answer instanceof Promise) void answer.then((done) => send(response, done, state.closing));
-    else send(response, answer, state.closing);
+    if (answer instanceof Promise) void answer.then((done) => send(request, response, done, state.closing));
+    else send(request, response, answer, state.closing);
   };
 }
 
-function send(response: ServerResponse, { status, headers, content }: Answer, closing: boolean): void {
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, content }: Answer,
+  closing: boolean,
+): void {
   if (closing) headers.push("Connection", "close");
   response.writeHead(status, headers);
+  if ((closing || !response.shouldKeepAlive) && isStillComing(request)) return sendAhead(request, response, content);
   if (content === null) response.end();
   else response.end(content);
+}
+
+function isStillComing({ complete, headers }: IncomingMessage): boolean {
+  return !complete && (headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined);
+}
+
+/** Answers before the body is there. Closing on what still comes would reset the connection, and take the answer with it. */
+function sendAhead(request: IncomingMessage, response: ServerResponse, content: Answer["content"]): void {
+  if (content === null || content.length === 0) response.flushHeaders();
+  else response.write(content);
+  const end = (): void => {
+    clearTimeout(patience);
+    response.end();
+  };
+  const patience = setTimeout(end, LINGER_MS);
+  request.on("data", () => patience.refresh());
+  request.once("close", end);
 }
 
 class NodeArrival implements Arrival {
   readonly method: string;
   readonly target: string;
   readonly rawHeaders: readonly string[];
+  readonly needsHost: boolean;
   readonly #request: IncomingMessage;
 
   constructor(request: IncomingMessage) {
@@ -118,6 +152,7 @@ class NodeArrival implements Arrival {
     this.method = request.method!;
     this.target = request.url!.startsWith("/") ? request.url! : originForm(request.url!);
     this.rawHeaders = request.rawHeaders;
+    this.needsHost = request.httpVersionMinor === 1;
   }
 
   get peer(): string {
@@ -135,7 +170,8 @@ class NodeArrival implements Arrival {
 
 /** A proxy may write the whole address (RFC 9112 §3.2.2). */
 function originForm(target: string): string {
-  if (!URL.canParse(target)) return target;
-  const { pathname, search } = new URL(target);
-  return pathname + search;
+  const authority = /^https?:\/\/[^/?#]*/i.exec(target);
+  if (authority === null) return target;
+  const rest = target.slice(authority[0].length);
+  return rest.startsWith("/") ? rest : `/${rest}`;
 }

@@ -1,28 +1,92 @@
 import { randomUUID } from "node:crypto";
-import type { Server } from "node:http";
+import { METHODS, STATUS_CODES, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Eventually } from "../../eventually.ts";
+import type { Arrival } from "../../http/call.ts";
 import { json } from "../../http/formats/json.ts";
 import { MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
-import { pushCommon } from "../../http/writing.ts";
+import { pushCommon, type Answer } from "../../http/writing.ts";
 import type { ProblemCode } from "../../problem/catalogue.ts";
 import { problem, type ProblemOptions } from "../../problem/problem.ts";
+
+/** How long a connection that is to be closed stays open for one who may still be sending, and has not read the answer. */
+export const LINGER_MS = 1000;
 
 interface ParseError extends Error {
   readonly code?: string;
   readonly rawPacket?: Uint8Array;
+  /** Where in the packet the parser gave up. */
+  readonly bytesParsed?: number;
 }
 
-/** Answers what could not be read as a request, as HTTP allows, and closes the connection. */
-export function refuseUnreadable(error: ParseError, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
-  else endWith(socket, codeOf(error));
+/**
+ * Answers what could not be read as a request, as HTTP allows, and closes the connection. A method that Node's parser does not
+ * know is one like any other: whether the path is there and what it offers, `respond` tells.
+ */
+export function refuseUnreadable(
+  error: ParseError,
+  socket: Duplex,
+  respond: (arrival: Arrival) => Eventually<Answer>,
+): void {
+  // What comes behind it is as unreadable, and closing on it would take the answer with it.
+  if (refused.has(socket)) return;
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  refused.add(socket);
+  inTurn(socket, () => refuse(error, socket, respond));
+}
+
+const refused = new WeakSet<Duplex>();
+
+/** Waits until the requests before it are answered, for answers are told apart by their order (RFC 9112 §9.3.2). */
+function inTurn(socket: Duplex & { readonly _httpMessage?: ServerResponse | null }, act: () => void): void {
+  const before = socket._httpMessage;
+  // A request that is not complete is the unreadable one; it may have its answer already.
+  if (before === undefined || before === null) act();
+  else if (before.req.complete) before.once("close", () => inTurn(socket, act));
+  else if (before.headersSent) socket.destroy();
+  else act();
+}
+
+function refuse(error: ParseError, socket: Duplex, respond: (arrival: Arrival) => Eventually<Answer>): void {
+  if (!socket.writable) return void socket.destroy();
+  const unknown = findUnknownMethod(error);
+  if (unknown === null) return endWith(socket, codeOf(error));
+  const arrival: Arrival = {
+    ...unknown,
+    rawHeaders: [],
+    peer: (socket as Socket).remoteAddress ?? "unix",
+    encrypted: "encrypted" in socket,
+    readBody: async () => new Uint8Array(),
+  };
+  const answer = respond(arrival);
+  if (answer instanceof Promise) endWith(socket, "malformed");
+  else endWithAnswer(socket, answer);
+}
+
+/** The request line of which the parser did not know the method; null where it is no request line. */
+function findUnknownMethod({
+  code,
+  rawPacket,
+  bytesParsed = 0,
+}: ParseError): { method: string; target: string } | null {
+  if (code !== "HPE_INVALID_METHOD" || rawPacket === undefined) return null;
+  const packet = Buffer.from(rawPacket).toString("latin1");
+  let start = bytesParsed;
+  while (start > 0 && /[A-Za-z-]/.test(packet[start - 1]!)) start--;
+  const line = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) (\/[\x21-\x7e]*) HTTP\/1\.[01]\r\n/.exec(packet.slice(start));
+  return line === null || METHODS.includes(line[1]!) ? null : { method: line[1]!, target: line[2]! };
 }
 
 function codeOf({ code, rawPacket }: ParseError): ProblemCode {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "request_timeout";
   if (code !== "HPE_HEADER_OVERFLOW") return "malformed";
-  const lineEnd = rawPacket === undefined ? 0 : Buffer.from(rawPacket).indexOf("\r\n");
-  return lineEnd === -1 || lineEnd > MAX_REQUEST_LINE_BYTES ? "uri_too_long" : "headers_too_large";
+  const packet = Buffer.from(rawPacket ?? []).toString("latin1");
+  const lineEnd = packet.indexOf("\r\n");
+  const line = lineEnd === -1 ? packet : packet.slice(0, lineEnd);
+  // The packet is the last of several perhaps: what has white space in it is then a header field, and no target.
+  const isTarget = /^([A-Z-]+ )?\S*( HTTP\/1\.\d)?$/.test(line);
+  return isTarget && (lineEnd === -1 || lineEnd > MAX_REQUEST_LINE_BYTES) ? "uri_too_long" : "headers_too_large";
 }
 
 /** Beyond `most` connections a new one is told so, and closed. */
@@ -55,8 +119,16 @@ function endWith(socket: Duplex, code: ProblemCode, options?: ProblemOptions): v
     "no-store",
   ];
   pushCommon(headers, requestId, "encrypted" in socket);
-  headers.push("Date", new Date().toUTCString(), "Connection", "close", ...told.headers.flat());
-  let head = `HTTP/1.1 ${told.status} ${told.title}\r\n`;
-  for (let at = 0; at < headers.length; at += 2) head += `${headers[at]!}: ${headers[at + 1]!}\r\n`;
-  socket.end(`${head}\r\n${content}`);
+  headers.push(...told.headers.flat());
+  endWithAnswer(socket, { status: told.status, headers, content });
+}
+
+function endWithAnswer(socket: Duplex, { status, headers, content }: Answer): void {
+  const all = [...headers, "Date", new Date().toUTCString(), "Connection", "close"];
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
+  for (let at = 0; at < all.length; at += 2) head += `${all[at]!}: ${all[at + 1]!}\r\n`;
+  socket.write(`${head}\r\n`, "latin1");
+  socket.end(content ?? "");
+  const linger = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once("close", () => clearTimeout(linger));
 }

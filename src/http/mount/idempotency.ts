@@ -1,4 +1,4 @@
-import { digest } from "../../crypto/secret.ts";
+import { hmac } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import { parseIdempotencyKey } from "../../headers/idempotency-key.ts";
 import { problem } from "../../problem/problem.ts";
@@ -9,7 +9,7 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** The record under which a repeated write is known; null where the caller sent no `Idempotency-Key`. */
 export function repeatable(exchange: Exchange): Idempotency | null {
-  const { call, body } = exchange;
+  const { call, body, service } = exchange;
   const header = call.header("idempotency-key");
   if (header === undefined) return null;
   const key = parseIdempotencyKey(header);
@@ -23,7 +23,7 @@ export function repeatable(exchange: Exchange): Idempotency | null {
   ]);
   return {
     key: `${exchange.identity?.id ?? "anonymous"} ${key}`,
-    fingerprint: digest(request).toString("base64url"),
+    fingerprint: hmac(service.fingerprintKey, request).toString("base64url"),
     expiresAt: new Date(call.now + KEPT_MS).toISOString(),
     now: new Date(call.now).toISOString(),
   };

@@ -156,6 +156,8 @@ test("a server that is full fails nobody as long as there is a connection to wai
 
   await ask(url, `ALTER ROLE ${role} CONNECTION LIMIT 0`);
   await ask(url, killOthers);
+  // The two that were open may be found dead first.
+  for (let dead = 0; dead < 2; dead++) await assert.rejects(add(store, "refused"), StoreUnavailable);
   await assert.rejects(add(store, "refused"), /too many connections/);
   await assert.rejects(store.check(), StoreUnavailable);
   await ask(url, `ALTER ROLE ${role} CONNECTION LIMIT 2`);

@@ -79,21 +79,28 @@ export const verdictChecks: readonly SchemeCheck[] = [
     }
   }),
 
-  checkOf("a credential counts whole: cut short or with something added it is refused", async (bench) => {
-    const { valid } = bench.subject;
-    for (const changed of [
-      valid.slice(0, -1),
-      valid.slice(0, Math.ceil(valid.length / 2)),
-      `${valid}x`,
-      `${valid}0`,
-      `x${valid}`,
-    ]) {
-      assertRefused(
-        await bench.present(changed),
-        `for a credential of ${changed.length} characters in place of ${valid.length}`,
-      );
-    }
-  }),
+  checkOf(
+    "a credential counts whole: cut short, with something added or with another character it is refused",
+    async (bench) => {
+      const { valid } = bench.subject;
+      for (const changed of [
+        valid.slice(0, -1),
+        valid.slice(0, Math.ceil(valid.length / 2)),
+        `${valid}x`,
+        `${valid}0`,
+        `x${valid}`,
+        withAnother(valid, 0),
+        withAnother(valid, Math.floor(valid.length / 2)),
+        // Not the last one: in Base64 that may have bits that nobody reads.
+        withAnother(valid, Math.max(0, valid.length - 2)),
+      ]) {
+        assertRefused(
+          await bench.present(changed),
+          `for a credential of ${changed.length} characters in place of ${valid.length}`,
+        );
+      }
+    },
+  ),
 
   checkOf("a malformed credential is refused and is no guess", async (bench) => {
     for (const credential of bench.subject.malformed ?? []) {
@@ -157,6 +164,14 @@ export function assertRefused({ status }: Answered, what = "what is refused"): v
 /** A problem ends a request on purpose; anything else that is thrown is a fault. */
 function kindOfError(error: unknown): string {
   return error instanceof Problem && error.status < 500 ? "problem" : "an error";
+}
+
+const lettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/** The text with another letter or digit in one place; never the same one in another case, which some credentials take for the same. */
+function withAnother(text: string, at: number): string {
+  const next = (lettersAndDigits.indexOf(text.charAt(at)) + 1) % lettersAndDigits.length;
+  return text.slice(0, at) + lettersAndDigits.charAt(next) + text.slice(at + 1);
 }
 
 function hostileTexts(valid: string): readonly string[] {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { makeLedger } from "./ledger.ts";
-import { postgresServers, urlOf, type PostgresServer, type PostgresServers } from "./postgres-server.ts";
-import { startService, type ServiceProcess } from "./service-process.ts";
+import { makeLedger } from "../../tests/ledger.ts";
+import { postgresServers, urlOf, type PostgresServer, type PostgresServers } from "../../tests/postgres-server.ts";
+import { startService, type ServiceProcess } from "../../tests/service-process.ts";
 
 // One service whose database is taken away in every way there is, in turn.
 const password = "outlives its database";

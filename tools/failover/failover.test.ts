@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { postgresStore, Secret, type Collection, type Store } from "../src/index.ts";
-import { makeLedger } from "./ledger.ts";
-import { postgresServers, urlOf, type PostgresServer, type PostgresServers } from "./postgres-server.ts";
-import { startService, type ServiceProcess } from "./service-process.ts";
+import { postgresStore, Secret, type Collection, type Store } from "../../src/index.ts";
+import { makeLedger } from "../../tests/ledger.ts";
+import { postgresServers, urlOf, type PostgresServer, type PostgresServers } from "../../tests/postgres-server.ts";
+import { startService, type ServiceProcess } from "../../tests/service-process.ts";
 
-// `npm test` fails over once, `npm run test:failover` in every way and several times.
+// Once here; `FAILOVER_ROUNDS=15` in every way and several times.
 const rounds = Number(process.env["FAILOVER_ROUNDS"] ?? 1);
 const password = "outlives a fail-over";
 let servers: PostgresServers;

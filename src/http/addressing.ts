@@ -1,0 +1,19 @@
+import { problem } from "../problem/problem.ts";
+import type { Arrival } from "./call.ts";
+
+// A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port (RFC 3986 §3.2.2); HTTP allows none at all.
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::\d*)?$/;
+
+/** Ends a request that does not say where it goes: HTTP/1.1 asks for one `Host` (RFC 9112 §3.2) and a target without a fragment. */
+export function requireAddress({ target, rawHeaders, needsHost = false }: Arrival): void {
+  if (target.includes("#")) throw problem("malformed", { detail: "The address has a fragment, which is not sent." });
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length !== 4 || name.toLowerCase() !== "host") continue;
+    if (!HOST.test(rawHeaders[at + 1]!)) throw problem("malformed", { detail: "Host is no host and port." });
+    hosts++;
+  }
+  if (hosts > 1) throw problem("malformed", { detail: "Host is given twice." });
+  if (hosts === 0 && needsHost) throw problem("malformed", { detail: "HTTP/1.1 asks for a Host." });
+}
