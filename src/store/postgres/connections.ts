@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import pg, { type QueryArrayConfig } from "pg";
 import type { Observer } from "../../observation.ts";
 import { StoreUnavailable, type ConnectionCounts, type Value } from "../store.ts";
 import type { Address } from "./address.ts";
 import { decoders } from "./codec.ts";
 import { isCrowded, isPassing, isReadOnly, isTimeout, NotConnected, spoilsConnection, storeError } from "./errors.ts";
+import { lineOf } from "./line.ts";
 import type { Statement } from "./parameters.ts";
 import { primaryOf, requireWritable, type Primary } from "./primary.ts";
 import { queryOf, sessionOf, type Session } from "./session.ts";
@@ -29,6 +30,8 @@ const maxTries = 20;
 export interface Connections {
   /** One statement that only reads, in one trip. */
   send(statement: Statement): Promise<readonly (readonly Value[])[]>;
+  /** The same for what reads one row that an index finds: it may share a connection with others, since none takes long. */
+  find(statement: Statement): Promise<readonly (readonly Value[])[]>;
   /** Work that needs a connection of its own; tried again where others were in the way. */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
   counts(): ConnectionCounts;
@@ -48,6 +51,7 @@ export interface ConnectionsOptions {
 export function connectionsTo({ address, primary, sockets, size, observe }: ConnectionsOptions): Connections {
   let server = primary.current();
   let pool = makePool({ address, server, sockets }, size);
+  let line = lineOf(pool);
   let failing = false;
   let closed: Promise<void> | null = null;
   let underway = 0;
@@ -126,6 +130,7 @@ export function connectionsTo({ address, primary, sockets, size, observe }: Conn
     const old = pool;
     server = primary.current();
     pool = makePool({ address, server, sockets }, size);
+    line = lineOf(pool);
     void old.end();
   }
 
@@ -134,23 +139,34 @@ export function connectionsTo({ address, primary, sockets, size, observe }: Conn
     await pool.end();
   }
 
+  /** The pool's own way is a fifth faster than `use`, and most of what is sent are reads that succeed. */
+  async function ask(
+    statement: Statement,
+    send: (query: QueryArrayConfig) => Promise<readonly (readonly Value[])[]>,
+  ): Promise<readonly (readonly Value[])[]> {
+    if (closed !== null || failing || server !== primary.current()) return use((session) => session.send(statement));
+    underway++;
+    try {
+      return await send(queryOf(statement, !address.pooled));
+    } catch (error) {
+      // What only reads may be asked again, except where that would be waiting twice.
+      const again = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
+      if (again) return await use((session) => session.send(statement));
+      if (isTimeout(error)) void primary.find().catch(() => undefined);
+      throw told(storeError(error));
+    } finally {
+      if (--underway === 0) whenIdle();
+    }
+  }
+
+  const sendOverAny = async (query: QueryArrayConfig): Promise<readonly (readonly Value[])[]> =>
+    (await pool.query<Value[]>(query)).rows;
+  const sendInLine = (query: QueryArrayConfig): Promise<readonly (readonly Value[])[]> => line.send(query);
+
   return {
-    async send(statement) {
-      if (closed !== null || failing || server !== primary.current()) return use((session) => session.send(statement));
-      underway++;
-      try {
-        // The pool's own way is a fifth faster than `use`, and most of what is sent are reads that succeed.
-        return (await pool.query<Value[]>(queryOf(statement, !address.pooled))).rows;
-      } catch (error) {
-        // What only reads may be asked again, except where that would be waiting twice.
-        const again = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
-        if (again) return await use((session) => session.send(statement));
-        if (isTimeout(error)) void primary.find().catch(() => undefined);
-        throw told(storeError(error));
-      } finally {
-        if (--underway === 0) whenIdle();
-      }
-    },
+    send: (statement) => ask(statement, sendOverAny),
+    // A pooler between us gives its connections away after each statement; nothing is gained there.
+    find: (statement) => ask(statement, address.pooled ? sendOverAny : sendInLine),
     use,
     counts: () => ({
       busy: pool.totalCount - pool.idleCount,

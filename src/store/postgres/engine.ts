@@ -70,14 +70,14 @@ export async function openEngine({ address, poolSize, observe, collections }: En
       if (collection.key === "integer" ? !Number.isSafeInteger(key) : String(key).includes("\0")) return null;
       const table = tableOf(collection);
       const text = `SELECT ${table.selection} FROM ${table.name} WHERE "id" = $1`;
-      const [cells] = await connections.send(prepared(text, [key]));
+      const [cells] = await connections.find(prepared(text, [key]));
       return cells === undefined ? null : table.rowOf(cells);
     },
     async findBy(collection, name, value) {
       const table = tableOf(collection);
       const column = requireColumn(table, name);
       const text = `SELECT ${table.selection} FROM ${table.name} WHERE ${comparedBy(column)} = $1`;
-      const [cells] = await connections.send(prepared(text, [encodeCompared(column, value)]));
+      const [cells] = await connections.find(prepared(text, [encodeCompared(column, value)]));
       return cells === undefined ? null : table.rowOf(cells);
     },
     async list(query) {
