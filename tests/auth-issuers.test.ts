@@ -275,19 +275,20 @@ certifyScheme("bearer with the token of another issuer", async ({ store, observe
     fetch: async () => new Response(JSON.stringify({ keys: [jwk] })),
   });
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const tokenOf = (sub: string, kid = "one"): string => {
+  const tokenOf = (sub: string): string => {
     const claims = { iss, aud, sub, exp: now / 1000 + 270 };
-    const text = `${encode({ alg: "EdDSA", kid })}.${encode(claims)}`;
+    const text = `${encode({ alg: "EdDSA", kid: "one" })}.${encode(claims)}`;
     return `${text}.${sign(null, Buffer.from(text), key.privateKey).toString("base64url")}`;
   };
   const valid = tokenOf("ada");
-  const wrong = [...valid.split(".").slice(0, 2), tokenOf("bob").split(".")[2]!].join(".");
+  const forged = (token: string): string => [...token.split(".").slice(0, 2), tokenOf("bob").split(".")[2]!].join(".");
+  const wrong = forged(valid);
   return {
     // What is of no issuer is ours to refuse.
     scheme: bearer({ access: { verify: () => rejected("malformed") }, issuers }),
     valid,
     wrong,
-    unknown: tokenOf("ada", "two"),
+    unknown: forged(tokenOf("nobody")),
     malformed: [],
     // With the half minute by which clocks may differ.
     lifetimeSeconds: 300,

@@ -112,18 +112,19 @@ certifyScheme("bearer", async ({ store, now }) => {
   const revocations = makeRevocations({ store, accessSeconds: 300, endWithGeneration: [], endWithAccount: [] });
   await revocations.open();
   const keys = derivedSigningKeys(serverSecret);
-  const issuedBy = (secret: Secret) =>
-    accessTokens({ keys: derivedSigningKeys(secret), issuer: "here", lifetimeSeconds: 300, revocations });
   const account = (await accounts.find(1))!;
   const access = accessTokens({ keys, issuer: "here", lifetimeSeconds: 300, revocations });
   const valid = await access.issue(account, "family", now);
   const other = await access.issue({ ...account, role: "admin" }, "family", now);
-  const wrong = [...valid.split(".").slice(0, 2), other.split(".")[2]!].join(".");
+  const nobodys = await access.issue({ ...account, id: 999 }, "family", now);
+  const forged = (token: string): string => [...token.split(".").slice(0, 2), other.split(".")[2]!].join(".");
+  const wrong = forged(valid);
   return {
     scheme: bearer({ access }),
     valid,
     wrong,
-    unknown: await issuedBy(new Secret("a secret of another server, long enough")).issue(account, "family", now),
+    // Of an account that is not there. Which keys there are is no secret.
+    unknown: forged(nobodys),
     malformed: ["a.b", "e30.e30"],
     lifetimeSeconds: 300,
     revoke: () => store.write({ changes: revocations.endFamily("family", now) }),

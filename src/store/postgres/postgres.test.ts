@@ -2,16 +2,15 @@ import assert from "node:assert/strict";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { askPostgres, startPostgres, type TestServer } from "../../../tests/postgres.ts";
+import { certifyPostgres } from "../../../tests/postgres-contract.ts";
+import { startPostgres, type TestServer } from "../../../tests/postgres.ts";
 import { Secret } from "../../crypto/secret.ts";
-import { certifyStore } from "../../testing/store-contract.ts";
 import { library, people, pets } from "../../testing/store-contract/library.ts";
-import { keyOf, type Change, type Store } from "../store.ts";
+import { keyOf, type Change } from "../store.ts";
 import { postgresStore } from "./postgres.ts";
 
 let server: TestServer;
 let database: string;
-let made = 0;
 
 before(async () => {
   server = await startPostgres();
@@ -23,10 +22,8 @@ after(async () => {
   await server.stop();
 });
 
-certify("PostgreSQL", "");
-
-// What the server aborts for the sake of serializability is tried again.
-certify("PostgreSQL, serializable", "-c default_transaction_isolation=serializable");
+// `npm run test:failover` asks for the same where every transaction is SERIALIZABLE.
+certifyPostgres("PostgreSQL");
 
 const delayMs = 40;
 
@@ -81,26 +78,6 @@ test("a read takes one trip to the server, and so does a transaction; one that c
 });
 
 /** Each store has a schema of its own, which is made sooner than a database. */
-function certify(name: string, options: string): void {
-  certifyStore(name, async () => {
-    const schema = `store_${++made}`;
-    await askPostgres(database, `CREATE SCHEMA ${schema}`);
-    const url = new URL(database);
-    url.searchParams.set("options", `-c search_path=${schema} ${options}`);
-    const stores: Store[] = [];
-    const reopen = async (): Promise<Store> => {
-      const store = postgresStore({ url: new Secret(url.href) });
-      stores.push(store);
-      return store;
-    };
-    return {
-      store: await reopen(),
-      reopen,
-      dispose: async () => void (await Promise.all(stores.map((store) => store.close()))),
-    };
-  });
-}
-
 /** The same database, with every message to it on its way for so long. */
 async function farAway(t: TestContext, url: string, delayMs: number): Promise<string> {
   const { hostname, port } = new URL(url);
