@@ -1,3 +1,4 @@
+import { setPriority } from "node:os";
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import type { Collection } from "../store.ts";
@@ -54,4 +55,21 @@ function write(port: MessagePort, { path, collections }: WriterData): void {
   }
 }
 
-if (parentPort !== null) write(parentPort, workerData as WriterData);
+/** A third of the share of the thread that answers. */
+const niceness = 5;
+
+/** Where there is one core for both threads, whoever reads does not wait for a group to be written. */
+function giveWay(): void {
+  // On Linux this is about the calling thread alone; elsewhere it would be about the process.
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(niceness);
+  } catch {
+    // Not allowed here; nothing depends on it.
+  }
+}
+
+if (parentPort !== null) {
+  giveWay();
+  write(parentPort, workerData as WriterData);
+}
