@@ -62,7 +62,8 @@ async function microsecondsOf(query: ListQuery): Promise<number> {
   const times: number[] = [];
   for (let run = 0; run < 600; run++) {
     const start = performance.now();
-    await store.listJSON(query);
+    // A query that was never asked: the very same one would be answered from memory.
+    await store.listJSON({ ...query });
     if (run >= 100) times.push((performance.now() - start) * 1000);
   }
   return median(times);

@@ -24,7 +24,7 @@ interface Waiting {
 const mostGroups = 2;
 
 /** How many outcomes are told in one turn of the event loop: each leads to an answer, and soon to another request. */
-const mostOutcomes = 16;
+const mostOutcomes = 8;
 
 /** A group that grows beyond this many transactions would keep the first of them waiting. */
 const largestGroup = 1000;
