@@ -90,14 +90,15 @@ interface Stone {
   readonly weight: number;
 }
 
-test("what others insert and delete meanwhile neither repeats nor hides a row that stays", async (t) => {
-  const own = await quarry(t);
-  const whole = idsOf([await own.get("/stones?sort=-weight,colour&limit=1000")]);
+test("in 2,500 rows, what others insert and delete meanwhile neither repeats nor hides a row that stays", async (t) => {
+  const own = await quarry(t, 2500);
+  const whole = idsOf(await walk(own, "/stones?sort=-weight,colour&limit=1000", "next"));
+  assert.equal(whole.length, 2500);
   const gone = new Set<number>();
 
   const pages = await walk(own, "/stones?sort=-weight,colour&limit=40", "next", async (page) => {
     for (const weight of [0, 5, 10]) await own.ask("POST", "/stones", { body: { colour: "blue", weight } });
-    for (const id of [whole[page * 40 - 1]!, whole[page * 40]!, whole[249 - page]!]) {
+    for (const id of [whole[page * 40 - 1]!, whole[page * 40]!, whole[2499 - page]!]) {
       if ((await own.ask("DELETE", `/stones/${id}`)).status === 204) gone.add(id);
     }
   });
