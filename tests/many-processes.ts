@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { Answered, AskOptions } from "./serve.ts";
 import { startService, type ServiceProcess } from "./service-process.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -16,19 +17,6 @@ export interface Processes extends AsyncDisposable {
   user(role?: "user" | "admin"): Promise<User>;
   /** Logs in at one of them. */
   login(which: number, user: Pick<User, "username" | "password">): Promise<Pair>;
-}
-
-export interface AskOptions {
-  readonly headers?: Headers;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-}
-
-export interface Answered {
-  readonly status: number;
-  readonly headers: globalThis.Headers;
-  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects by looking
-  readonly json: any;
 }
 
 export interface Pair {
@@ -64,7 +52,8 @@ export async function startProcesses(postgres?: string): Promise<Processes> {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, json: text === "" ? undefined : JSON.parse(text) };
+    const json: unknown = text === "" ? undefined : JSON.parse(text);
+    return { status: response.status, headers: response.headers, text, json };
   }
 
   async function login(which: number, { username, password }: Pick<User, "username" | "password">): Promise<Pair> {

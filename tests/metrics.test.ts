@@ -14,7 +14,7 @@ import {
   type Family,
 } from "../src/index.ts";
 import { readExposition, valueOf, type ScrapedFamily } from "./metrics-format.ts";
-import { startPostgres } from "./postgres.ts";
+import { startPostgres, testsOnPostgres } from "./postgres.ts";
 import { basicHeader, serve, type API } from "./serve.ts";
 import { startService } from "./service-process.ts";
 
@@ -135,7 +135,8 @@ test("requests in flight and hashes at work are told while they are", async (t) 
 
   assert.ok(valueOf(during, "latchkey_requests_in_flight") >= 2);
   assert.ok(valueOf(during, "latchkey_password_hashes", { state: "running" }) >= 1);
-  assert.equal(valueOf(behind, "latchkey_requests_in_flight"), 0);
+  // Where the database is asked over the network, the scrape is one of them itself.
+  assert.equal(valueOf(behind, "latchkey_requests_in_flight"), testsOnPostgres ? 1 : 0);
   assert.equal(valueOf(behind, "latchkey_password_hashes"), 0);
 });
 
@@ -152,7 +153,8 @@ test("the process tells itself under the names that others use, and what runs", 
   const { version } = JSON.parse(readFileSync(path.join(import.meta.dirname, "../package.json"), "utf8"));
   assert.deepEqual(labels, { version, node: process.versions.node });
   assert.equal(valueOf(families, "latchkey_processes"), 1);
-  assert.equal(valueOf(families, "latchkey_revocation_feed_age_seconds"), 0);
+  const age = valueOf(families, "latchkey_revocation_feed_age_seconds");
+  assert.ok(testsOnPostgres ? age >= 0 && age < 5 : age === 0, String(age));
 });
 
 test("a busy event loop is seen as delay and as work", async (t) => {

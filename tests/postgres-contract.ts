@@ -3,8 +3,11 @@ import { postgresStore, Secret, type Store } from "../src/index.ts";
 import { certifyStore } from "../src/testing/store-contract.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 
-/** The contract of a store, on a server of its own and with these options of each connection. */
-export function certifyPostgres(name: string, options = ""): void {
+/**
+ * The contract of a store, on a server of its own and with these options of each connection. Each store has a schema of its own,
+ * which is made sooner than a database. Gives the database, for further tests of the same file.
+ */
+export function certifyPostgres(name: string, options = ""): () => string {
   let server: TestServer;
   let database: string;
   let made = 0;
@@ -36,4 +39,5 @@ export function certifyPostgres(name: string, options = ""): void {
       dispose: async () => void (await Promise.all(stores.map((store) => store.close()))),
     };
   });
+  return () => database;
 }

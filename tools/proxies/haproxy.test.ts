@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
+import { freePort } from "../../tests/free-port.ts";
 import { startHaproxy, type Haproxy } from "./haproxy.ts";
-import { freePort } from "./program.ts";
 import { adminPassword, startUpstream, type Upstream } from "./upstream.ts";
 
 const from = "127.0.0.2";

@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { TestContext } from "node:test";
+import { freePort } from "../../tests/free-port.ts";
 import { ask, type Answered, type Asking } from "./asking.ts";
 import { blockOf } from "./page.ts";
-import { freePort, makeCertificate, runProgram } from "./program.ts";
+import { makeCertificate, runProgram } from "./program.ts";
 
 /** A haproxy with the configuration of docs/proxies.md. */
 export interface Haproxy {

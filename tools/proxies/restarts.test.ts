@@ -3,12 +3,12 @@ import { Agent as ClearAgent } from "node:http";
 import { Agent as TLSAgent } from "node:https";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "../../tests/free-port.ts";
 import { startPostgres } from "../../tests/postgres.ts";
 import { startService, type ServiceProcess } from "../../tests/service-process.ts";
 import type { Answered, Asking } from "./asking.ts";
 import { startHaproxy } from "./haproxy.ts";
 import { startNginx } from "./nginx.ts";
-import { freePort } from "./program.ts";
 import { adminPassword } from "./upstream.ts";
 
 // `npm run test:proxies` restarts a few times.

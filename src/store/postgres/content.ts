@@ -1,6 +1,6 @@
 import {
-  copiedTable,
-  keptBeside,
+  copiedAtOnce,
+  copiedTables,
   readDeclaration,
   unknownTables,
   CopyError,
@@ -16,12 +16,9 @@ import { quote, sequenceOf, shadowOf } from "./names.ts";
 import { plain } from "./parameters.ts";
 import type { Session } from "./session.ts";
 
-/** How many rows a page has: each may have a megabyte. */
-const pageSize = 250;
-
 /** All that stands in a database, over a session in a transaction that sees one state of it. */
 export function contentOf(session: Session, collections: readonly Collection[]): Content {
-  const tables = copiedTables(collections);
+  const tables = copiedTables(collections, shadowOf);
   return {
     collections,
     counters: () => readCounters(session, collections),
@@ -31,12 +28,6 @@ export function contentOf(session: Session, collections: readonly Collection[]):
     },
     read: (name) => readPages(session, tables.get(name)!),
   };
-}
-
-/** The tables of collections and those beside them, by name. */
-export function copiedTables(collections: readonly Collection[]): ReadonlyMap<string, CopiedTable> {
-  const tables = [...collections.map((each) => copiedTable(each, shadowOf)), ...keptBeside];
-  return new Map(tables.map((table) => [table.name, table]));
 }
 
 /** Every collection that the database remembers. Throws `CopyError` where it holds what nobody remembers. */
@@ -79,7 +70,7 @@ async function readCounters(session: Session, collections: readonly Collection[]
 async function* readPages(session: Session, table: CopiedTable): AsyncGenerator<readonly Cells[]> {
   const order = table.key.map(quote).join(", ");
   const all = `SELECT ${table.columns.map(({ name }) => quote(name)).join(", ")} FROM ${quote(table.name)}`;
-  const end = `ORDER BY ${order} LIMIT ${pageSize}`;
+  const end = `ORDER BY ${order} LIMIT ${copiedAtOnce}`;
   const places = table.key.map((name, at) => {
     const { type } = table.columns.find((column) => column.name === name)!;
     return `$${at + 1}::${storageOf({ name, type })}`;

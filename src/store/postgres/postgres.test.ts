@@ -1,37 +1,23 @@
 import assert from "node:assert/strict";
 import { connect, createServer, type AddressInfo } from "node:net";
-import { after, before, test, type TestContext } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { certifyPostgres } from "../../../tests/postgres-contract.ts";
-import { startPostgres, type TestServer } from "../../../tests/postgres.ts";
 import { Secret } from "../../crypto/secret.ts";
 import { library, people, pets } from "../../testing/store-contract/library.ts";
 import { keyOf, type Change } from "../store.ts";
 import { postgresStore } from "./postgres.ts";
 
-let server: TestServer;
-let database: string;
-
-before(async () => {
-  server = await startPostgres();
-  database = await server.makeDatabase();
-});
-
-after(async () => {
-  await server.dropDatabase(database);
-  await server.stop();
-});
-
 // `npm run test:failover` asks for the same where every transaction is SERIALIZABLE.
-certifyPostgres("PostgreSQL");
+const database = certifyPostgres("PostgreSQL");
 
 const delayMs = 40;
 
 test("a read takes one trip to the server, and so does a transaction; one that can be repeated takes two", async (t) => {
-  const near = postgresStore({ url: new Secret(database) });
+  const near = postgresStore({ url: new Secret(database()) });
   await near.open(library);
   await near.close();
-  const store = postgresStore({ url: new Secret(await farAway(t, database, delayMs)), poolSize: 1 });
+  const store = postgresStore({ url: new Secret(await farAway(t, database(), delayMs)), poolSize: 1 });
   t.after(() => store.close());
   await store.open(library);
   const changes: Change[] = [
@@ -77,7 +63,6 @@ test("a read takes one trip to the server, and so does a transaction; one that c
   );
 });
 
-/** Each store has a schema of its own, which is made sooner than a database. */
 /** The same database, with every message to it on its way for so long. */
 async function farAway(t: TestContext, url: string, delayMs: number): Promise<string> {
   const { hostname, port } = new URL(url);

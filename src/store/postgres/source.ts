@@ -1,8 +1,8 @@
 import type { Secret } from "../../crypto/secret.ts";
-import { CopyError, countRows, requireVersion, type Checked, type StoreSource } from "../copy.ts";
-import { contentOf, copiedTables, rememberedCollections } from "./content.ts";
+import { copiedTables, CopyError, countRows, requireVersion, type Checked, type StoreSource } from "../copy.ts";
+import { contentOf, rememberedCollections } from "./content.ts";
 import { stateOf } from "./errors.ts";
-import { quote } from "./names.ts";
+import { quote, shadowOf } from "./names.ts";
 import { schemaVersion } from "./own-tables.ts";
 import { plain } from "./parameters.ts";
 import type { Session } from "./session.ts";
@@ -24,7 +24,7 @@ export async function openSource(url: Secret): Promise<StoreSource> {
     // The locks come first: the state that the transaction sees is that of its first query.
     const before = await rememberedCollections(session);
     await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unhurried}; SET LOCAL lock_timeout = ${lockMs}`);
-    await lock(session, [...copiedTables(before).keys()]);
+    await lock(session, [...copiedTables(before, shadowOf).keys()]);
     return { ...contentOf(session, await rememberedCollections(session)), close };
   } catch (error) {
     await close();

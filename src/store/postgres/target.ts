@@ -1,12 +1,12 @@
 import type { Secret } from "../../crypto/secret.ts";
-import { CopyError, type Cells, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
+import { copiedTables, CopyError, type Cells, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
 import { MigrationNeeded, type Collection } from "../store.ts";
 import { encode, type Cell } from "./codec.ts";
-import { contentOf, copiedTables } from "./content.ts";
+import { contentOf } from "./content.ts";
 import { storageOf } from "./definition.ts";
 import { storeError } from "./errors.ts";
 import { fitReferences, fitTable, rememberDeclaration } from "./migration.ts";
-import { literal, quote, sequenceOf } from "./names.ts";
+import { literal, quote, sequenceOf, shadowOf } from "./names.ts";
 import { migrationLock, ownTables } from "./own-tables.ts";
 import { plain, type Statement } from "./parameters.ts";
 import type { Session } from "./session.ts";
@@ -48,7 +48,7 @@ function fill({ session, told, close }: Whole): StoreTarget {
   return {
     create(wanted) {
       collections = wanted;
-      tables = copiedTables(wanted);
+      tables = copiedTables(wanted, shadowOf);
       return tell(create(session, wanted));
     },
     async write(name, rows) {
@@ -88,7 +88,7 @@ async function complete(session: Session, collections: readonly Collection[], co
     if (collection.key === "integer")
       await setNext(session, sequenceOf(collection), counters.nextKeys[collection.name]!);
   // The planner knows nothing yet of what is there.
-  await session.run(`ANALYZE ${[...copiedTables(collections).keys()].map(quote).join(", ")}`);
+  await session.run(`ANALYZE ${[...copiedTables(collections, shadowOf).keys()].map(quote).join(", ")}`);
   return contentOf(session, collections);
 }
 

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import {
-  copiedTable,
+  copiedAtOnce,
+  copiedTables,
   CopyError,
-  keptBeside,
   readDeclaration,
   unknownTables,
   type Cells,
@@ -16,12 +16,9 @@ import { prepare, type Cell } from "./connection.ts";
 import { findTable } from "./found-table.ts";
 import { quote, shadowOf } from "./table.ts";
 
-/** How many rows a page has: each may have a megabyte. */
-const pageSize = 250;
-
 /** All that stands in a database, over a connection that nobody else writes beside. */
 export function contentOf(database: DatabaseSync, collections: readonly Collection[]): Content {
-  const tables = copiedTables(collections);
+  const tables = copiedTables(collections, shadowOf);
   return {
     collections,
     async counters() {
@@ -32,12 +29,6 @@ export function contentOf(database: DatabaseSync, collections: readonly Collecti
     },
     read: (name) => readPages(database, tables.get(name)!),
   };
-}
-
-/** The tables of collections and those beside them, by name. */
-export function copiedTables(collections: readonly Collection[]): ReadonlyMap<string, CopiedTable> {
-  const tables = [...collections.map((each) => copiedTable(each, shadowOf)), ...keptBeside];
-  return new Map(tables.map((table) => [table.name, table]));
 }
 
 /** Every collection that the database remembers. Throws `CopyError` where it holds what nobody remembers. */
@@ -74,7 +65,7 @@ async function* readPages(database: DatabaseSync, table: CopiedTable): AsyncGene
   );
   const order = key.map(quote).join(", ");
   const all = `SELECT ${selected.join(", ")} FROM ${quote(table.name)}`;
-  const end = `ORDER BY ${order} LIMIT ${pageSize}`;
+  const end = `ORDER BY ${order} LIMIT ${copiedAtOnce}`;
   const first = prepare(database, `${all} ${end}`);
   const behind = prepare(database, `${all} WHERE (${order}) > (${key.map(() => "?").join(", ")}) ${end}`);
   const decoders = columns.map(decoderOf);

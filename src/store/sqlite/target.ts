@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { CopyError, type Counters, type StoreTarget } from "../copy.ts";
+import { copiedTables, CopyError, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
 import type { Collection } from "../store.ts";
 import { encode } from "./codec.ts";
 import { connect, prepare, type Statement } from "./connection.ts";
-import { contentOf, copiedTables } from "./content.ts";
+import { contentOf } from "./content.ts";
 import { draftOf, type Draft } from "./draft.ts";
 import { prepareFile } from "./schema.ts";
-import { quote } from "./table.ts";
+import { quote, shadowOf } from "./table.ts";
 
 /** Begins a new file, which appears under its name when it is kept. */
 export function openTarget(path: string): StoreTarget {
@@ -20,6 +20,7 @@ export function openTarget(path: string): StoreTarget {
 function fill(draft: Draft): StoreTarget {
   let database: DatabaseSync | null = null;
   let collections: readonly Collection[] = [];
+  let tables: ReadonlyMap<string, CopiedTable> = new Map();
   const statements = new Map<string, Statement>();
 
   function opened(): DatabaseSync {
@@ -27,10 +28,9 @@ function fill(draft: Draft): StoreTarget {
     return database;
   }
 
-  function insertInto(name: string): Statement {
+  function insertInto({ name, columns }: CopiedTable): Statement {
     let statement = statements.get(name);
     if (statement === undefined) {
-      const { columns } = copiedTables(collections).get(name)!;
       const places = columns.map(() => "?").join(", ");
       const names = columns.map((column) => quote(column.name)).join(", ");
       statement = prepare(opened(), `INSERT INTO ${quote(name)} (${names}) VALUES (${places})`);
@@ -48,15 +48,16 @@ function fill(draft: Draft): StoreTarget {
   return {
     async create(wanted) {
       collections = wanted;
+      tables = copiedTables(wanted, shadowOf);
       prepareFile(draft.path, collections);
       database = connect(draft.path);
       // Rows may refer to rows that come later; all references are looked at in the end. And what is not kept need not be synced.
       database.exec("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN IMMEDIATE");
     },
     async write(name, rows) {
-      const statement = insertInto(name);
-      const { columns } = copiedTables(collections).get(name)!;
-      for (const cells of rows) statement.run(...columns.map((column, at) => encode(column, cells[at])));
+      const table = tables.get(name)!;
+      const statement = insertInto(table);
+      for (const cells of rows) statement.run(...table.columns.map((column, at) => encode(column, cells[at])));
     },
     async complete(counters) {
       setCounters(opened(), counters);
