@@ -127,8 +127,12 @@ test("requests in flight and hashes at work are told while they are", async (t) 
 
   const slow = api.get("/slow");
   const logins = Array.from({ length: 4 }, (_, at) => api.get("/protected/", basicHeader(`nobody ${at}`, "password")));
-  await wait(1);
-  const during = await scrape(api);
+  let during: Awaited<ReturnType<typeof scrape>>;
+  let looks = 0;
+  do {
+    await wait(1);
+    during = await scrape(api);
+  } while (valueOf(during, "latchkey_password_hashes", { state: "running" }) === 0 && ++looks < 100);
   open.resolve();
   await Promise.all([slow, ...logins]);
   const behind = await scrape(api);
