@@ -7,6 +7,9 @@ import type { Scheme } from "./auth/scheme.ts";
 import { fetchThrough, type FetchInfo } from "./bindings/web/web.ts";
 import { Secret } from "./crypto/secret.ts";
 import type { Eventually } from "./eventually.ts";
+import { compose, type Composition } from "./feature/composition.ts";
+import type { Feature, Parts, ServiceFacts } from "./feature/feature.ts";
+import { startUpkeep } from "./feature/upkeep.ts";
 import type { Arrival } from "./http/call.ts";
 import type { ScopesAllow } from "./http/core.ts";
 import { makeCursors } from "./http/cursors.ts";
@@ -27,6 +30,8 @@ import type { Collection, Store } from "./store/store.ts";
 export interface ServiceOptions {
   /** Where everything is kept. It is opened here and closed with the service. */
   readonly store: Store;
+  /** What the service can do, in any order: each is set up, started after those that it needs, and stopped before them. */
+  readonly features?: readonly Feature[];
   /** The ways of logging in, as a set: their order never changes an answer. */
   readonly schemes?: readonly Scheme[];
   readonly mounts?: readonly Mount[];
@@ -66,42 +71,128 @@ export interface Service {
   explain(arrival: Arrival): Eventually<Explanation>;
   readonly store: Store;
   readonly routes: readonly Route[];
+  /** What one of its features offers. Throws a TypeError where it is none. */
+  use<Offer>(feature: Feature<Offer>): Offer;
   /** How many requests are being answered. */
   inFlight(): number;
-  /** Closes the store. Whoever brought requests has stopped before. */
+  /** Stops the features and closes the store. Whoever brought requests has stopped before. */
   close(): Promise<void>;
 }
 
-/** Puts a service together and opens its store. */
+/**
+ * Puts a service together, opens its store and starts its features. Throws `DeclarationError` with everything that is missing, wrong or
+ * there twice; then, and where a feature cannot start, nothing is left open.
+ */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { store, schemes = [], observe = null, allowedOrigins = [], ownOrigins = [], now = Date.now } = options;
+  const { store, observe = null, allowedOrigins = [], ownOrigins = [], now = Date.now, secret = null } = options;
   const guessing = options.guessing ?? makeGuessing({ store });
-  const placed = placeMounts(options.mounts ?? []);
-  const routes = makeRoutes([...placed.flatMap(endpointsOf), ...(options.endpoints ?? [])]);
+  const own = ownParts(options);
+  const late: { facts?: ServiceFacts } = {};
+  const composition = compose(options.features ?? [], own, {
+    store,
+    secret,
+    guessing,
+    observe: observe ?? (() => undefined),
+    now,
+    service: () => requireFacts(late),
+  });
+  const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
+  const facts = (late.facts = factsOf(all, () => core.inFlight.count));
+  const placed = placeMounts(facts.mounts);
+  const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints]);
   const core: RoutedService = {
     find: routes.find,
     store,
-    chain: makeChain({ schemes, guessing, observe }),
-    formats: [json, xml, ...(options.formats ?? [])],
+    chain: makeChain({ schemes: facts.schemes, guessing, observe }),
+    formats: [json, xml, ...facts.formats],
     callContext: { now, makeRequestId: requestIds(), readClient: makeClientReader(options.trustedProxies ?? []) },
-    cursors: makeCursors((options.secret ?? new Secret(randomBytes(32))).derive("cursor")),
-    fingerprintKey: options.secret?.derive("idempotency") ?? new Uint8Array(),
+    cursors: makeCursors((secret ?? new Secret(randomBytes(32))).derive("cursor")),
+    fingerprintKey: secret?.derive("idempotency") ?? new Uint8Array(),
     scopesAllow: options.scopesAllow ?? null,
     allowedOrigins,
     sameSiteOrigins: [...allowedOrigins, ...ownOrigins],
     observe,
     inFlight: { count: 0 },
   };
-  await store.open([...placed.map(({ collection }) => collection), ...(options.collections ?? []), guessesCollection]);
+  await store.open([
+    ...placed.map(({ collection }) => collection),
+    ...all.flatMap(({ collections = [] }) => collections),
+    guessesCollection,
+  ]);
+  const stop = await startFeatures(composition, store);
+  const stopUpkeep = startUpkeep(
+    all.flatMap(({ upkeep = [] }) => upkeep),
+    { store, observe, now },
+  );
   return {
     respond: (arrival) => respond(core, arrival),
     fetch: (request, info) => fetchThrough((arrival) => respond(core, arrival), request, info),
     explain: (arrival) => explainArrival(core, arrival),
     store,
     routes: routes.all,
+    use: composition.use,
     inFlight: () => core.inFlight.count,
-    close: () => store.close(),
+    async close() {
+      stopUpkeep();
+      await stop();
+    },
   };
+}
+
+/** What stands in no feature. */
+function ownParts({
+  schemes = [],
+  mounts = [],
+  endpoints = [],
+  formats = [],
+  collections = [],
+}: ServiceOptions): Parts {
+  return { offer: null, schemes, mounts, endpoints, formats, collections };
+}
+
+function factsOf(all: readonly Parts[], inFlight: () => number): ServiceFacts {
+  return {
+    schemes: all.flatMap(({ schemes = [] }) => schemes),
+    mounts: all.flatMap(({ mounts = [] }) => mounts),
+    endpoints: all.flatMap(({ endpoints = [] }) => endpoints),
+    formats: all.flatMap(({ formats = [] }) => formats),
+    tags: Object.assign({}, ...all.map(({ tags = {} }) => tags)) as Readonly<Record<string, string>>,
+    inFlight,
+  };
+}
+
+function requireFacts({ facts }: { readonly facts?: ServiceFacts }): ServiceFacts {
+  if (facts !== undefined) return facts;
+  throw new TypeError(
+    "The service is known once every feature is set up: ask for it in a handler, in start or in stop.",
+  );
+}
+
+/** Starts them, each after those that it needs. Gives what stops them, the last first, and closes the store. */
+async function startFeatures({ inOrder }: Composition, store: Store): Promise<() => Promise<void>> {
+  const started: Parts[] = [];
+  const stop = async (): Promise<void> => {
+    const failures: unknown[] = [];
+    for (let parts = started.pop(); parts !== undefined; parts = started.pop()) {
+      try {
+        await parts.stop?.();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    await store.close();
+    if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
+  };
+  try {
+    for (const { parts } of inOrder) {
+      await parts.start?.();
+      started.push(parts);
+    }
+    return stop;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /** Ids that are unique between processes and cost next to nothing: a prefix drawn once, and a count. */

@@ -1,5 +1,13 @@
 // The public door. The service in src/service uses nothing else.
 export { createService, type Service, type ServiceOptions } from "./create-service.ts";
+export {
+  defineFeature,
+  type Feature,
+  type Host,
+  type Parts,
+  type ServiceFacts,
+  type Upkeep,
+} from "./feature/feature.ts";
 
 export { boolean, dateTime, decimal, email, enumeration, integer, json, reference, text } from "./resource/fields.ts";
 export type { DecimalOptions, IntegerOptions, ReferenceOptions, TextOptions } from "./resource/fields.ts";

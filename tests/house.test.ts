@@ -10,6 +10,7 @@ const floors = [
   ["resource", "http/call.ts", "store"],
   ["auth", "auth/<scheme>", "permission", "store/<driver>"],
   ["http"],
+  ["feature"],
   ["openapi", "bindings/node", "bindings/web", "ops", "console"],
   ["create-service.ts"],
   ["index.ts"],

@@ -1,0 +1,48 @@
+import { endpointsOf } from "../http/mount/endpoints.ts";
+import type { Parts } from "./feature.ts";
+
+/** The parts of a feature; those that stand in no feature have no name. */
+export interface NamedParts {
+  readonly name: string | null;
+  readonly parts: Parts;
+}
+
+/** What is there twice over all parts: one sentence each, with the features and the cure. */
+export function clashesOf(all: readonly NamedParts[]): readonly string[] {
+  return [
+    ...twice(all, "scheme", ({ schemes = [] }) => schemes.map(({ name }) => name)),
+    ...twice(all, "endpoint", ({ endpoints = [], mounts = [] }) =>
+      [...endpoints, ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null }))].map(
+        ({ method, path }) => `${method} ${shapeOf(path)}`,
+      ),
+    ),
+    ...twice(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
+    ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
+      [...collections, ...mounts.map(({ collection }) => collection)].map(({ name }) => name),
+    ),
+    ...twice(all, "tag", ({ tags = {} }) => Object.keys(tags)),
+  ];
+}
+
+function twice(all: readonly NamedParts[], kind: string, namesOf: (parts: Parts) => readonly string[]): string[] {
+  const owners = new Map<string, (string | null)[]>();
+  for (const { name, parts } of all)
+    for (const each of namesOf(parts)) owners.set(each, [...(owners.get(each) ?? []), name]);
+  return [...owners]
+    .filter(([, { length }]) => length > 1)
+    .map(([each, names]) => `the ${kind} ${each} is there ${times(names.length)}: ${placesOf(names)}; keep one`);
+}
+
+function times(count: number): string {
+  return count === 2 ? "twice" : `${count} times`;
+}
+
+function placesOf(names: readonly (string | null)[]): string {
+  const places = new Set(names.map((name) => (name === null ? "among the service's own" : `in the feature ${name}`)));
+  return [...places].join(" and ");
+}
+
+/** Paths that differ in the names of their parameters or a final slash alone are one path. */
+function shapeOf(path: string): string {
+  return path.replaceAll(/\{[^{}]*\}/g, "{…}").replace(/(?<=.)\/$/, "");
+}

@@ -1,0 +1,92 @@
+import { DeclarationError } from "../resource/resource.ts";
+import { clashesOf } from "./clashes.ts";
+import type { Feature, Host, Parts } from "./feature.ts";
+
+/** A feature and what it adds to one service. */
+export interface SetUp {
+  readonly feature: Feature;
+  readonly parts: Parts;
+}
+
+/** The features of one service, each after those that it needs. */
+export interface Composition {
+  readonly inOrder: readonly SetUp[];
+  /** What a feature of the service offers. Throws a TypeError where it is none. */
+  use<Offer>(feature: Feature<Offer>): Offer;
+}
+
+/** What every feature is given alike. `secret` is null where the service has none. */
+export type Surroundings = Omit<Host, "use" | "secret"> & { readonly secret: Host["secret"] | null };
+
+/**
+ * Sets up every feature. `own` are the parts that the service was given beside its features. Throws `DeclarationError` with
+ * everything that is missing or there twice.
+ */
+export function compose(features: readonly Feature[], own: Parts, surroundings: Surroundings): Composition {
+  const mistakes = [...mistakesOfList(features)];
+  const done = new Map<Feature, SetUp>();
+  const failed = new Set<Feature>();
+
+  const setUp = (feature: Feature): void => {
+    if (done.has(feature) || failed.has(feature)) return;
+    // Found failed by whoever needs it until it is done, so that features that need each other do not go round for ever.
+    failed.add(feature);
+    for (const needed of feature.needs) if (features.includes(needed)) setUp(needed);
+    if (feature.needs.some((needed) => !done.has(needed))) return;
+    try {
+      done.set(feature, { feature, parts: feature.setUp(hostOf(feature, surroundings, done)) });
+      failed.delete(feature);
+    } catch (error) {
+      if (!(error instanceof DeclarationError)) throw error;
+      mistakes.push(...error.mistakes.map((each) => `feature ${feature.name}: ${each}`));
+    }
+  };
+  for (const feature of features) setUp(feature);
+
+  const inOrder = [...done.values()];
+  mistakes.push(
+    ...clashesOf([...inOrder.map(({ feature, parts }) => ({ name: feature.name, parts })), { name: null, parts: own }]),
+  );
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+  return { inOrder, use: (feature) => offerOf(feature, done) };
+}
+
+function hostOf(feature: Feature, surroundings: Surroundings, done: ReadonlyMap<Feature, SetUp>): Host {
+  const { secret, ...rest } = surroundings;
+  return {
+    ...rest,
+    get secret() {
+      if (secret !== null) return secret;
+      throw new DeclarationError(["it needs the service's secret; give createService one: secret: new Secret(…)"]);
+    },
+    use(needed) {
+      if (!feature.needs.includes(needed))
+        throw new DeclarationError([`it uses ${needed.name} without saying so; add it to its needs`]);
+      return offerOf(needed, done);
+    },
+  };
+}
+
+function offerOf<Offer>(feature: Feature<Offer>, done: ReadonlyMap<Feature, SetUp>): Offer {
+  const found = done.get(feature);
+  if (found === undefined) throw new TypeError(`${feature.name} is no feature of this service.`);
+  return found.parts.offer as Offer;
+}
+
+/** What is wrong with the list before any of it is set up. */
+function* mistakesOfList(features: readonly Feature[]): Generator<string> {
+  for (const [at, feature] of features.entries()) {
+    const first = features.findIndex(({ name }) => name === feature.name);
+    if (first < at)
+      yield features[first] === feature
+        ? `feature ${feature.name} stands in the list twice; leave one out`
+        : `two features are called ${feature.name}; leave one out, or give it another name`;
+    for (const needed of feature.needs) {
+      if (features.includes(needed)) continue;
+      const namesake = features.some(({ name }) => name === needed.name);
+      yield namesake
+        ? `feature ${feature.name} needs another ${needed.name} than the one in the list; make it once and give it to both`
+        : `feature ${feature.name} needs ${needed.name}, which is not in the list; add it`;
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import type { Guessing } from "../auth/guessing.ts";
+import type { Scheme } from "../auth/scheme.ts";
+import type { Secret } from "../crypto/secret.ts";
+import type { Eventually } from "../eventually.ts";
+import type { Endpoint } from "../http/endpoint.ts";
+import type { Format } from "../http/formats/format.ts";
+import type { Mount } from "../http/mount/mount.ts";
+import type { Observer } from "../observation.ts";
+import type { Change, Collection, Store } from "../store/store.ts";
+
+/**
+ * Something that a service can do: a way of logging in, an audit trail, a page. A service is a list of features, and `createService`
+ * sets up each of them once. A feature keeps no state of its own, so one value may stand in several services.
+ */
+export interface Feature<Offer = unknown> {
+  /** Lower-case words joined by hyphens; the messages of the start call it by this name. */
+  readonly name: string;
+  /** The features that it uses, by value. Each of them must stand in the list too, anywhere. */
+  readonly needs: readonly Feature[];
+  /** Makes its parts for one service. Before the store is open: what has to be read or written first belongs into `start`. */
+  setUp(host: Host): Parts<Offer>;
+}
+
+/** What a feature adds to a service. */
+export interface Parts<Offer = unknown> {
+  /** What other features and one's own code get from `use(feature)`. */
+  readonly offer: Offer;
+  readonly schemes?: readonly Scheme[];
+  readonly mounts?: readonly Mount[];
+  readonly endpoints?: readonly Endpoint[];
+  readonly formats?: readonly Format[];
+  /** Its tables, besides those of its mounts. */
+  readonly collections?: readonly Collection[];
+  /** What the API's documentation says of the tags of its endpoints. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** What has run out, and how often it is looked for. */
+  readonly upkeep?: readonly Upkeep[];
+  /** Before the first request, after the features that it needs. Whatever it throws stops the start. */
+  start?(): Eventually<void>;
+  /** After the last request, before the features that it needs. Called where `start` has succeeded. */
+  stop?(): Eventually<void>;
+}
+
+/** Erases what has run out. */
+export interface Upkeep {
+  /** How often it is looked for: a whole number from 1. */
+  readonly everySeconds: number;
+  /** The changes that erase it, for what has run out by `now` (milliseconds since the epoch). */
+  due(now: number): readonly Change[];
+}
+
+/** What a feature is set up in. */
+export interface Host {
+  readonly store: Store;
+  /** The service's own secret. Reading it where the service was given none is a mistake that stops the start and names the feature. */
+  readonly secret: Secret;
+  readonly guessing: Guessing;
+  readonly observe: Observer;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** What a feature offers that this one needs. */
+  use<Offer>(feature: Feature<Offer>): Offer;
+  /** The whole service, once every feature is set up: for handlers, `start` and `stop`. */
+  service(): ServiceFacts;
+}
+
+/** What a service consists of, for those who describe or measure it. */
+export interface ServiceFacts {
+  readonly schemes: readonly Scheme[];
+  readonly mounts: readonly Mount[];
+  readonly endpoints: readonly Endpoint[];
+  readonly formats: readonly Format[];
+  readonly tags: Readonly<Record<string, string>>;
+  /** How many requests are being answered. */
+  inFlight(): number;
+}
+
+/** Declares a feature. */
+export function defineFeature<Offer>(
+  feature: Omit<Feature<Offer>, "needs"> & Partial<Pick<Feature<Offer>, "needs">>,
+): Feature<Offer> {
+  return Object.freeze({ needs: [], ...feature });
+}
