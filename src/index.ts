@@ -71,7 +71,13 @@ export { guessesCollection, makeGuessing, type Guessing, type GuessingOptions } 
 export { checkNewPassword, makePasswords, type Passwords, type PasswordsOptions } from "./auth/passwords.ts";
 export type { Explanation, SchemeExplanation } from "./auth/explanation.ts";
 export { isUnsafe, requireSameSite } from "./auth/cross-site.ts";
-export { isTrusted, requireTrustedProxies, type TrustedProxies } from "./auth/trusted-proxies.ts";
+export {
+  isTrusted,
+  parseTrustedProxies,
+  requireTrustedProxies,
+  type TrustedProxies,
+  type TrustedProxySetting,
+} from "./auth/trusted-proxies.ts";
 export { basic, type BasicOptions } from "./auth/basic/basic.ts";
 export { session, type SessionOptions } from "./auth/session/session.ts";
 export {

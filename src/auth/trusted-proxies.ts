@@ -22,13 +22,12 @@ export function parseTrustedProxies(text: string): TrustedProxySetting {
     .split(",")
     .map((each) => each.trim())
     .filter((each) => each !== "");
-  const problems = proxies.map(problemWith).filter((each) => each !== null);
-  return { proxies, problems };
+  return { proxies, problems: problemsWith(proxies) };
 }
 
 /** Makes the list ready for questions. Throws where an entry cannot be used. */
 export function requireTrustedProxies(proxies: readonly string[]): TrustedProxies {
-  const problems = proxies.map(problemWith).filter((each) => each !== null);
+  const problems = problemsWith(proxies);
   if (problems.length > 0) throw new TypeError(problems.join(" "));
   const ranges = proxies.map(parseRange).filter((each) => each !== null);
   return { unix: proxies.includes("unix"), ranges };
@@ -83,6 +82,46 @@ function parseRange(text: string): Range | null {
   // ::ffff:10.0.0.0/104 is 10.0.0.0/8 in other words.
   const bits = Number(length) - (whole === 32 && name.includes(":") ? 96 : 0);
   return bits < 0 || bits > whole ? null : [address, bits];
+}
+
+/** What is wrong with each entry, or with all of them together. */
+function problemsWith(proxies: readonly string[]): readonly string[] {
+  const problems = proxies.map(problemWith).filter((each) => each !== null);
+  if (problems.length > 0) return problems;
+  const ranges = proxies.map(parseRange).filter((each) => each !== null);
+  return everybodies.some((everybody) => isCovered(everybody, ranges))
+    ? [`"${proxies.join(",")}" would trust everyone between them; name the addresses of your proxies.`]
+    : [];
+}
+
+/** All unicast addresses of IPv4 (RFC 1112), and all global ones of IPv6 (RFC 4291): who trusts these trusts the Internet. */
+const everybodies: readonly Span[] = ["1.0.0.0-223.255.255.255", "2000::-3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"].map(
+  (text) => text.split("-").map((each) => numberOf(parseAddress(each)!)) as [bigint, bigint],
+);
+
+/** From the first address to the last, as numbers. */
+type Span = readonly [first: bigint, last: bigint];
+
+/** Whether every address of the span is in one of the ranges. */
+function isCovered([first, last]: Span, ranges: readonly Range[]): boolean {
+  const isShort = last < 1n << 32n;
+  const spans = ranges
+    .filter(([address]) => (address.kind() === "ipv4") === isShort)
+    .map(spanOf)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+  let next = first;
+  for (const [from, to] of spans) if (from <= next && to >= next) next = to + 1n;
+  return next > last;
+}
+
+function spanOf([address, bits]: Range): Span {
+  const free = BigInt((address.kind() === "ipv4" ? 32 : 128) - bits);
+  const first = (numberOf(address) >> free) << free;
+  return [first, first + (1n << free) - 1n];
+}
+
+function numberOf(address: Address): bigint {
+  return address.toByteArray().reduce((number, byte) => (number << 8n) | BigInt(byte), 0n);
 }
 
 function problemWith(entry: string): string | null {

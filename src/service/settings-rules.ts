@@ -13,6 +13,7 @@ export function checkTogether(readings: Readings): readonly string[] {
     ...checkLifetimes(readings),
     ...checkDatabase(readings),
     ...checkAdministrator(readings),
+    ...checkKeyFiles(readings),
     ...checkSigningKeys(readings),
   ];
 }
@@ -109,6 +110,19 @@ function checkAdministrator({ adminUsername, adminPassword }: Readings): readonl
   const issue = checkNewPassword(given, { username: adminUsername.value, email: null });
   if (issue === null) return [];
   return [`${adminPassword.label} cannot be used. ${issue.detail} Choose another, or leave it out to have one drawn.`];
+}
+
+/** Files with private keys are nobody else's. A group may read them: web servers share certificates that way. */
+function checkKeyFiles({ signingKeys, tlsKey }: Readings): readonly string[] {
+  if (process.platform === "win32") return [];
+  return [signingKeys, tlsKey].flatMap(({ value: file, label }) => {
+    const mode = (file === null ? undefined : statSync(file, { throwIfNoEntry: false }))?.mode ?? 0;
+    return (mode & 0o007) === 0
+      ? []
+      : [
+          `${label}: ${file} is open to everyone (mode 0${(mode & 0o777).toString(8)}). Close it with: chmod o= ${file}`,
+        ];
+  });
 }
 
 function checkSigningKeys({ signingKeys }: Readings): readonly string[] {

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isPostgresURL, requireTrustedProxies, Secret } from "../index.ts";
+import { isPostgresURL, parseTrustedProxies, Secret } from "../index.ts";
 
 /** What the text of a setting says, or what is wrong with it: the rest of sentences that begin with the setting's name. */
 export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[] };
@@ -107,17 +107,26 @@ export function serverSecret(text: string): Parsed<Secret> {
   const cure = "Make one with: openssl rand -base64 48";
   if ([...text].length < 32) return wrong(`is shorter than 32 characters. ${cure}`);
   if (!isPlainText(text)) return wrong(`has control characters, or white space at an end. ${cure}`);
+  if (isRepeated(text, 8)) return wrong(`is a few characters repeated, which is soon guessed. ${cure}`);
   return right(new Secret(text));
 }
 
 /** A secret that travels in a header. */
 export function headerSecret(from: number): Parse<Secret> {
-  return (text) =>
-    /^[\x21-\x7e]+$/.test(text) && text.length >= from && text.length <= 4096
-      ? right(new Secret(text))
-      : wrong(
-          `cannot travel in a header: it takes ${from} to 4096 visible ASCII characters. Make one with: openssl rand -hex 32`,
-        );
+  const cure = "Make one with: openssl rand -hex 32";
+  return (text) => {
+    if (!/^[\x21-\x7e]+$/.test(text) || text.length < from || text.length > 4096)
+      return wrong(`cannot travel in a header: it takes ${from} to 4096 visible ASCII characters. ${cure}`);
+    // Whoever may choose a short one cannot be asked for many different characters.
+    return isRepeated(text, from < 32 ? 5 : 8)
+      ? wrong(`is a few characters repeated, which is soon guessed. ${cure}`)
+      : right(new Secret(text));
+  };
+}
+
+/** Fewer different characters than any drawn secret has. */
+function isRepeated(text: string, different: number): boolean {
+  return new Set(text).size < different;
 }
 
 /** A password as it was given, for those who know the rules to judge. */
@@ -160,16 +169,8 @@ export function originList(text: string): Parsed<readonly string[]> {
 
 /** Addresses, CIDR ranges and `unix`, comma-separated. */
 export function proxyList(text: string): Parsed<readonly string[]> {
-  const proxies = entriesOf(text);
-  const problems = proxies.flatMap((proxy) => {
-    try {
-      requireTrustedProxies([proxy]);
-      return [];
-    } catch (error) {
-      return [`has an entry that cannot be used. ${error instanceof Error ? error.message : String(error)}`];
-    }
-  });
-  return problems.length > 0 ? wrong(...problems) : right(proxies);
+  const { proxies, problems } = parseTrustedProxies(text);
+  return problems.length > 0 ? wrong(...problems.map((each) => `cannot be used. ${each}`)) : right(proxies);
 }
 
 /** The name of a header (RFC 9110 §5.1) that means nothing else yet. */

@@ -111,7 +111,7 @@ test("every setting of the environment arrives", () => {
     LATCHKEY_ADMIN_USERNAME: "root@example.com",
     LATCHKEY_ADMIN_PASSWORD: " spaces count here ",
     LATCHKEY_SCHEMES: "remote-user, custom-header,",
-    LATCHKEY_CUSTOM_TOKEN: "t".repeat(32),
+    LATCHKEY_CUSTOM_TOKEN: "of 32 visible characters or more.".replaceAll(" ", "-"),
     LATCHKEY_CUSTOM_TOKEN_USERNAME: "machine",
     LATCHKEY_TRUSTED_PROXIES: "10.0.0.0/8, ::1,unix",
     LATCHKEY_ALLOWED_ORIGINS: "https://app.example, http://localhost:5173",
@@ -138,7 +138,7 @@ test("every setting of the environment arrives", () => {
   assert.equal(settings.adminUsername, "root@example.com");
   assert.equal(settings.adminPassword?.reveal().toString(), " spaces count here ");
   assert.deepEqual(settings.schemes, ["remote-user", "custom-header"]);
-  assert.ok(settings.customToken?.token.equals("t".repeat(32)));
+  assert.ok(settings.customToken?.token.equals("of 32 visible characters or more.".replaceAll(" ", "-")));
   assert.equal(settings.customToken?.username, "machine");
   assert.deepEqual(settings.trustedProxies, ["10.0.0.0/8", "::1", "unix"]);
   assert.deepEqual(settings.allowedOrigins, ["https://app.example", "http://localhost:5173"]);
@@ -196,11 +196,31 @@ const refused: readonly (readonly [name: string, ...values: readonly string[]])[
     "sqlite:a\0b",
     "sqlite:folder/",
   ],
-  ["LATCHKEY_SECRET", "short", "x".repeat(31), ` ${longSecret}`, `${longSecret}\n`, `${longSecret}\0`],
+  [
+    "LATCHKEY_SECRET",
+    "short",
+    "x".repeat(31),
+    "x".repeat(64),
+    "abcdefg".repeat(8),
+    ` ${longSecret}`,
+    `${longSecret}\n`,
+    `${longSecret}\0`,
+  ],
   ["LATCHKEY_ADMIN_USERNAME", "a:b", " a", "x".repeat(151), "a\nb"],
   ["LATCHKEY_ADMIN_PASSWORD", "short", "password", "x".repeat(257), "with\0control"],
   ["LATCHKEY_SCHEMES", "basic,jwt", "Basic", "basic,basic", ",", "__proto__"],
-  ["LATCHKEY_TRUSTED_PROXIES", "10.0.0.0/33", "proxy.example", "0.0.0.0/0", "*"],
+  [
+    "LATCHKEY_TRUSTED_PROXIES",
+    "10.0.0.0/33",
+    "proxy.example",
+    "0.0.0.0/0",
+    "*",
+    "0.0.0.0/1,128.0.0.0/1",
+    "::/1,8000::/2,::/0",
+    "2000::/4,3000::/4",
+    "1.0.0.0/8,2.0.0.0/7,4.0.0.0/6,8.0.0.0/5,16.0.0.0/4,32.0.0.0/3,64.0.0.0/2,128.0.0.0/1",
+    "::ffff:0.0.0.0/97,128.0.0.0/1",
+  ],
   [
     "LATCHKEY_ALLOWED_ORIGINS",
     "*",
@@ -410,7 +430,7 @@ test("the remote user's header is a header, and one that means nothing else", ()
 });
 
 test("custom-header needs its token and its user", () => {
-  const token = "t".repeat(32);
+  const token = "of 32 visible characters or more.".replaceAll(" ", "-");
 
   assert.equal(problemsOf({ LATCHKEY_SCHEMES: "custom-header" }).length, 2);
   assert.match(onlyProblemOf({ LATCHKEY_SCHEMES: "custom-header", LATCHKEY_CUSTOM_TOKEN: token }), /_USERNAME/);
@@ -422,7 +442,7 @@ test("custom-header needs its token and its user", () => {
 
 test("settings of a scheme that is not accepted are refused", () => {
   const own = {
-    LATCHKEY_CUSTOM_TOKEN: "t".repeat(32),
+    LATCHKEY_CUSTOM_TOKEN: "of 32 visible characters or more.".replaceAll(" ", "-"),
     LATCHKEY_CUSTOM_TOKEN_USERNAME: "machine",
     LATCHKEY_REMOTE_USER_HEADER: "X-User",
     LATCHKEY_REMOTE_USER_SECRET: "12345678",
@@ -575,9 +595,9 @@ test("a secret counts once: given, or in a file", () => {
   const file = inFolder("file.secret", longSecret);
 
   assert.match(onlyProblemOf({ LATCHKEY_SECRET: longSecret, LATCHKEY_SECRET_FILE: file }), /both given/);
-  const fromEnvironment = inMemory({ LATCHKEY_SECRET: "e".repeat(32) }, { settings: { secretFile: file } });
-  assert.ok(fromEnvironment.secret.equals("e".repeat(32)));
-  const fromFile = inMemory({ LATCHKEY_SECRET_FILE: file }, { settings: { secret: "c".repeat(32) } });
+  const fromEnvironment = inMemory({ LATCHKEY_SECRET: "environment".repeat(3) }, { settings: { secretFile: file } });
+  assert.ok(fromEnvironment.secret.equals("environment".repeat(3)));
+  const fromFile = inMemory({ LATCHKEY_SECRET_FILE: file }, { settings: { secret: "configuration".repeat(3) } });
   assert.ok(fromFile.secret.equals(longSecret));
 });
 
@@ -612,6 +632,21 @@ test("signing keys are looked at before the start", () => {
 
   assert.equal(inMemory({ LATCHKEY_SIGNING_KEYS: good }).signingKeysFile, good);
   assert.equal(problemsOf({ LATCHKEY_SIGNING_KEYS: bad }).length, 2);
+});
+
+test("a file with a private key that everyone may read stops the start", () => {
+  const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+  const keys = inFolder("open.json", JSON.stringify({ keys: [jwk] }), 0o644);
+  const cert = inFolder("open-cert.pem", certificate, 0o644);
+  const key = inFolder("open-key.pem", privateKey, 0o604);
+  const shared = inFolder("shared-key.pem", privateKey, 0o640);
+
+  assert.match(
+    onlyProblemOf({ LATCHKEY_SIGNING_KEYS: keys }),
+    /open to everyone \(mode 0644\)\. Close it with: chmod o= /,
+  );
+  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: key }), /mode 0604/);
+  assert.ok(inMemory({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: shared }).tls !== null);
 });
 
 test("the config file gives what the environment leaves open", () => {
