@@ -54,7 +54,7 @@ for (const [method, headers, current, expected] of [
   ["PUT", ["If-Unmodified-Since", "Thu, 01 Jan 1970 00:00:00 GMT"], '"1"', "proceed"],
 ] as const) {
   test(`${method} with ${headers.join(" ") || "no condition"} where ${current ?? "nothing"} is: ${expected}`, () => {
-    assert.equal(checkPreconditions(callWith(method, ...headers), current), expected);
+    assert.equal(checkPreconditions(callWith(method, ...headers), current === null ? null : [current]).kind, expected);
   });
 }
 
@@ -66,8 +66,29 @@ for (const headers of [
 ]) {
   test(`${headers.join(" ")} is malformed`, () => {
     assert.throws(
-      () => checkPreconditions(callWith("PUT", ...headers), '"1"'),
+      () => checkPreconditions(callWith("PUT", ...headers), ['"1"']),
       (error) => error instanceof Problem && error.code === "malformed",
     );
   });
 }
+
+test("any of the present tags will do, and a 304 names the one that the caller has", () => {
+  const present = ['"1"', '"1-gzip"'];
+
+  const known = checkPreconditions(callWith("GET", "If-None-Match", 'W/"1-gzip", "0"'), present);
+
+  assert.deepEqual(known, { kind: "not_modified", tag: '"1-gzip"' });
+  assert.equal(checkPreconditions(callWith("PUT", "If-Match", '"1-gzip"'), present).kind, "proceed");
+  assert.equal(checkPreconditions(callWith("PUT", "If-None-Match", '"1-gzip"'), present).kind, "failed");
+});
+
+test("what is there without a tag is known to * alone", () => {
+  for (const [headers, expected] of [
+    [["If-Match", "*"], "proceed"],
+    [["If-Match", '"1"'], "failed"],
+    [["If-None-Match", "*"], "failed"],
+    [["If-None-Match", '"1"'], "proceed"],
+  ] as const) {
+    assert.equal(checkPreconditions(callWith("POST", ...headers), []).kind, expected, headers.join());
+  }
+});

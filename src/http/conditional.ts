@@ -1,20 +1,38 @@
-import { parseETags, sameStrong, sameWeak, type ETags } from "../headers/etag.ts";
+import { parseETags, sameStrong, sameWeak, type ETag, type ETags } from "../headers/etag.ts";
 import { problem } from "../problem/problem.ts";
 import type { Call } from "./call.ts";
 
-/** What the preconditions of a request come to: go on, answer 304, or answer 412. */
-export type Preconditions = "proceed" | "not_modified" | "failed";
+/** What the preconditions of a request come to: go on, answer 304 for the tag that the caller has, or answer 412. */
+export type Preconditions =
+  | { readonly kind: "proceed" }
+  | { readonly kind: "not_modified"; readonly tag: string }
+  | { readonly kind: "failed" };
+
+const proceed: Preconditions = { kind: "proceed" };
+const failed: Preconditions = { kind: "failed" };
+
+/** Whether the request is to be answered only in some state. */
+export function hasPreconditions(call: Call): boolean {
+  return call.header("if-match") !== undefined || call.header("if-none-match") !== undefined;
+}
 
 /**
- * Weighs `If-Match` and `If-None-Match` (RFC 9110 §13.2.2) against the ETag of what is there; null: nothing is. Throws
- * `malformed` for what is no list of ETags. Nothing here has a date, so If-Modified-Since and If-Unmodified-Since are ignored.
+ * Weighs `If-Match` and `If-None-Match` (RFC 9110 §13.2.2) against the ETags of what is there, any of which the caller may have;
+ * null: nothing is there. Throws `malformed` for what is no list of ETags. Nothing here has a date, so If-Modified-Since and
+ * If-Unmodified-Since are ignored.
  */
-export function checkPreconditions(call: Call, currentETag: string | null): Preconditions {
+export function checkPreconditions(call: Call, current: readonly string[] | null): Preconditions {
   const match = readETags(call, "if-match", "If-Match");
-  if (match !== null && !isMatched(match, currentETag)) return "failed";
+  if (match !== null && find(match, current, sameStrong) === undefined) return failed;
   const noneMatch = readETags(call, "if-none-match", "If-None-Match");
-  if (noneMatch === null || !isKnown(noneMatch, currentETag)) return "proceed";
-  return call.method === "GET" || call.method === "HEAD" ? "not_modified" : "failed";
+  const tag = noneMatch === null ? undefined : find(noneMatch, current, sameWeak);
+  if (tag === undefined) return proceed;
+  return call.method === "GET" || call.method === "HEAD" ? { kind: "not_modified", tag } : failed;
+}
+
+/** Ends the request where what it asks of the present state does not hold: 412, and nothing happens. */
+export function requirePreconditionsHold(call: Call, current: readonly string[] | null): void {
+  if (checkPreconditions(call, current).kind !== "proceed") throw problem("precondition_failed");
 }
 
 function readETags(call: Call, header: string, name: string): ETags | null {
@@ -25,12 +43,13 @@ function readETags(call: Call, header: string, name: string): ETags | null {
   return etags;
 }
 
-function isMatched(wanted: ETags, current: string | null): boolean {
-  if (current === null) return false;
-  return wanted === "*" || wanted.some((each) => sameStrong(each, current));
-}
-
-function isKnown(known: ETags, current: string | null): boolean {
-  if (current === null) return false;
-  return known === "*" || known.some((each) => sameWeak(each, current));
+/** The first of the present tags that is among the listed ones. What is there without a tag is known to `*` alone. */
+function find(
+  listed: ETags,
+  current: readonly string[] | null,
+  isSame: (one: ETag, strong: string) => boolean,
+): string | undefined {
+  if (current === null) return undefined;
+  if (listed === "*") return current[0] ?? "";
+  return current.find((tag) => listed.some((each) => isSame(each, tag)));
 }

@@ -12,6 +12,8 @@ export interface Endpoint extends EndpointFacts {
   readonly documentation?: EndpointDocumentation;
   /** Ends the request before its format, its type and its body are looked at: where a call from another site must not even begin. */
   guard?(exchange: Exchange): void;
+  /** Ends the request where what its path names is not there. It is asked only where preconditions are weighed, which come after that. */
+  target?(exchange: Exchange): Eventually<unknown>;
   handle(exchange: Exchange): Eventually<Reply>;
 }
 

@@ -36,6 +36,11 @@ export interface EndpointFacts {
   readonly consumes?: readonly string[];
   /** A body may be left out. */
   readonly bodyOptional?: boolean;
+  /**
+   * Who weighs `If-Match` and `If-None-Match` of a call that may change something. Left out, they are weighed before the handler is
+   * asked, against something that is there and has no tag: `If-Match: *` holds, `If-None-Match: *` does not, and no tag is known.
+   */
+  readonly preconditions?: "weighed by the handler";
   /** The media type of an answer that is not negotiated. */
   readonly produces?: string;
 }

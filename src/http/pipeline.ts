@@ -5,7 +5,8 @@ import { parseQuery } from "../headers/query.ts";
 import { Problem, problem } from "../problem/problem.ts";
 import { StoreFull, StoreUnavailable } from "../store/store.ts";
 import { requireAddress } from "./addressing.ts";
-import { Call, type Arrival } from "./call.ts";
+import { Call, type Arrival, type Reply } from "./call.ts";
+import { hasPreconditions, requirePreconditionsHold } from "./conditional.ts";
 import type { ServiceCore } from "./core.ts";
 import { addCors, answerOptions } from "./cors.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -80,11 +81,11 @@ class Way {
     exchange.format = requireFormat(exchange);
     if (endpoint.consumes === undefined) {
       requireKnownQuery(endpoint, call);
-      return after(endpoint.handle(exchange), (reply) => writeReply(exchange, reply));
+      return after(handle(exchange, endpoint), (reply) => writeReply(exchange, reply));
     }
     const mediaType = requireMediaType(exchange, endpoint.consumes);
     const body = readBody(exchange, mediaType, () => requireKnownQuery(endpoint, call));
-    return body.then(async () => writeReply(exchange, await endpoint.handle(exchange)));
+    return body.then(async () => writeReply(exchange, await handle(exchange, endpoint)));
   }
 
   fail(error: unknown): Answer {
@@ -102,6 +103,17 @@ class Way {
     if (told.status === 500) this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error });
     return told;
   }
+}
+
+/** Asks the handler, where the caller's preconditions hold: here, so that no endpoint can forget them. */
+function handle(exchange: Exchange, endpoint: Endpoint): Eventually<Reply> {
+  const { call } = exchange;
+  const isWeighed = !isUnsafe(call.method) || endpoint.preconditions !== undefined || !hasPreconditions(call);
+  if (isWeighed) return endpoint.handle(exchange);
+  return after(endpoint.target?.(exchange), () => {
+    requirePreconditionsHold(call, []);
+    return endpoint.handle(exchange);
+  });
 }
 
 function requireFormat({ service: { formats }, call, endpoint, action }: Exchange): Format {

@@ -1,12 +1,13 @@
 import { hash } from "node:crypto";
 import { problem, type Problem } from "../problem/problem.ts";
 import type { Body, Call, Reply } from "./call.ts";
-import { checkPreconditions } from "./conditional.ts";
+import { checkPreconditions, hasPreconditions } from "./conditional.ts";
 import type { ServiceCore } from "./core.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Format } from "./formats/format.ts";
 import { negotiateProblem } from "./formats/negotiate.ts";
 import type { Route } from "./routes.ts";
+import { tagIn, tagsInCodings } from "./tags.ts";
 
 /** A finished answer, as a binding sends it. */
 export interface Answer {
@@ -28,15 +29,18 @@ export function writeReply(exchange: Exchange, reply: Reply): Answer {
   const { call, format } = exchange;
   const reads = call.method === "GET" || call.method === "HEAD";
   const content = reply.body === undefined ? null : contentOf(reply.body, format);
-  let tag =
-    typeof reply.tag === "string" ? `"${reply.tag}${reply.body?.kind === "raw" ? "" : format.tagSuffix}"` : null;
+  let state =
+    typeof reply.tag === "string" ? `${reply.tag}${reply.body?.kind === "raw" ? "" : format.tagSuffix}` : null;
   if (reads && reply.status === 200 && content !== null && reply.cache !== "no-store") {
-    tag ??= `"${contentTag(content)}"`;
-    const state = checkPreconditions(call, tag);
-    if (state === "failed") throw problem("precondition_failed");
-    if (state === "not_modified")
-      return compose(call, 304, null, headersOf(exchange, { ...reply, status: 304 }, null, null, tag));
+    state ??= contentTag(content);
+    if (hasPreconditions(call)) {
+      const weighed = checkPreconditions(call, tagsInCodings(state));
+      if (weighed.kind === "failed") throw problem("precondition_failed");
+      if (weighed.kind === "not_modified")
+        return compose(call, 304, null, headersOf(exchange, { ...reply, status: 304 }, null, null, weighed.tag));
+    }
   }
+  const tag = state === null ? null : tagIn(state, null);
   const type = reply.body?.kind === "raw" ? reply.body.type : format.mediaType;
   return compose(call, reply.status, content, headersOf(exchange, reply, content, type, tag));
 }

@@ -21,6 +21,10 @@ export const headers = {
     schema: { type: "string", const: "true" },
   },
   RetryAfter: { description: "Seconds to wait.", schema: { type: "integer", minimum: 0 } },
+  Allow: { description: "The methods that the path offers.", schema: text },
+  Accept: { description: "The media types that PUT reads.", schema: text },
+  AcceptPost: { description: "The media types that POST reads.", schema: text },
+  AcceptPatch: { description: "The media types that PATCH reads (RFC 5789).", schema: text },
   WWWAuthenticate: { description: "Every challenge of the service (RFC 9110).", schema: text },
 } as const satisfies Record<string, JSONObject>;
 
@@ -35,6 +39,10 @@ const fields = {
   PreferenceApplied: "Preference-Applied",
   IdempotencyReplayed: "Idempotency-Replayed",
   RetryAfter: "Retry-After",
+  Allow: "Allow",
+  Accept: "Accept",
+  AcceptPost: "Accept-Post",
+  AcceptPatch: "Accept-Patch",
   WWWAuthenticate: "WWW-Authenticate",
 } as const satisfies Record<HeaderName, string>;
 

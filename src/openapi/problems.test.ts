@@ -13,7 +13,15 @@ import { openapiDocument } from "./openapi.ts";
 import { problemComponents, problemResponses, problemsOnTheWay } from "./problems.ts";
 import { standardSchemas } from "./standard.ts";
 
-const always = ["internal", "unavailable"];
+const always = [
+  "internal",
+  "unavailable",
+  "method_not_allowed",
+  "request_timeout",
+  "uri_too_long",
+  "headers_too_large",
+];
+const conditional = ["malformed", "precondition_failed"];
 const onWrite = "insufficient_storage";
 
 function expected(facts: Partial<Endpoint>, schemes: readonly Scheme[] = []): ReadonlySet<ProblemCode> {
@@ -37,10 +45,10 @@ const { challenge: _, ...silent } = scheme({ in: "header", name: "X-Custom-Token
 
 test("the problems of an endpoint follow from its facts", () => {
   const rows: readonly (readonly [Partial<Endpoint>, readonly string[]])[] = [
-    [{}, ["not_acceptable", "invalid_query", onWrite]],
-    [{ produces: "text/html", query: "ignored" }, [onWrite]],
-    [{ path: "/x/{id}" }, ["not_found", "not_acceptable", "invalid_query", onWrite]],
-    [{ method: "GET" }, ["not_acceptable", "malformed", "precondition_failed", "invalid_query"]],
+    [{}, ["not_acceptable", ...conditional, "invalid_query", onWrite]],
+    [{ produces: "text/html", query: "ignored" }, [...conditional, onWrite]],
+    [{ path: "/x/{id}" }, ["not_found", "not_acceptable", ...conditional, "invalid_query", onWrite]],
+    [{ method: "GET" }, ["not_acceptable", ...conditional, "invalid_query"]],
     [
       { method: "POST", consumes: ["application/json"] },
       [
@@ -49,6 +57,7 @@ test("the problems of an endpoint follow from its facts", () => {
         "invalid",
         "content_too_large",
         "unsupported_media_type",
+        "precondition_failed",
         "invalid_query",
         onWrite,
       ],
@@ -99,6 +108,22 @@ test("where everyone may come in, nobody is asked for credentials, but wrong one
 
 test("an open endpoint looks at no credentials", () => {
   assert.deepEqual(expected({}, [basic, cookie]), expected({}, []));
+});
+
+test("what an answer tells in a header is in its description", () => {
+  const components = problemComponents([json]);
+
+  for (const [status, names] of [
+    [401, ["WWW-Authenticate"]],
+    [405, ["Allow"]],
+    [415, ["Accept", "Accept-Post", "Accept-Patch"]],
+    [429, ["Retry-After"]],
+    [503, ["Retry-After"]],
+    [404, []],
+  ] as const) {
+    const { headers } = components[`Problem${status}`] as { headers: object };
+    assert.deepEqual(Object.keys(headers), ["X-Request-Id", ...names]);
+  }
 });
 
 test("problems of one status are one answer, which names them", () => {

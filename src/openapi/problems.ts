@@ -4,7 +4,7 @@ import type { Endpoint } from "../http/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
 import { anyone } from "../permission/permission.ts";
 import { catalogue, type CatalogueEntry, type ProblemCode } from "../problem/catalogue.ts";
-import { answerHeaders } from "./headers.ts";
+import { answerHeaders, type HeaderName } from "./headers.ts";
 import { ref, type JSONObject } from "./json.ts";
 import { admitsUnknown } from "./security.ts";
 
@@ -29,15 +29,21 @@ function problemResponse(status: number, mediaTypes: readonly string[]): JSONObj
   );
   return {
     description: list(all),
-    headers: answerHeaders(
-      ...(status === 401 ? ["WWWAuthenticate" as const] : []),
-      ...(status === 429 || status === 503 || status === 507 ? ["RetryAfter" as const] : []),
-    ),
+    headers: answerHeaders(...(headersOfStatus[status] ?? [])),
     content: Object.fromEntries(
       mediaTypes.map((type) => [type, type.endsWith("json") ? { schema, examples } : { schema }]),
     ),
   };
 }
+
+const headersOfStatus: Readonly<Record<number, readonly HeaderName[]>> = {
+  401: ["WWWAuthenticate"],
+  405: ["Allow"],
+  415: ["Accept", "AcceptPost", "AcceptPatch"],
+  429: ["RetryAfter"],
+  503: ["RetryAfter"],
+  507: ["RetryAfter"],
+};
 
 const exampleIssues: Partial<Record<ProblemCode, JSONObject>> = {
   invalid: { pointer: "/email", code: "invalid", detail: "An e-mail address is required, like ann@example.com." },
@@ -81,11 +87,13 @@ export function* problemsOnTheWay(endpoint: Endpoint, schemes: readonly Scheme[]
   if (access !== "open" && access !== anyone) yield "permission_denied";
   if (produces === undefined) yield "not_acceptable";
   if (consumes !== undefined) yield* ["malformed", "invalid", "content_too_large", "unsupported_media_type"] as const;
-  if (method === "GET") yield* ["malformed", "precondition_failed"] as const; // conditional headers
+  yield* ["malformed", "precondition_failed"] as const; // conditional headers
   if (query !== "ignored") yield "invalid_query";
   // What is wrong about credentials is counted, and that is a write too.
   if (isUnsafe(method) || access !== "open") yield "insufficient_storage";
   yield* ["internal", "unavailable"] as const;
+  // Told before anybody knows which operation is meant, so every one of them can seem to answer it.
+  yield* ["method_not_allowed", "request_timeout", "uri_too_long", "headers_too_large"] as const;
 }
 
 function* problemsOfCredentials(endpoint: Endpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {

@@ -52,6 +52,12 @@ test("what may be null says so", () => {
   assert.equal(properties["lit"]?.["type"], "boolean");
 });
 
+test("what is not kept may be left out, and is never null", () => {
+  const { properties } = draftSchema(shelf) as { properties: Properties };
+
+  assert.equal(properties["proof"]?.["type"], "string");
+});
+
 test("a draft needs what the resource needs, and shows defaults; a patch needs nothing", () => {
   const draft = draftSchema(shelf) as { properties: Properties } & Record<string, unknown>;
   const patch = patchSchema(shelf) as { properties: Properties } & Record<string, unknown>;

@@ -52,12 +52,14 @@ function writtenSchema(field: Field): JSONObject {
   return { ...fieldSchema(field), ...(isShown(field) ? {} : { writeOnly: true }) };
 }
 
-function fieldSchema({ kind, options }: Field): JSONObject {
+function fieldSchema(field: Field): JSONObject {
+  const { kind, options } = field;
   const { optional, example, description } = options;
   const said =
     description ?? (kind.references === undefined ? undefined : `The id of one of the ${kind.references.resource}.`);
   return {
-    ...(optional === true ? nullable(kind.schema) : kind.schema),
+    // What is handed on and not kept is sent or left out: there is nothing that null could empty.
+    ...(optional === true && isStored(field) ? nullable(kind.schema) : kind.schema),
     ...(said === undefined ? {} : { description: said }),
     ...(example === undefined ? {} : { examples: [example] }),
   };

@@ -58,6 +58,7 @@ export function accountEndpoints(parts: Parts): readonly Endpoint[] {
       path,
       action: "update",
       access: ownOrAnyUnlimited,
+      preconditions: "weighed by the handler",
       consumes: ["application/merge-patch+json", "application/json-patch+json", "application/json", "application/xml"],
       documentation: documentation.update,
       handle: (exchange) => updateRecord(placed, exchange),

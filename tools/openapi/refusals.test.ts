@@ -50,6 +50,9 @@ const mistakes: readonly Mistake[] = [
   { title: "a Token that is none", headers: { authorization: "Token x" } },
   { title: "a session that is not there", headers: { authorization: "", cookie: "session=x" } },
   { title: "two schemes at once", headers: { authorization: "Basic a, Bearer b" } },
+  { title: "an ETag that nobody gave", headers: { ...json, "if-none-match": "*" }, body: "{}" },
+  { title: "an address that is too long", query: `?${"x".repeat(8192)}` },
+  { title: "headers that are too large", headers: { "x-padding": "x".repeat(17_000) } },
   { title: "another site", headers: { "sec-fetch-site": "cross-site", origin: "https://elsewhere.example" } },
 ];
 

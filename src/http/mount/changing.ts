@@ -16,7 +16,7 @@ import { recall, repeatable } from "./idempotency.ts";
 import { matches } from "./matches.ts";
 import type { MountInPlace, Prepared, Write } from "./mount.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
-import { requirePreconditions, requireNothingThere } from "./preconditions.ts";
+import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { findVisible, reachesEveryRow, requireParents, showRow } from "./reading.ts";
 
 // Whoever changes a record without If-Match wants the change on whatever is there: it is made anew on what another has written meanwhile.
@@ -32,6 +32,7 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
   const prepared = await prepare(placed, { kind: "create", exchange, id: null, current: null, draft });
   const values = valuesOf(placed, exchange, draft, prepared);
   requireAllowed(placed, exchange, values);
+  await requireCollectionAsKnown(placed, exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, values };
   const outcome = await exchange.service.store.write({
     changes: [insert, ...(prepared.also ?? [])],

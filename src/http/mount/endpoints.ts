@@ -23,20 +23,29 @@ export function endpointsOf(placed: MountInPlace): readonly Endpoint[] {
     if (access !== undefined) endpoints.push({ ...endpoint, action, access });
   };
   offer("list", { method: "GET", path, query: "read", handle: (exchange) => list(placed, exchange) });
-  offer("create", { method: "POST", path, consumes: MEDIA_TYPES, handle: (exchange) => create(placed, exchange) });
+  const weighed = { preconditions: "weighed by the handler" } as const;
+  offer("create", {
+    ...weighed,
+    method: "POST",
+    path,
+    consumes: MEDIA_TYPES,
+    handle: (exchange) => create(placed, exchange),
+  });
   offer("read", { method: "GET", path: one, query: "read", handle: (exchange) => read(placed, exchange) });
   offer("replace", {
+    ...weighed,
     method: "PUT",
     path: one,
     consumes: MEDIA_TYPES,
     handle: (exchange) => replace(placed, exchange),
   });
   offer("update", {
+    ...weighed,
     method: "PATCH",
     path: one,
     consumes: PATCH_TYPES,
     handle: (exchange) => update(placed, exchange),
   });
-  offer("delete", { method: "DELETE", path: one, handle: (exchange) => remove(placed, exchange) });
+  offer("delete", { ...weighed, method: "DELETE", path: one, handle: (exchange) => remove(placed, exchange) });
   return endpoints;
 }

@@ -94,7 +94,7 @@ function allOf(conditions: readonly Where[]): Where | null {
 /** The rows below this parent, and of those the ones that the permission allows. */
 function queryOf(
   { resource: { parentColumn } }: MountInPlace,
-  { only, params }: Exchange,
+  { only, params }: Pick<Exchange, "only" | "params">,
   { query }: Asked,
 ): ListQuery {
   if (parentColumn === null && only === null) return query;
@@ -113,6 +113,16 @@ function bindingOf({ call, identityWasRead, observedIdentity }: Exchange, { shap
 
 /** A page may be the very same as the last time, and hashing it costs as much as signing. */
 const tags = new WeakMap<ListText, string>();
+
+/** The tag of a collection as this caller would read it without a query; null where they may not. */
+export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Eventually<string | null> {
+  const { identity, params } = exchange;
+  const decision = placed.permissions.list?.decide({ identity, action: "list", params }) ?? "deny";
+  if (decision === "deny") return null;
+  const only = decision === "allow" ? null : decision.only;
+  const query = queryOf(placed, { only, params }, askedOf(placed, ""));
+  return after(readPage(exchange, query, null), tagOf);
+}
 
 function tagOf(page: ListText): string {
   let tag = tags.get(page);

@@ -1,21 +1,31 @@
+import { after, type Eventually } from "../../eventually.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Row } from "../../store/store.ts";
-import { checkPreconditions } from "../conditional.ts";
+import { checkPreconditions, hasPreconditions, requirePreconditionsHold } from "../conditional.ts";
 import type { Exchange } from "../exchange.ts";
+import { everyTag } from "../tags.ts";
+import { tagOfCollection } from "./listing.ts";
 import type { MountInPlace } from "./mount.ts";
 
-/** Ends the request where `If-Match` or `If-None-Match` does not hold for the row (RFC 9110 §13.2.2). */
+/** Ends the request where `If-Match` or `If-None-Match` does not hold for the row (RFC 9110 §13.2.2), whichever of its representations the caller has read. */
 export function requirePreconditions({ requireIfMatch }: MountInPlace, { call, service }: Exchange, row: Row): void {
-  const ifMatch = call.header("if-match");
-  if (ifMatch === undefined && requireIfMatch) throw problem("precondition_required");
-  if (ifMatch === undefined && call.header("if-none-match") === undefined) return;
-  // The caller may have read the state in any format; each has a tag of its own for it.
-  const states = service.formats.map(({ tagSuffix }) => checkPreconditions(call, `"${row.revision}${tagSuffix}"`));
-  const holds = ifMatch === undefined ? states.every((state) => state === "proceed") : states.includes("proceed");
-  if (!holds) throw problem("precondition_failed");
+  if (requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
+  if (hasPreconditions(call)) requirePreconditionsHold(call, everyTag(service.formats, String(row.revision)));
 }
 
 /** Ends the request where it requires something to be there. */
 export function requireNothingThere({ call }: Exchange): void {
-  if (call.header("if-match") !== undefined) throw problem("precondition_failed");
+  if (checkPreconditions(call, null).kind !== "proceed") throw problem("precondition_failed");
+}
+
+/**
+ * Ends a creation whose preconditions do not hold for the collection, which is what POST names: it is always there, and its tag is
+ * that of its first page as the caller would read it. Nothing binds what is written to that page; it is a look before.
+ */
+export function requireCollectionAsKnown(placed: MountInPlace, exchange: Exchange): Eventually<void> {
+  const { call, service } = exchange;
+  if (!hasPreconditions(call)) return;
+  return after(tagOfCollection(placed, exchange), (tag) =>
+    requirePreconditionsHold(call, tag === null ? [] : everyTag(service.formats, tag)),
+  );
 }
