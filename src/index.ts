@@ -142,6 +142,7 @@ export { watchEventLoop, type EventLoopWatch } from "./ops/event-loop.ts";
 export { countersOf, expositionType, formatFamilies, mergeFamilies, seriesOf, type Family } from "./ops/exposition.ts";
 export { makeMetrics, type Metrics } from "./ops/metrics.ts";
 export { processFamilies } from "./ops/process.ts";
+export { logSink, type LogSink } from "./ops/log-sink.ts";
 export { makeLog, type Log, type LogLevel } from "./ops/log.ts";
 export { docsPage, openapiDocument } from "./openapi/on-demand.ts";
 export type { OpenAPIOptions } from "./openapi/openapi.ts";

@@ -3,6 +3,7 @@ import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   listen,
+  logSink,
   makeLog,
   MigrationNeeded,
   SigningKeysError,
@@ -21,6 +22,9 @@ import { runWorkers, type Retiring, type Serving } from "./workers.ts";
 
 /** How long requests may take to finish once the process has been told to stop. */
 const GRACE_SECONDS = 10;
+
+/** How long the last lines of the log wait for their reader. */
+const UNREAD_MS = 1000;
 
 /** What a process does before it ends. */
 interface Ending {
@@ -56,12 +60,16 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers);
   // When the primary is gone nothing can be told to it any more, and Node ends its workers.
   cluster.worker?.on("error", () => undefined);
-  const log = makeLog(settings.log, (text) => process.stdout.write(text));
+  // Whoever reads what is written here may go away at any time, and that ends nothing.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  const sink = logSink(process.stdout);
+  const log = makeLog(settings.log, sink.write);
   const others = cluster.isWorker ? workerMetrics() : null;
   const latchkey = await createLatchkey({
     settings,
     config: config ?? {},
     observe: log === null ? null : log.observe,
+    measured: sink.read,
     ...(others === null ? {} : { gatherMetrics: others.gather }),
   });
   others?.answerFrom(latchkey.metrics);
@@ -77,6 +85,7 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
       .then(() => log?.flush())
       .then(() => others?.tellLast())
       .then(() => cluster.worker?.disconnect())
+      .then(endUnread)
       .catch((error: unknown) => {
         writeSync(2, explain(error));
         process.exitCode = exits.failed;
@@ -92,6 +101,11 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   cluster.worker?.on("message", (message: Retiring | object) => {
     if ("retire" in message) end(endings.replaced);
   });
+}
+
+/** What nobody reads must not keep a process that is done. */
+function endUnread(): void {
+  setTimeout(() => process.exit(), UNREAD_MS).unref();
 }
 
 /** A worker leaves it to the one process that the operator started. */

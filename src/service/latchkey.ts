@@ -11,6 +11,7 @@ import {
   sessionsCollection,
   postgresStore,
   sqliteStore,
+  type Family,
   type Observer,
   type Service,
   type Store,
@@ -39,6 +40,8 @@ export interface LatchkeyOptions {
   readonly config?: ConfigFile;
   readonly observe?: Observer | null;
   readonly now?: () => number;
+  /** What else this process has measured, for `/metrics`. */
+  readonly measured?: () => readonly Family[];
   /** The text of `/metrics` where several processes are one service; of this process alone where it is left out. */
   readonly gatherMetrics?: () => Promise<string>;
 }
@@ -96,6 +99,7 @@ export async function openLatchkey({
   config = {},
   observe = null,
   now = Date.now,
+  measured = () => [],
   gatherMetrics,
 }: LatchkeyOptions): Promise<OpenLatchkey> {
   const counted = makeMetrics();
@@ -105,7 +109,7 @@ export async function openLatchkey({
   const loginParts = makeLoginParts(settings, store, hear);
   const parts: Parts = { ...loginParts, users: mountUsers(loginParts) };
   const readiness = { stopping: false };
-  const metrics = serviceMetrics(counted, parts, () => service.inFlight());
+  const metrics = serviceMetrics({ read: () => [...counted.read(), ...measured()] }, parts, () => service.inFlight());
   const mounts = [parts.users, mountedOrders, mountedItems, ...(config.mounts ?? [])];
   const schemes = [...chosenSchemes(parts), ...(config.schemes ?? [])];
   const openapi = (): Promise<unknown> =>

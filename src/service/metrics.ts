@@ -25,7 +25,7 @@ export interface ServiceMetrics {
 
 /** Everything that the service measures of itself: what `counted` has observed, and the state of its parts. */
 export function serviceMetrics(
-  counted: Metrics,
+  counted: Pick<Metrics, "read">,
   { store, passwords, revocations }: LoginParts,
   inFlight: () => number,
 ): ServiceMetrics {
