@@ -35,6 +35,7 @@ export {
 export { requireDraft, type Target } from "./http/mount/drafting.ts";
 export { update as updateRecord } from "./http/mount/changing.ts";
 export { read as readRecord } from "./http/mount/reading.ts";
+export { declarationMistakes, type Declared } from "./http/declared.ts";
 export { defineEndpoint, type Endpoint, type EndpointDocumentation } from "./http/endpoint.ts";
 export { invalid, type EndpointFacts, type Method, type Exchange, type ReceivedBody } from "./http/exchange.ts";
 export { Call, type Arrival, type Body, type Cacheability, type Client, type Reply } from "./http/call.ts";

@@ -1,3 +1,4 @@
+import { declarationMistakes } from "../http/declared.ts";
 import { DeclarationError } from "../resource/resource.ts";
 import { clashesOf } from "./clashes.ts";
 import type { Feature, Host, Parts } from "./feature.ts";
@@ -44,9 +45,12 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   for (const feature of features) setUp(feature);
 
   const inOrder = [...done.values()];
-  mistakes.push(
-    ...clashesOf([...inOrder.map(({ feature, parts }) => ({ name: feature.name, parts })), { name: null, parts: own }]),
+  const all = [...inOrder.map(({ feature, parts }) => ({ name: feature.name, parts })), { name: null, parts: own }];
+  const malformed = all.flatMap(({ name, parts }) =>
+    declarationMistakes(parts).map((each) => (name === null ? each : `feature ${name}: ${each}`)),
   );
+  // Of what is malformed nobody can say whether it is there twice.
+  mistakes.push(...(malformed.length > 0 ? malformed : clashesOf(all)));
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   return { inOrder, use: (feature) => offerOf(feature, done) };
 }

@@ -3,7 +3,7 @@ import { parseQuery } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
 import type { Action, Permission, PermissionRequest } from "../permission/permission.ts";
 import { problem, type Issue } from "../problem/problem.ts";
-import type { Where } from "../store/store.ts";
+import type { Collection, Where } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import type { ServiceCore } from "./core.ts";
 import type { Format } from "./formats/format.ts";
@@ -45,11 +45,17 @@ export interface EndpointFacts {
   readonly produces?: string;
 }
 
+/** What is true of an endpoint of a mounted resource besides. */
+export interface MountedFacts extends EndpointFacts {
+  /** The rows that its handler narrows as the permission says. */
+  readonly rows?: Collection;
+}
+
 /** One request on its way: the call and what the steps have found out about it so far. */
 export class Exchange implements PermissionRequest {
   readonly service: ServiceCore;
   readonly call: Call;
-  readonly endpoint: EndpointFacts;
+  readonly endpoint: MountedFacts;
   readonly params: Readonly<Record<string, number | string>>;
   /** Whether anyone looked at the identity: the answer is then for this caller alone. */
   identityWasRead = false;
@@ -63,7 +69,7 @@ export class Exchange implements PermissionRequest {
   constructor(
     service: ServiceCore,
     call: Call,
-    endpoint: EndpointFacts,
+    endpoint: MountedFacts,
     params: Readonly<Record<string, number | string>>,
   ) {
     this.service = service;

@@ -2,6 +2,7 @@ import { isUnsafe, requireSameSite } from "../auth/cross-site.ts";
 import type { Witness } from "../auth/explanation.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { parseQuery } from "../headers/query.ts";
+import { decideOn } from "../permission/decision.ts";
 import { Problem, problem } from "../problem/problem.ts";
 import { StoreFull, StoreUnavailable } from "../store/store.ts";
 import { requireAddress } from "./addressing.ts";
@@ -135,7 +136,7 @@ function requirePermission(exchange: Exchange): void {
   const { access } = exchange.endpoint;
   if (access === "open") return;
   requireWithinScopes(exchange);
-  const decision = access.decide(exchange);
+  const decision = decideOn(access, exchange, exchange.endpoint.rows ?? null);
   if (decision === "allow") return;
   if (decision !== "deny") {
     exchange.only = decision.only;

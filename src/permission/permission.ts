@@ -1,26 +1,8 @@
-import type { Identity } from "../identity.ts";
 import type { Where } from "../store/store.ts";
+import { everyAction, type Action, type Permission } from "./contract.ts";
+import { decisionOf } from "./decision.ts";
 
-/** What is about to happen to a resource. `call` is anything that is not a resource's own. */
-export type Action = "list" | "create" | "read" | "replace" | "update" | "delete" | "call";
-
-export interface PermissionRequest {
-  /** Who is calling. Reading it makes the answer private. */
-  readonly identity: Identity | null;
-  readonly action: Action;
-  /** The parameters of the path, as declared: `{ id: 7 }`. */
-  readonly params: Readonly<Record<string, number | string>>;
-}
-
-/** Yes, no, or only those rows. */
-export type Decision = "allow" | "deny" | { readonly only: Where };
-
-/** What a caller may do. It never asks who the caller is: that is done before. */
-export interface Permission {
-  readonly name: string;
-  /** Nobody needs to be known for this to allow. */
-  decide(request: PermissionRequest): Decision;
-}
+export type { Action, Decision, Permission, PermissionRequest } from "./contract.ts";
 
 /** Everyone, known or not. */
 export const anyone: Permission = { name: "anyone", decide: () => "allow" };
@@ -44,6 +26,7 @@ export const administrator: Permission = {
 export function self(parameter = "id"): Permission {
   return {
     name: "self",
+    narrows: ["list"],
     decide({ identity, action, params }) {
       if (identity === null) return "deny";
       if (action === "list") return { only: { column: parameter, operator: "eq", value: identity.id } };
@@ -56,6 +39,7 @@ export function self(parameter = "id"): Permission {
 export function owner(column: string): Permission {
   return {
     name: "owner",
+    narrows: everyAction,
     decide: ({ identity }) => (identity === null ? "deny" : { only: { column, operator: "eq", value: identity.id } }),
   };
 }
@@ -85,10 +69,11 @@ export const readOnly: Permission = {
 export function anyOf(...permissions: readonly Permission[]): Permission {
   return {
     name: `any of (${names(permissions)})`,
+    narrows: narrowedBy(permissions),
     decide(request) {
       const only: Where[] = [];
       for (const permission of permissions) {
-        const decision = permission.decide(request);
+        const decision = decisionOf(permission, request);
         if (decision === "allow") return "allow";
         if (decision !== "deny") only.push(decision.only);
       }
@@ -101,10 +86,11 @@ export function anyOf(...permissions: readonly Permission[]): Permission {
 export function allOf(...permissions: readonly Permission[]): Permission {
   return {
     name: `all of (${names(permissions)})`,
+    narrows: narrowedBy(permissions),
     decide(request) {
       const only: Where[] = [];
       for (const permission of permissions) {
-        const decision = permission.decide(request);
+        const decision = decisionOf(permission, request);
         if (decision === "deny") return "deny";
         if (decision !== "allow") only.push(decision.only);
       }
@@ -117,8 +103,9 @@ export function allOf(...permissions: readonly Permission[]): Permission {
 export function not(permission: Permission): Permission {
   return {
     name: `not ${permission.name}`,
+    narrows: narrowedBy([permission]),
     decide(request) {
-      const decision = permission.decide(request);
+      const decision = decisionOf(permission, request);
       if (typeof decision === "object") {
         throw new TypeError(
           `not(${permission.name}): a permission that narrows rows cannot be negated. Write the opposite condition as a permission of its own.`,
@@ -127,6 +114,10 @@ export function not(permission: Permission): Permission {
       return decision === "allow" ? "deny" : "allow";
     },
   };
+}
+
+function narrowedBy(permissions: readonly Permission[]): readonly Action[] {
+  return [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))];
 }
 
 function names(permissions: readonly Permission[]): string {

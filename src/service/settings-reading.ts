@@ -1,3 +1,4 @@
+import { declarationMistakes } from "../index.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { settingsTable, type Setting, type SettingName, type SettingValue } from "./settings-table.ts";
 
@@ -32,7 +33,6 @@ interface Found {
 
 const prefix = "LATCHKEY_";
 const members = ["settings", "registration", "issuers", "mounts", "endpoints", "schemes", "formats"];
-const lists = ["mounts", "endpoints", "schemes", "formats"] as const;
 
 /** Reads every setting; the environment wins. Adds to `problems` whatever is wrong with one of them alone. */
 export function readEach(environment: Environment, config: ConfigFile, problems: string[]): Readings {
@@ -118,17 +118,14 @@ function problemsOfConfig(config: ConfigFile): readonly string[] {
   if (registration !== undefined && registration !== "open" && registration !== "closed") {
     problems.push('registration in the config file is neither "open" nor "closed". Write one of them.');
   }
-  const noLists = lists.filter((name) => config[name] !== undefined && !isListOfObjects(config[name]));
-  problems.push(...noLists.map((name) => `${name} in the config file is no list of ${name}. Write ${name}: [ … ].`));
+  problems.push(
+    ...declarationMistakes(config).map((mistake) => `${mistake.replace(/^\w+(?:\[\d+\])?/, "$& in the config file")}.`),
+  );
   return problems;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isListOfObjects(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isObject);
 }
 
 const kubernetesCure =

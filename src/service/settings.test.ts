@@ -683,7 +683,7 @@ test("what is wrong in the config file is told by its name there", () => {
     problems.map((problem) => problem.split(" in the config file")[0]!).toSorted((a, b) => a.localeCompare(b)),
     [
       "endpoints",
-      "formats",
+      "formats[0]",
       "mount",
       "registration",
       "settings.host",

@@ -1,4 +1,5 @@
 import { after, type Eventually } from "../../eventually.ts";
+import { decideOn } from "../../permission/decision.ts";
 import { Problem, problem } from "../../problem/problem.ts";
 import type { Draft } from "../../resource/draft.ts";
 import {
@@ -90,10 +91,9 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
 /** Creating under a chosen id takes a caller who may reach every id: for anyone else it would tell which ids are taken. */
 function requireMayCreate(placed: MountInPlace, exchange: Exchange): void {
   if (!reachesEveryRow(placed, exchange)) throw problem("not_found");
-  const decision =
-    placed.permissions.create?.decide({ identity: exchange.identity, action: "create", params: exchange.params }) ??
-    "deny";
-  if (decision !== "allow") throw problem("not_found");
+  const { create } = placed.permissions;
+  const request = { identity: exchange.identity, action: "create", params: exchange.params } as const;
+  if (create === undefined || decideOn(create, request, placed.collection) !== "allow") throw problem("not_found");
 }
 
 async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {

@@ -1,4 +1,5 @@
 import type { Endpoint } from "../endpoint.ts";
+import type { MountedFacts } from "../exchange.ts";
 import { create, remove, replace, update } from "./changing.ts";
 import { list } from "./listing.ts";
 import type { MountInPlace, ResourceAction } from "./mount.ts";
@@ -12,15 +13,18 @@ const PATCH_TYPES = [
   "application/xml",
 ];
 
+/** An endpoint whose handler narrows rows. */
+type MountedEndpoint = Endpoint & MountedFacts;
+
 /** The endpoints of a mounted resource. */
-export function endpointsOf(placed: MountInPlace): readonly Endpoint[] {
+export function endpointsOf(placed: MountInPlace): readonly MountedEndpoint[] {
   const { path } = placed.resource;
   const one = `${path}/{id}`;
   const { permissions } = placed;
-  const endpoints: Endpoint[] = [];
+  const endpoints: MountedEndpoint[] = [];
   const offer = (action: ResourceAction, endpoint: Omit<Endpoint, "access" | "action">): void => {
     const access = permissions[action];
-    if (access !== undefined) endpoints.push({ ...endpoint, action, access });
+    if (access !== undefined) endpoints.push({ ...endpoint, action, access, rows: placed.collection });
   };
   offer("list", { method: "GET", path, query: "read", handle: (exchange) => list(placed, exchange) });
   const weighed = { preconditions: "weighed by the handler" } as const;

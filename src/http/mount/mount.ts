@@ -3,8 +3,23 @@ import type { Action, Permission } from "../../permission/permission.ts";
 import type { ProblemCode } from "../../problem/catalogue.ts";
 import type { Draft } from "../../resource/draft.ts";
 import { isShown } from "../../resource/field.ts";
-import type { Fields, Resource } from "../../resource/resource.ts";
+import { DeclarationError, type Fields, type Resource } from "../../resource/resource.ts";
 import type { Change, Collection, StoredRecord } from "../../store/store.ts";
+import {
+  aBoolean,
+  aFunction,
+  anObject,
+  isObject,
+  isPermission,
+  isText,
+  membersMistakes,
+  oneOf,
+  optional,
+  permissionForm,
+  permissionsMistakes,
+  shown,
+  type Check,
+} from "../checking.ts";
 import type { Exchange } from "../exchange.ts";
 import { collectionOf } from "./collection.ts";
 
@@ -58,8 +73,10 @@ export interface Mount {
   readonly shown: readonly string[];
 }
 
-/** Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. */
+/** Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. Throws `DeclarationError` where it cannot. */
 export function mount<F extends Fields>(resource: Resource<F>, options: MountOptions): Mount {
+  const mistakes = mountingMistakes(resource, options);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const { permission } = options;
   const permissions = isPermission(permission)
     ? {
@@ -94,8 +111,27 @@ export function mount<F extends Fields>(resource: Resource<F>, options: MountOpt
   });
 }
 
-function isPermission(value: MountOptions["permission"]): value is Permission {
-  return "decide" in value;
+const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
+  permission: (value) =>
+    isPermission(value) || (isObject(value) && !("decide" in value))
+      ? null
+      : `${permissionForm}, or one for each action`,
+  requireIfMatch: optional(aBoolean),
+  cache: optional(oneOf("public")),
+  problems: optional(anObject),
+  beforeWrite: optional(aFunction),
+};
+
+/** What is wrong with what a resource is to be mounted with. */
+function mountingMistakes(resource: unknown, options: unknown): readonly string[] {
+  if (!isObject(resource) || !isText(resource["path"]))
+    return [`mount: the resource is ${shown(resource)}; declare one with defineResource`];
+  const place = `mount(${resource["path"]})`;
+  if (!isObject(options)) return [`${place}: nobody said who may use it; write mount(resource, { permission: … })`];
+  const { permission } = options;
+  const own =
+    isPermission(permission) || !isObject(permission) || "decide" in permission ? [] : permissionsMistakes(permission);
+  return [...membersMistakes(options, mountMembers), ...own].map((mistake) => `${place}: ${mistake}`);
 }
 
 function pick(record: StoredRecord, names: readonly string[]): StoredRecord {

@@ -1,4 +1,5 @@
 import { after, type Eventually } from "../../eventually.ts";
+import { decideOn } from "../../permission/decision.ts";
 import type { Decision, PermissionRequest } from "../../permission/permission.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Issue } from "../../problem/problem.ts";
@@ -111,11 +112,13 @@ function mayReach(
 }
 
 function decisionOn(
-  { permissions }: MountInPlace,
+  { permissions, collection }: MountInPlace,
   exchange: Exchange,
   action: "read" | "update",
   id: number,
 ): Decision {
+  const permission = permissions[action];
+  if (permission === undefined) return "deny";
   const { params } = exchange;
   const request: PermissionRequest = {
     action,
@@ -125,5 +128,5 @@ function decisionOn(
       return exchange.identity;
     },
   };
-  return permissions[action]?.decide(request) ?? "deny";
+  return decideOn(permission, request, collection);
 }

@@ -1,3 +1,4 @@
+import { AssertionError } from "node:assert";
 import { guessesCollection, makeGuessing } from "../../auth/guessing.ts";
 import type { Carrier, Verdict } from "../../auth/scheme.ts";
 import { createService } from "../../create-service.ts";
@@ -5,6 +6,7 @@ import { Call } from "../../http/call.ts";
 import { defineEndpoint } from "../../http/endpoint.ts";
 import type { Observation } from "../../observation.ts";
 import { anyone, authenticated } from "../../permission/permission.ts";
+import { DeclarationError } from "../../resource/resource.ts";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { Collection, Store } from "../../store/store.ts";
 import { callOf } from "../calls.ts";
@@ -67,6 +69,8 @@ async function atBench(make: MakeSubject, keep: (bench: Bench) => Promise<void>)
     endpoints,
     trustedProxies,
     now: () => clock.now,
+  }).catch((error: unknown) => {
+    throw error instanceof DeclarationError ? new AssertionError({ message: error.message }) : error;
   });
   const along = Object.entries(further);
 

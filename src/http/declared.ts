@@ -1,0 +1,130 @@
+import type { Carrier, Scheme } from "../auth/scheme.ts";
+import {
+  aBoolean,
+  actions,
+  aFunction,
+  anObject,
+  isObject,
+  isPermission,
+  isText,
+  matching,
+  membersMistakes,
+  oneOf,
+  optional,
+  permissionForm,
+  permissionsMistakes,
+  shown,
+  text,
+  texts,
+  type Check,
+  type Members,
+} from "./checking.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Format } from "./formats/format.ts";
+import type { Mount } from "./mount/mount.ts";
+
+/** What somebody adds to a service, before anybody has looked at it: JavaScript has no types, and a config file may have lied about them. */
+export interface Declared {
+  readonly mounts?: readonly Mount[];
+  readonly endpoints?: readonly Endpoint[];
+  readonly schemes?: readonly Scheme[];
+  readonly formats?: readonly Format[];
+}
+
+/** Everything that is wrong with what was declared: where it stands, why, and the cure. */
+export function declarationMistakes({ mounts, endpoints, schemes, formats }: Declared): readonly string[] {
+  return [
+    ...each("mounts", mounts, mountMistakes),
+    ...each("endpoints", endpoints, endpointMistakes),
+    ...each("schemes", schemes, (scheme) => membersMistakes(scheme, schemeMembers)),
+    ...each("formats", formats, (format) => membersMistakes(format, formatMembers)),
+  ];
+}
+
+function each(list: string, values: unknown, mistakesOf: (value: Members) => readonly string[]): readonly string[] {
+  if (values === undefined) return [];
+  if (!Array.isArray(values)) return [`${list} is ${shown(values)}; it has to be a list: ${list}: [ … ]`];
+  return Array.from(values, (value: unknown, at) => {
+    const place = `${list}[${at}]`;
+    if (!isObject(value)) return [`${place} is ${shown(value)}, and no object`];
+    return mistakesOf(value).map((mistake) => `${place}${titleOf(value)}: ${mistake}`);
+  }).flat();
+}
+
+function titleOf({ name, method, path, mediaType, resource }: Members): string {
+  const title = isObject(resource) ? resource["path"] : (name ?? mediaType ?? [method, path].filter(isText).join(" "));
+  return isText(title) && title !== "" ? ` (${title.slice(0, 80)})` : "";
+}
+
+function mountMistakes(value: Members): readonly string[] {
+  const { resource, permissions, fields, path } = value;
+  if (resource === undefined && isObject(fields) && isText(path))
+    return ["it is a resource, and nobody said who may use it; write mount(resource, { permission: … })"];
+  if (!isObject(resource) || !isText(resource["path"]) || !isObject(permissions) || !isObject(value["collection"]))
+    return ["it is no mounted resource; write mount(resource, { permission: … })"];
+  return permissionsMistakes(permissions);
+}
+
+function endpointMistakes(endpoint: Members): readonly string[] {
+  const mistakes = membersMistakes(endpoint, endpointMembers);
+  const { access, action = "call" } = endpoint;
+  if (!isPermission(access) || !(access.narrows ?? []).some((narrowed) => narrowed === action)) return mistakes;
+  return [
+    ...mistakes,
+    `the permission ${access.name} narrows to rows, and an endpoint of your own applies none, so that it would let everybody in; mount the resource, or use a permission that says "allow" or "deny"`,
+  ];
+}
+
+const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
+  method: oneOf("GET", "POST", "PUT", "PATCH", "DELETE"),
+  path: matching(/^\/[^\s?#]*$/, "it has to begin with a slash, like /books/{id}/lend"),
+  action: optional(oneOf(...Object.keys(actions), "call")),
+  access: (value) =>
+    value === "open" || isPermission(value) ? null : `${permissionForm}; "open" looks at no credentials`,
+  query: optional(oneOf("read", "ignored")),
+  consumes: optional(texts),
+  bodyOptional: optional(aBoolean),
+  produces: optional(text),
+  documentation: optional(anObject),
+  preconditions: optional(oneOf("weighed by the handler")),
+  guard: optional(aFunction),
+  target: optional(aFunction),
+  handle: aFunction,
+};
+
+const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+const schemeMembers: Readonly<Record<keyof Scheme, Check>> = {
+  name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like remote-user"),
+  carriers: (value) =>
+    Array.isArray(value) && value.length > 0 && value.every(isCarrier)
+      ? null
+      : 'it has to be a list of places like { in: "header", name: "X-Badge" }, in authorization, header, cookie or proxy',
+  challenge: optional(aFunction),
+  missingDetail: optional(text),
+  rejectedAs: optional(oneOf("invalid_credentials", "invalid_token")),
+  authenticate: aFunction,
+};
+
+const mediaType = matching(/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/, "it has to be a media type in lower case, like text/csv");
+
+const formatMembers: Readonly<Record<keyof Format, Check>> = {
+  mediaType,
+  problemMediaType: mediaType,
+  tagSuffix: (value) =>
+    isText(value) && /^[\x21\x23-\x7e]*$/.test(value) ? null : "it has to be a short text, like -csv",
+  shows: optional(oneOf("lists")),
+  write: aFunction,
+  writeJSON: optional(aFunction),
+  writeProblem: aFunction,
+  read: optional(aFunction),
+};
+
+function isCarrier(value: unknown): value is Carrier {
+  if (!isObject(value)) return false;
+  const { in: place, name, scheme, hostPrefix } = value;
+  const named = place === "authorization" ? scheme : name;
+  if (!isText(named) || !fieldName.test(named)) return false;
+  if (hostPrefix !== undefined && (place !== "cookie" || typeof hostPrefix !== "boolean")) return false;
+  return isText(place) && ["authorization", "header", "cookie", "proxy"].includes(place);
+}

@@ -1,0 +1,31 @@
+import type { Identity } from "../identity.ts";
+import type { Where } from "../store/store.ts";
+
+/** What is about to happen to a resource. `call` is anything that is not a resource's own. */
+export type Action = "list" | "create" | "read" | "replace" | "update" | "delete" | "call";
+
+export interface PermissionRequest {
+  /** Who is calling. Reading it makes the answer private. */
+  readonly identity: Identity | null;
+  readonly action: Action;
+  /** The parameters of the path, as declared: `{ id: 7 }`. */
+  readonly params: Readonly<Record<string, number | string>>;
+}
+
+/** Yes, no, or only those rows. */
+export type Decision = "allow" | "deny" | { readonly only: Where };
+
+/** What a caller may do. It never asks who the caller is: that is done before. */
+export interface Permission {
+  readonly name: string;
+  /**
+   * The actions for which it may answer with rows; none where it is left out. Rows are applied by mounted resources alone:
+   * an endpoint of one's own with a permission that narrows its action stops the start.
+   */
+  readonly narrows?: readonly Action[];
+  /** At once, never as a promise: anything but a decision is a fault (500), and nothing runs. */
+  decide(request: PermissionRequest): Decision;
+}
+
+/** Every action that there is. */
+export const everyAction: readonly Action[] = ["list", "create", "read", "replace", "update", "delete", "call"];

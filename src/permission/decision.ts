@@ -1,0 +1,125 @@
+import { inspect, types } from "node:util";
+import type { Collection, Column, Operator, Value, Where } from "../store/store.ts";
+import type { Decision, Permission, PermissionRequest } from "./contract.ts";
+
+const MAX_CONDITIONS = 1000;
+const MAX_DEPTH = 32;
+
+/** Every operator, and what its value has to be: one value of the column, several, a text, or yes and no. */
+const operators: Readonly<Record<Operator, "one" | "some" | "text" | "flag">> = {
+  eq: "one",
+  ne: "one",
+  lt: "one",
+  lte: "one",
+  gt: "one",
+  gte: "one",
+  in: "some",
+  contains: "text",
+  starts: "text",
+  null: "flag",
+};
+
+/** Asks a permission. Whatever it gives that is no decision, a promise too, is a fault: it throws, and nobody is let in. */
+export function decisionOf(permission: Permission, request: PermissionRequest): Decision {
+  const given: unknown = permission.decide(request);
+  if (given === "allow" || given === "deny") return given;
+  const only = readOnly(given);
+  if (only !== null) return { only };
+  // Of a promise that nobody waits for, a rejection would end the process.
+  if (types.isPromise(given)) given.catch(() => undefined);
+  throw new TypeError(
+    `The permission ${permission.name} gave ${describe(given)}. It has to give "allow", "deny" or { only: … } at once.`,
+  );
+}
+
+/** Asks a permission where rows of this collection can be narrowed; null where no rows can. Narrowing to what is not there is a fault. */
+export function decideOn(permission: Permission, request: PermissionRequest, rows: Collection | null): Decision {
+  const decision = decisionOf(permission, request);
+  if (typeof decision === "string") return decision;
+  if (rows === null)
+    throw new TypeError(
+      `The permission ${permission.name} narrows to rows, and nothing here applies them. Use it for a mounted resource, or decide with "allow" and "deny".`,
+    );
+  const wrong = conditionsOf(decision.only).find((condition) => !fits(condition, rows));
+  if (wrong === undefined) return decision;
+  throw new TypeError(
+    `The permission ${permission.name} narrows ${rows.name} by ${wrong.column} ${wrong.operator}, which the column cannot be compared with or which is no column.`,
+  );
+}
+
+/** The rows of a well-formed `{ only }`, as a copy that nobody can change any more; null for anything else. */
+function readOnly(given: unknown): Where | null {
+  if (!isObject(given) || Object.keys(given).join() !== "only") return null;
+  return readWhere(given["only"], { conditions: MAX_CONDITIONS }, MAX_DEPTH);
+}
+
+function readWhere(given: unknown, left: { conditions: number }, depth: number): Where | null {
+  if (!isObject(given) || depth === 0 || --left.conditions < 0) return null;
+  const members = Object.keys(given).toSorted().join();
+  const { all, any, column, operator, value } = given;
+  if (members === "all" || members === "any") {
+    const parts: unknown = members === "all" ? all : any;
+    if (!Array.isArray(parts)) return null;
+    const read = Array.from(parts, (each: unknown) => readWhere(each, left, depth - 1));
+    if (!read.every((each) => each !== null)) return null;
+    return members === "all" ? { all: read } : { any: read };
+  }
+  if (members !== "column,operator,value" || typeof column !== "string") return null;
+  if (typeof operator !== "string" || !Object.hasOwn(operators, operator)) return null;
+  const read: unknown = Array.isArray(value) ? Array.from(value) : value;
+  return isValueFor(operator as Operator, read) ? { column, operator: operator as Operator, value: read } : null;
+}
+
+/** Never undefined, null or NaN: nothing is equal to them, and everything is unequal. */
+function isValueFor(operator: Operator, value: unknown): value is Value {
+  switch (operators[operator]) {
+    case "one":
+      return isScalar(value);
+    case "some":
+      return Array.isArray(value) && value.every(isScalar);
+    case "text":
+      return typeof value === "string";
+    case "flag":
+      return typeof value === "boolean";
+  }
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !types.isPromise(value);
+}
+
+type Condition = Extract<Where, { readonly column: string }>;
+
+function conditionsOf(where: Where): readonly Condition[] {
+  if ("all" in where) return where.all.flatMap(conditionsOf);
+  return "any" in where ? where.any.flatMap(conditionsOf) : [where];
+}
+
+function fits({ column, operator, value }: Condition, { key, columns }: Collection): boolean {
+  const type = column === "id" ? key : columns.find(({ name }) => name === column)?.type;
+  if (type === undefined) return false;
+  switch (operators[operator]) {
+    case "one":
+      return isOfType(type, value);
+    case "some":
+      return (value as readonly Value[]).every((each) => isOfType(type, each));
+    case "text":
+      return isOfType(type, value);
+    case "flag":
+      return true;
+  }
+}
+
+function isOfType(type: Column["type"], value: Value): boolean {
+  if (type === "json") return false;
+  if (type === "integer") return Number.isSafeInteger(value);
+  return typeof value === (type === "boolean" ? "boolean" : "string");
+}
+
+function describe(given: unknown): string {
+  return types.isPromise(given) ? "a promise" : inspect(given, { depth: 2, breakLength: Infinity }).slice(0, 200);
+}

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Identity } from "../identity.ts";
+import {
+  administrator,
+  anyOf,
+  anyone,
+  authenticated,
+  not,
+  owner,
+  self,
+  type Permission,
+} from "../permission/permission.ts";
+import { integer, text } from "../resource/fields.ts";
+import { defineResource } from "../resource/resource.ts";
+import { certifyPermission, permissionChecks, type PermissionSubject } from "./permission-contract.ts";
+
+const ada: Identity = { id: 2, username: "ada", role: "user", scheme: "token", scopes: null, expiresAt: null };
+const root: Identity = { ...ada, id: 1, username: "root", role: "admin" };
+const books = defineResource({ name: "book", fields: { owner_id: integer(), title: text() } });
+const own = { column: "owner_id", operator: "eq", value: 2 } as const;
+const deny = { who: null, action: "read", decision: "deny" } as const;
+const allow = { who: root, action: "read", decision: "allow" } as const;
+
+certifyPermission("administrators, or the owner", () => ({
+  permission: anyOf(administrator, owner("owner_id")),
+  resource: books,
+  examples: [deny, allow, { who: ada, action: "update", decision: { only: own } }],
+}));
+
+certifyPermission("oneself", () => ({
+  permission: self(),
+  resource: books,
+  examples: [
+    deny,
+    { who: ada, action: "read", params: { id: 2 }, decision: "allow" },
+    { who: ada, action: "read", params: { id: 3 }, decision: "deny" },
+  ],
+}));
+
+certifyPermission("everybody but administrators", () => ({
+  permission: not(administrator),
+  admitsUnknown: true,
+  examples: [
+    { ...allow, decision: "deny" },
+    { ...deny, decision: "allow" },
+  ],
+}));
+
+const good: PermissionSubject = { permission: authenticated, resource: books, examples: [deny, allow] };
+const decides = (decide: (request: Parameters<Permission["decide"]>[0]) => unknown): Partial<Permission> => ({
+  decide: decide as Permission["decide"],
+});
+let asked = 0;
+
+const atOnce = "whoever asks for whatever, it decides at once, and never throws";
+const broken: readonly (readonly [what: string, check: string, change: Partial<Permission>])[] = [
+  ["has no name", "it has a name, and says for which actions it narrows", { name: "" }],
+  [
+    "narrows what is no action",
+    "it has a name, and says for which actions it narrows",
+    { narrows: ["reed" as "read"] },
+  ],
+  ["is async", atOnce, decides(async () => "allow")],
+  ["gives true", atOnce, decides(({ identity }) => (identity === null ? "deny" : true))],
+  [
+    "forgets those whom nobody knows",
+    atOnce,
+    decides(({ identity }) => (identity!.role === "admin" ? "allow" : "deny")),
+  ],
+  ["forgets a limited credential", atOnce, decides(({ identity }) => identity?.scopes?.[0]!.length && "deny")],
+  ["lets all in", "it answers as its examples say", anyone],
+  ["lets nobody in", "it answers as its examples say", decides(() => "deny")],
+  [
+    "counts",
+    "the same question has the same answer, whatever was asked before",
+    decides(() => (++asked % 2 === 0 ? "allow" : "deny")),
+  ],
+  [
+    "narrows and does not say so",
+    "it narrows to rows only for the actions that it names",
+    decides(() => ({ only: own })),
+  ],
+  [
+    "narrows by a column that is not there",
+    "it narrows by columns that there are, and by values that they can have",
+    owner("ownr_id"),
+  ],
+  ["lets strangers in", "nobody is let in whom nobody knows, unless that is meant", decides(() => "allow")],
+  [
+    "makes administrators",
+    "it changes nothing of what it is asked with",
+    decides(({ identity }) => {
+      if (identity !== null) Object.assign(identity, { role: "admin" });
+      return "deny";
+    }),
+  ],
+];
+
+for (const [what, check, change] of broken) {
+  test(`a permission that ${what} is caught: ${check}`, () => {
+    const named = permissionChecks.find(({ name }) => name === check);
+    assert.ok(named, "the check is there");
+
+    assert.throws(
+      () => named.run(() => ({ ...good, permission: { ...good.permission, ...change } })),
+      assert.AssertionError,
+    );
+  });
+}

@@ -1,0 +1,144 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { collectionOf } from "../http/mount/collection.ts";
+import type { Identity } from "../identity.ts";
+import { everyAction, type Action, type Decision, type Permission } from "../permission/contract.ts";
+import { decideOn, decisionOf } from "../permission/decision.ts";
+import type { Resource } from "../resource/resource.ts";
+
+/** A question to a permission, and the answer that it has to give. */
+export interface PermissionExample {
+  /** Who asks; null: nobody is known. */
+  readonly who: Identity | null;
+  readonly action: Action;
+  /** The parameters of the path; `{ id: 1 }` where it is left out. */
+  readonly params?: Readonly<Record<string, number | string>>;
+  readonly decision: Decision;
+}
+
+/** A permission, and what has to be true of it. */
+export interface PermissionSubject {
+  readonly permission: Permission;
+  /** The resource that it is mounted with, where it narrows to rows. */
+  readonly resource?: Resource;
+  /** Somebody whom nobody knows may be let in. Left out: never. */
+  readonly admitsUnknown?: boolean;
+  /** At least one that allows and one that does not, so that it is known to do both. */
+  readonly examples: readonly PermissionExample[];
+}
+
+/** A promise of every permission, and the test that keeps it. */
+export interface PermissionCheck {
+  readonly name: string;
+  /** Throws where the permission does not keep it. */
+  run(make: () => PermissionSubject): void;
+}
+
+/** What every permission promises, as tests of node:test. `make` makes the permission anew for each of them. */
+export function certifyPermission(name: string, make: () => PermissionSubject): void {
+  for (const check of permissionChecks) test(`${name}: ${check.name}`, () => check.run(make));
+}
+
+/** Every promise of a permission. */
+export const permissionChecks: readonly PermissionCheck[] = [
+  checkOf("it has a name, and says for which actions it narrows", ({ permission }) => {
+    assert.ok(typeof permission.name === "string" && permission.name !== "", "it has a name");
+    for (const action of permission.narrows ?? []) assert.ok(everyAction.includes(action), `${action} is an action`);
+  }),
+
+  checkOf("whoever asks for whatever, it decides at once, and never throws", (subject) => {
+    for (const question of questionsTo(subject)) decisionOf(subject.permission, question);
+  }),
+
+  checkOf("it answers as its examples say", ({ permission, examples }) => {
+    const kinds = new Set(examples.map(({ decision }) => decision === "deny"));
+    assert.equal(kinds.size, 2, "there is an example that lets somebody in, and one that does not");
+    for (const { who, action, params = { id: 1 }, decision } of examples) {
+      const told = `${permission.name} for ${who === null ? "nobody" : who.username} to ${action}`;
+      assert.deepEqual(decisionOf(permission, { identity: who, action, params }), decision, told);
+    }
+  }),
+
+  checkOf("the same question has the same answer, whatever was asked before", (subject) => {
+    const questions = questionsTo(subject);
+    const first = questions.map((question) => decisionOf(subject.permission, question));
+    const again = questions.toReversed().map((question) => decisionOf(subject.permission, question));
+    assert.deepEqual(again.toReversed(), first);
+  }),
+
+  checkOf("it narrows to rows only for the actions that it names", (subject) => {
+    const { narrows = [], name } = subject.permission;
+    for (const question of questionsTo(subject)) {
+      const narrowed = typeof decisionOf(subject.permission, question) === "object";
+      assert.ok(
+        !narrowed || narrows.includes(question.action),
+        `${name} narrows ${question.action} and does not say so`,
+      );
+    }
+  }),
+
+  checkOf("it narrows by columns that there are, and by values that they can have", (subject) => {
+    const { resource, permission } = subject;
+    if (resource === undefined) return;
+    const rows = collectionOf(resource);
+    for (const question of questionsTo(subject)) decideOn(permission, question, rows);
+  }),
+
+  checkOf("nobody is let in whom nobody knows, unless that is meant", (subject) => {
+    if (subject.admitsUnknown === true) return;
+    for (const question of questionsTo(subject).filter(({ identity }) => identity === null))
+      assert.equal(decisionOf(subject.permission, question), "deny", `nobody may ${question.action}`);
+  }),
+
+  checkOf("it changes nothing of what it is asked with", (subject) => {
+    for (const question of questionsTo(subject)) {
+      const before = structuredClone(question);
+      decisionOf(subject.permission, question);
+      assert.ok(isDeepStrictEqual(question, before), `${subject.permission.name} changes the question`);
+    }
+  }),
+];
+
+/** What is thrown on the way is a broken promise too. */
+function checkOf(name: string, keep: (subject: PermissionSubject) => void): PermissionCheck {
+  return {
+    name,
+    run(make) {
+      try {
+        keep(make());
+      } catch (error) {
+        if (error instanceof assert.AssertionError) throw error;
+        assert.fail(error instanceof Error ? error.message : String(error));
+      }
+    },
+  };
+}
+
+interface Question {
+  readonly identity: Identity | null;
+  readonly action: Action;
+  readonly params: Readonly<Record<string, number | string>>;
+}
+
+const user: Identity = { id: 2, username: "ada", role: "user", scheme: "token", scopes: null, expiresAt: null };
+const callers: readonly (Identity | null)[] = [
+  null,
+  user,
+  { ...user, id: 3, username: "ben", expiresAt: 0 },
+  { ...user, scopes: [] },
+  { ...user, scopes: ["read"] },
+  { ...user, scopes: ["write"] },
+  { ...user, id: 1, username: "root", role: "admin" },
+  { ...user, id: Number.MAX_SAFE_INTEGER, username: "constructor" },
+];
+const paths: readonly Question["params"][] = [{}, { id: 1 }, { id: 2 }, { id: Number.MAX_SAFE_INTEGER }];
+
+/** Everybody, with every action, at every path; and what the examples ask. Each is a copy. */
+function questionsTo({ examples }: PermissionSubject): readonly Question[] {
+  const asked = examples.map(({ who, action, params = { id: 1 } }) => ({ identity: who, action, params }));
+  const crossed = callers.flatMap((identity) =>
+    everyAction.flatMap((action) => paths.map((params) => ({ identity, action, params }))),
+  );
+  return structuredClone([...asked, ...crossed]);
+}
