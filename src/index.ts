@@ -67,7 +67,16 @@ export {
   storeAccounts,
   type Account,
   type Accounts,
+  type UsernameOrigin,
 } from "./auth/accounts.ts";
+export {
+  bindingsCollection,
+  storeBindings,
+  type Bindings,
+  type BindingsOptions,
+  type MakeAccount,
+  type OutsideIdentity,
+} from "./auth/bindings.ts";
 export { guessesCollection, makeGuessing, type Guessing, type GuessingOptions } from "./auth/guessing.ts";
 export { checkNewPassword, makePasswords, type Passwords, type PasswordsOptions } from "./auth/passwords.ts";
 export type { Explanation, SchemeExplanation } from "./auth/explanation.ts";

@@ -41,6 +41,16 @@ export type Observation =
     }
   /** A refresh token came back after its window: the family has ended. */
   | { readonly kind: "refresh_reuse"; readonly requestId: string; readonly userId: number; readonly family: string }
+  /** An identity from outside was seen for the first time and is an account's from now on; `issuer` is empty for the proxy. */
+  | { readonly kind: "identity_bound"; readonly issuer: string; readonly subject: string; readonly userId: number }
+  /** An identity from outside was refused, because its username or its e-mail is an account's that it must not claim. `userId`: whose name it is; null where it is the e-mail. */
+  | {
+      readonly kind: "identity_not_bound";
+      readonly issuer: string;
+      readonly subject: string;
+      readonly username: string;
+      readonly userId: number | null;
+    }
   /** Something outside the requests went wrong or came back: the store, a feed, a worker. */
   | { readonly kind: "notice"; readonly level: "error" | "info"; readonly message: string; readonly error?: unknown };
 

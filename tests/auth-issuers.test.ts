@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
-import { accountsCollection, bearer, outsideIssuers, rejected, type Arrival } from "../src/index.ts";
+import { accountsCollection, bearer, outsideIssuers, rejected, storeBindings, type Arrival } from "../src/index.ts";
 import { accountsIn } from "../src/testing/accounts.ts";
 import { certifyScheme } from "../src/testing/testing.ts";
 import { adminPassword, serve, type API } from "./serve.ts";
@@ -257,7 +257,7 @@ test("a file of issuers is all that the service needs", async (t) => {
   writeFileSync(file, JSON.stringify([declarationOf(issuer)]));
   const api = await serve(t, { settings: { LATCHKEY_ISSUERS: file } });
 
-  const reply = await api.get("/protected/", bearing(issuer.token(api.clock.now, { name: "ADMIN" })));
+  const reply = await api.get("/protected/", bearing(issuer.token(api.clock.now, { name: "admin" })));
 
   assert.deepEqual([reply.status, reply.json.username], [200, "admin"]);
 });
@@ -270,7 +270,7 @@ certifyScheme("bearer with the token of another issuer", async ({ store, observe
   const issuers = outsideIssuers({
     issuers: [{ issuer: iss, audience: aud, jwksURL: "https://login.example/keys", algorithms: ["EdDSA"] }],
     ownIssuer: "here",
-    accounts,
+    bindings: storeBindings({ store, accounts, observe }),
     observe,
     fetch: async () => new Response(JSON.stringify({ keys: [jwk] })),
   });

@@ -229,3 +229,35 @@ test("two services on one file answer each other's credentials and see at once w
   await one.delete(`/users/${ann.id}`, one.admin);
   assert.deepEqual(await living(other, renewed), []);
 });
+
+test("a token that a demotion has ended does not come back with a promotion", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const account = `/users/${ann.id}/account`;
+  const login = { username: ann.email, password: ann.password };
+  await api.patch(account, { role: "admin" }, api.admin);
+  const old = { authorization: `Bearer ${(await api.post("/api/token/", login)).json.access}` };
+  assert.equal((await api.get("/users/1", old)).status, 200);
+
+  for (const role of ["user", "admin", "user", "admin"]) {
+    await api.patch(account, { role }, api.admin);
+    assert.equal((await api.get("/protected/", old)).status, 401, role);
+  }
+
+  const renewed = { authorization: `Bearer ${(await api.post("/api/token/", login)).json.access}` };
+  assert.equal((await api.get("/users/1", renewed)).status, 200);
+});
+
+test("keys end with a new password where that is wanted, and only with one", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const hers = await everyCredential(api, ann);
+  const proof = { current_password: ann.password, end_keys: true };
+  await api.patch(`/users/${ann.id}`, { name: "Anna", ...proof }, ann.headers);
+  assert.deepEqual(await living(api, hers), everything);
+
+  const changed = await api.patch(`/users/${ann.id}`, { password: newPassword, ...proof }, ann.headers);
+
+  assert.equal(changed.status, 200, changed.text);
+  assert.deepEqual(await living(api, hers), []);
+});

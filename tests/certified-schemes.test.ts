@@ -13,6 +13,7 @@ import {
   namedKeys,
   namedKeysCollection,
   remoteUser,
+  storeBindings,
   revocationsCollection,
   Secret,
   session,
@@ -136,7 +137,7 @@ certifyScheme("remote-user", async (tools) => {
   const accounts = await accountsIn(tools.store, people);
   const secret = "what-only-the-proxy-knows";
   return {
-    scheme: remoteUser({ accounts, secret: new Secret(secret) }),
+    scheme: remoteUser({ bindings: storeBindings({ ...tools, accounts }), secret: new Secret(secret) }),
     valid: "ada",
     wrong: "eve",
     malformed: ["a:b"],

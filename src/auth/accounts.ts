@@ -10,8 +10,12 @@ export interface Account {
   readonly active: boolean;
   /** PHC string, or a format accepted on import; null: cannot log in with a password. */
   readonly passwordHash: string | null;
-  /** Goes up when every credential of the account ends: changed password, deactivation. Sessions, refresh families and access tokens of an older generation are dead. */
+  /** Goes up when every login of the account ends: changed password, deactivation. Sessions, refresh families and access tokens of an older generation are dead. */
   readonly generation: number;
+  /** The one refresh family of an older generation that was to go on; null: none. */
+  readonly keptFamily: string | null;
+  /** How often the role was changed: access tokens of before the last time are dead. */
+  readonly roleChanges: number;
   /** RFC 3339 */
   readonly createdAt: string;
   /** RFC 3339; null: never yet. */
@@ -32,8 +36,18 @@ export const accountsCollection: Collection = {
     { name: "generation", type: "integer" },
     { name: "created_at", type: "date-time" },
     { name: "last_login_at", type: "date-time", nullable: true },
+    { name: "kept_family", type: "text", nullable: true },
+    { name: "role_changes", type: "integer", default: 0 },
+    /** Who gave the username (`UsernameOrigin`); null where it is older than this column. */
+    { name: "username_origin", type: "text", nullable: true },
   ],
 };
+
+/**
+ * `given` by an administrator, an import or a proxy, or `chosen` by the user: what a user chose may be another's name elsewhere,
+ * and is never claimed by whoever has it there.
+ */
+export type UsernameOrigin = "given" | "chosen";
 
 /**
  * The generation of a new account. It begins at the time of its creation (milliseconds), so that tokens of a deleted
@@ -87,6 +101,8 @@ export function accountOf({ record }: Row): Account {
     active: record["active"] as boolean,
     passwordHash: record["password_hash"] as string | null,
     generation: record["generation"] as number,
+    keptFamily: record["kept_family"] as string | null,
+    roleChanges: record["role_changes"] as number,
     createdAt: record["created_at"] as string,
     lastLoginAt: record["last_login_at"] as string | null,
   };
@@ -96,7 +112,7 @@ export function accountOf({ record }: Row): Account {
 export function identityOf(
   account: Account,
   scheme: string,
-  more: Partial<Pick<Identity, "scopes" | "expiresAt" | "sessionId" | "issuer">> = {},
+  more: Partial<Omit<Identity, "id" | "username" | "role" | "scheme">> = {},
 ): Identity {
   return {
     id: account.id,

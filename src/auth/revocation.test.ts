@@ -36,8 +36,8 @@ async function scene(path = ":memory:"): Promise<Scene> {
   return { store, revocations, write: async (changes) => (await store.write({ changes })).kind };
 }
 
-const claims = { sub: 7, gen: 3, role: "admin", fam: "family" } as const;
-const account = { id: 7, generation: 3 };
+const claims = { sub: 7, gen: 3, role: "admin", roleChanges: 0, fam: "family" } as const;
+const account = { id: 7, generation: 3, roleChanges: 0 };
 const ada: Change = {
   kind: "insert",
   collection: accountsCollection,
@@ -111,15 +111,42 @@ test("an account of a generation ahead of the clock is deleted all the same", as
   assert.equal(revocations.isRevoked({ ...claims, gen: now + 5000 }, now), true);
 });
 
-test("a lost role ends the tokens that carry it, and only those", async () => {
-  const { revocations, write } = await scene();
+test("a lost role ends the tokens of before it, and for good", async () => {
+  const { store, revocations, write } = await scene();
+  await write([ada]);
 
   await write(revocations.changeRole(account, "user", now));
   assert.equal(revocations.isRevoked(claims, now), true);
-  assert.equal(revocations.isRevoked({ ...claims, role: "user" }, now), false);
+  assert.equal(revocations.isRevoked({ ...claims, role: "user" }, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, role: "user", roleChanges: 1 }, now), false);
 
-  await write(revocations.changeRole(account, "admin", now));
+  await write(revocations.changeRole({ ...account, roleChanges: 1 }, "admin", now));
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, role: "user", roleChanges: 1 }, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, roleChanges: 2 }, now), false);
+  assert.equal((await store.find(accountsCollection, 7))?.record["role_changes"], 2);
+});
+
+test("the one login that is kept outlasts the others, a second end of them, and no changed password", async () => {
+  const { store, revocations, write } = await scene();
+  await write([ada, owns(sessions), { ...owns(sessions), key: "two" } as Change]);
+
+  await write(revocations.endLogins(account, { family: "family", sessionId: "two" }, now));
   assert.equal(revocations.isRevoked(claims, now), false);
+  assert.equal(revocations.isRevoked({ ...claims, fam: "other" }, now), true);
+  assert.deepEqual([await store.find(sessions, "one"), (await store.find(sessions, "two")) === null], [null, false]);
+  await write(revocations.changeRole({ ...account, generation: 4 }, "user", now));
+  assert.equal(revocations.isRevoked(claims, now), true);
+  const renewed = { ...claims, role: "user", roleChanges: 1 } as const;
+  assert.equal(revocations.isRevoked(renewed, now), false);
+
+  await write(revocations.endLogins({ id: 7, generation: 4 }, { family: "family", sessionId: null }, now));
+  assert.equal(revocations.isRevoked(renewed, now), false);
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(await store.find(sessions, "two"), null);
+
+  await write(revocations.endAccount({ id: 7, generation: 5 }, now));
+  assert.equal(revocations.isRevoked(renewed, now), true);
 });
 
 test("a lost role counts whatever order a changed password arrives in", async () => {
@@ -134,14 +161,14 @@ test("a lost role counts whatever order a changed password arrives in", async ()
     for (const index of order) assert.equal(await write(changes[index]!), "written");
 
     assert.equal(revocations.isRevoked(claims, now), true);
-    assert.equal(revocations.isRevoked({ ...claims, gen: 4, role: "user" }, now), false);
+    assert.equal(revocations.isRevoked({ ...claims, gen: 4, role: "user", roleChanges: 1 }, now), false);
   }
 });
 
 test("a lost role outlasts a changed password that the feed brings after it", async () => {
   const { revocations, write } = await scene();
   await write([ada]);
-  await write(revocations.changeRole({ id: 7, generation: 4 }, "user", now));
+  await write(revocations.changeRole({ ...account, generation: 4 }, "user", now));
 
   await write(revocations.endAccount(account, now));
 

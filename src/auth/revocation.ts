@@ -1,7 +1,23 @@
 import type { Role } from "../identity.ts";
 import { problem } from "../problem/problem.ts";
-import { OVERTAKEN, type Change, type Collection, type Feed, type Row, type Store } from "../store/store.ts";
+import {
+  OVERTAKEN,
+  type Change,
+  type Collection,
+  type Feed,
+  type Row,
+  type Store,
+  type Where,
+} from "../store/store.ts";
 import { accountsCollection, type Account } from "./accounts.ts";
+
+/** What a login of the caller is kept by. */
+export interface KeptLogin {
+  /** The refresh family that the caller's access token came from. */
+  readonly family: string | null;
+  /** The session that the caller came with, as it is stored. */
+  readonly sessionId: string | null;
+}
 
 /** What ends access tokens before their time. Only ever added to; every process follows it and answers from memory. */
 export const revocationsCollection: Collection = {
@@ -12,6 +28,10 @@ export const revocationsCollection: Collection = {
     { name: "generation", type: "integer", nullable: true },
     { name: "role", type: "text", nullable: true },
     { name: "family", type: "text", nullable: true },
+    /** The account's role changes: access tokens of before them have ended. */
+    { name: "role_changes", type: "integer", nullable: true },
+    /** The one family that goes on although its generation has ended. */
+    { name: "kept_family", type: "text", nullable: true },
     /** From then on no access token is left that it could concern. */
     { name: "expires_at", type: "date-time" },
   ],
@@ -24,6 +44,8 @@ export interface RevocableClaims {
   /** The account's generation. */
   readonly gen: number;
   readonly role: Role;
+  /** How often the account's role had been changed. */
+  readonly roleChanges: number;
   /** The refresh family that the token came from. */
   readonly fam: string;
 }
@@ -52,10 +74,12 @@ export interface Revocations {
    * `deactivated` API tokens. Refused as `OVERTAKEN` where the account was read before somebody else ended it: read it again.
    */
   endAccount(account: Pick<Account, "id" | "generation">, now: number, deactivated?: boolean): Change[];
+  /** Ends every session, refresh family and access token but the one that is kept. Refused as `OVERTAKEN` as `endAccount` is. */
+  endLogins(account: Pick<Account, "id" | "generation">, kept: KeptLogin, now: number): Change[];
   /** A deletion; the rest goes with the account by cascade. */
   endDeletedAccount(account: Pick<Account, "id" | "generation">, now: number): Change[];
-  /** Another role: tokens that carry the former one end. Stands behind the update of the account, whose lock orders two of them. */
-  changeRole(account: Pick<Account, "id" | "generation">, role: Role, now: number): Change[];
+  /** Another role: every access token of before it ends for good. Stands behind the update of the account, whose lock orders two of them. */
+  changeRole(account: Pick<Account, "id" | "generation" | "roleChanges">, role: Role, now: number): Change[];
   /** A logout, or a refresh token that was used twice. */
   endFamily(family: string, now: number): Change[];
   /** Removes what has become pointless, here and in the store. */
@@ -72,6 +96,10 @@ interface EndedUser {
   generation: number;
   /** The only role that still stands; null: any. */
   role: string | null;
+  /** Fewer role changes than these are too few. */
+  roleChanges: number;
+  /** Of the generations that have ended, the one family that goes on. */
+  keptFamily: string | null;
   expiresAt: number;
 }
 
@@ -88,10 +116,17 @@ export function makeRevocations({
   let feed: Feed | null = null;
 
   function revoke(
-    values: { user_id?: number; generation?: number; role?: Role; family?: string },
+    values: {
+      user_id?: number;
+      generation?: number;
+      role?: Role;
+      role_changes?: number;
+      family?: string;
+      kept_family?: string | null;
+    },
     now: number,
   ): Change {
-    const none = { user_id: null, generation: null, role: null, family: null };
+    const none = { user_id: null, generation: null, role: null, role_changes: null, family: null, kept_family: null };
     const expires_at = new Date(now + accessSeconds * 1000 + slackMs).toISOString();
     return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
   }
@@ -103,21 +138,40 @@ export function makeRevocations({
       families.delete(family);
       families.set(family, expiresAt);
     } else {
-      takeUser(record["user_id"] as number, record["generation"] as number, record["role"] as string | null, expiresAt);
+      takeUser(record["user_id"] as number, {
+        generation: record["generation"] as number,
+        role: record["role"] as string | null,
+        roleChanges: (record["role_changes"] as number | null) ?? 0,
+        keptFamily: record["kept_family"] as string | null,
+        expiresAt,
+      });
     }
   }
 
-  function takeUser(userId: number, generation: number, role: string | null, expiresAt: number): void {
+  function takeUser(userId: number, ended: EndedUser): void {
     const known = users.get(userId);
     users.delete(userId);
-    // Tokens of a new generation were issued after the older roles were gone, so an older role says nothing of them.
-    if (known === undefined || generation > known.generation) users.set(userId, { generation, role, expiresAt });
-    else
+    if (known === undefined || ended.generation > known.generation) {
+      // Tokens of a new generation were issued after the older roles were gone; only a family that was kept can have one of those.
+      const before = ended.keptFamily === null ? undefined : known;
+      const roleChanges = Math.max(ended.roleChanges, before?.roleChanges ?? 0);
+      users.set(userId, { ...ended, role: ended.role ?? before?.role ?? null, roleChanges });
+    } else {
       users.set(userId, {
         generation: known.generation,
-        role: role ?? known.role,
-        expiresAt: Math.max(known.expiresAt, expiresAt),
+        role: ended.role ?? known.role,
+        roleChanges: Math.max(known.roleChanges, ended.roleChanges),
+        keptFamily: known.keptFamily,
+        expiresAt: Math.max(known.expiresAt, ended.expiresAt),
       });
+    }
+  }
+
+  function isEnded(ended: EndedUser, { gen, role, roleChanges, fam }: RevocableClaims): boolean {
+    if (gen < ended.generation && fam !== ended.keptFamily) return true;
+    // An account that was made later under the same id has a role of its own.
+    if (gen > ended.generation) return false;
+    return roleChanges < ended.roleChanges || (ended.role !== null && ended.role !== role);
   }
 
   function forget(now: number): void {
@@ -140,38 +194,51 @@ export function makeRevocations({
       feed = null;
     },
     ageMs: () => feed?.ageMs() ?? null,
-    isRevoked({ sub, gen, role, fam }, now) {
+    isRevoked(claims, now) {
       if (feed === null) throw stale();
       feed.catchUp();
       if (feed.ageMs() > maxAgeMs) throw stale();
       if (users.size === 0 && families.size === 0) return false;
       forget(now);
-      const ended = users.get(sub);
-      if (ended !== undefined && (gen < ended.generation || (ended.role !== null && ended.role !== role))) return true;
-      return families.has(fam);
+      const ended = users.get(claims.sub);
+      return (ended !== undefined && isEnded(ended, claims)) || families.has(claims.fam);
     },
-    endAccount({ id, generation }, now, deactivated = false) {
-      const ofUser = { column: "user_id", operator: "eq", value: id } as const;
+    endAccount(account, now, deactivated = false) {
       const ended = deactivated ? [...endWithGeneration, ...endWithAccount] : endWithGeneration;
       return [
-        // Two of these from one reading would leave alive what was issued between them.
-        {
-          kind: "require",
-          collection: accountsCollection,
-          where: inGeneration(id, generation),
-          atLeast: 1,
-          name: OVERTAKEN,
-        },
-        { kind: "update", collection: accountsCollection, key: id, values: { generation: generation + 1 } },
-        ...ended.map((collection): Change => ({ kind: "deleteAll", collection, where: ofUser })),
-        revoke({ user_id: id, generation: generation + 1 }, now),
+        ...nextGeneration(account, null),
+        ...ended.map((collection): Change => ({ kind: "deleteAll", collection, where: ofUser(account.id) })),
+        revoke({ user_id: account.id, generation: account.generation + 1 }, now),
+      ];
+    },
+    endLogins(account, { family, sessionId }, now) {
+      const generation = account.generation + 1;
+      return [
+        ...nextGeneration(account, family),
+        ...endWithGeneration.flatMap((collection): Change[] => {
+          const [others, kept] = (["ne", "eq"] as const).map((operator): Where => {
+            const ids = [family, sessionId].map((id): Where => ({ column: "id", operator, value: id ?? "" }));
+            return { all: [ofUser(account.id), operator === "ne" ? { all: ids } : { any: ids }] };
+          });
+          const ended: Change = { kind: "deleteAll", collection, where: others! };
+          return hasGeneration(collection)
+            ? [ended, { kind: "updateAll", collection, where: kept!, values: { generation } }]
+            : [ended];
+        }),
+        revoke({ user_id: account.id, generation, kept_family: family }, now),
       ];
     },
     endDeletedAccount({ id, generation }, now) {
       // Generations begin at the time of creation: this one is above all that were, and not above those of an account made under the same id later.
       return [revoke({ user_id: id, generation: Math.max(generation + 1, now) }, now)];
     },
-    changeRole: ({ id, generation }, role, now) => [revoke({ user_id: id, generation, role }, now)],
+    changeRole({ id, generation, roleChanges }, role, now) {
+      const role_changes = roleChanges + 1;
+      return [
+        { kind: "update", collection: accountsCollection, key: id, values: { role_changes } },
+        revoke({ user_id: id, generation, role, role_changes }, now),
+      ];
+    },
     endFamily: (family, now) => [revoke({ family }, now)],
     prune(now) {
       forget(now);
@@ -181,13 +248,27 @@ export function makeRevocations({
   };
 }
 
-function inGeneration(id: number, generation: number) {
-  return {
+/** Two of these from one reading would leave alive what was issued between them. */
+function nextGeneration({ id, generation }: Pick<Account, "id" | "generation">, kept_family: string | null): Change[] {
+  const where: Where = {
     all: [
       { column: "id", operator: "eq", value: id },
       { column: "generation", operator: "eq", value: generation },
     ],
-  } as const;
+  };
+  const values = { generation: generation + 1, kept_family };
+  return [
+    { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN },
+    { kind: "update", collection: accountsCollection, key: id, values },
+  ];
+}
+
+function hasGeneration({ columns }: Collection): boolean {
+  return columns.some(({ name }) => name === "generation");
+}
+
+function ofUser(id: number): Where {
+  return { column: "user_id", operator: "eq", value: id };
 }
 
 function stale() {

@@ -42,7 +42,9 @@ function makeProgram(): Command {
       await serve(process.env);
     });
   addUserCommands(
-    program.command("user").description("users: create, list, password, enable, disable, promote, demote, import"),
+    program
+      .command("user")
+      .description("users: create, list, password, enable, disable, promote, demote, bind, unbind, import"),
   );
   addTokenCommands(program.command("token").description("API tokens: create, revoke, check"));
   addSessionCommands(program.command("session").description("sessions: list, end"));

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Where } from "../index.ts";
 import type { Operator } from "../service/operator.ts";
+import { addBindCommands } from "./bind-commands.ts";
 import { UsageError } from "./exit.ts";
 import { show, showList } from "./output.ts";
 import { addPasswordOptions, obtainPassword, type PasswordOptions } from "./password-input.ts";
@@ -39,6 +40,7 @@ export function addUserCommands(user: Command): void {
   addChange(user, "enable", "let a user in again", { active: true });
   addChange(user, "promote", "make a user an administrator", { role: "admin" });
   addChange(user, "demote", "make an administrator a user", { role: "user" });
+  addBindCommands(user);
   user
     .command("import")
     .description("import users from CSV, JSON lines or Django's dumpdata; tells of every line that cannot be")

@@ -88,6 +88,27 @@ function lineOf(observation: Observation, level: LogLevel): Record<string, unkno
         user_id: observation.userId,
         family: observation.family,
       };
+    case "identity_bound":
+      if (level === "error") return null;
+      return {
+        time,
+        level: "info",
+        event: "identity_bound",
+        issuer: observation.issuer,
+        subject: observation.subject,
+        user_id: observation.userId,
+      };
+    case "identity_not_bound":
+      return {
+        time,
+        level: "error",
+        event: "identity_not_bound",
+        issuer: observation.issuer,
+        subject: observation.subject,
+        username: observation.username,
+        user_id: observation.userId,
+        cure: cureOf(observation),
+      };
     case "identity_header_dropped":
       if (level === "error") return null;
       return {
@@ -111,6 +132,22 @@ function lineOf(observation: Observation, level: LogLevel): Record<string, unkno
         address: observation.address,
       };
   }
+}
+
+/** What the operator can do, where both are the same person. */
+function cureOf({ issuer, subject, userId }: Extract<Observation, { kind: "identity_not_bound" }>): string {
+  const words = [
+    "latchkey user bind",
+    userId === null ? "USER" : `id:${userId}`,
+    quoted(subject),
+    ...(issuer === "" ? [] : ["--issuer", quoted(issuer)]),
+  ];
+  return `If both are the same person: ${words.join(" ")}`;
+}
+
+/** One word of a shell, whatever is in it. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function textOf(error: unknown): string {

@@ -102,6 +102,13 @@ export const catalogue = {
     "A browser sends cookies along whoever made the page, so a change asked for by another site is refused.",
     "Send the request from the same origin, or name the origin in LATCHKEY_ALLOWED_ORIGINS.",
   ),
+  identity_not_bound: entry(
+    403,
+    "Identity not bound",
+    "You are known to whoever vouches for you, but your name or e-mail belongs to another account here.",
+    "A proxy or an issuer elsewhere vouches for the caller, who is seen for the first time, and the username or the e-mail is already that of an account which nobody may claim by its name.",
+    "Ask the operator of the service, who can bind the identity to its account: latchkey user bind.",
+  ),
   permission_denied: entry(
     403,
     "Permission denied",

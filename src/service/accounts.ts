@@ -25,6 +25,7 @@ import {
 import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
 import { ifNoneMatch, notModified, type Documentation } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
+import { requireMayName, usernameOriginOf } from "./usernames.ts";
 import { requireAdministrator, requireProof, users } from "./users.ts";
 
 const account = defineResource({
@@ -124,9 +125,10 @@ async function prepareChange(parts: Parts, { exchange, current, draft }: Write):
   // Of the others nobody loses the last one, also where there is none yet.
   if (before.role === "admin" && before.active) also.push(requireAdministrator);
   if (username === before.username) return { also };
+  requireMayName(parts, exchange);
   requireUsername(username);
   await requireProof(parts, exchange, before, draft!.transient["current_password"] as string | undefined);
-  return { values: { username_follows_email: false }, also };
+  return { values: { username_follows_email: false, username_origin: usernameOriginOf(exchange) }, also };
 }
 
 /** A name that was chosen. One that follows the e-mail is as long as that, and stays while it is not changed. */

@@ -1,6 +1,7 @@
 import {
   accountsCollection,
   apiTokensCollection,
+  bindingsCollection,
   createService,
   deadFamiliesCollection,
   namedKeysCollection,
@@ -133,6 +134,7 @@ export async function openLatchkey({
     formats: config.formats ?? [],
     collections: [
       accountsCollection,
+      bindingsCollection,
       sessionsCollection,
       apiTokensCollection,
       namedKeysCollection,

@@ -33,6 +33,7 @@ export function insertUser(
     generation: firstGeneration(now),
     created_at: more.createdAt ?? new Date(now).toISOString(),
     last_login_at: more.lastLoginAt ?? null,
+    username_origin: "given",
   };
   return [
     { kind: "insert", collection: users.collection, values: { name, email } },

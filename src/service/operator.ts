@@ -8,6 +8,7 @@ import {
   type Account,
   type Arrival,
   type Explanation,
+  type OutsideIdentity,
   type Observer,
   type Scheme,
   type Where,
@@ -36,10 +37,17 @@ export interface Operator {
   listUsers(where: Where | null): AsyncGenerator<readonly ListedUser[]>;
   /** Writes what can be written and tells of the rest why not. */
   importUsers(lines: readonly ImportLine[], options: ImportOptions): Promise<ImportedBatch>;
+  /** Binds an identity from outside to a user; gives the id of the user who has it then, who is another where it was taken; null where there is no such user. */
+  bind(userId: number, identity: OutsideName): Promise<number | null>;
+  /** False where nobody was bound to it. */
+  unbind(identity: OutsideName): Promise<boolean>;
   /** What each scheme of the service would make of a request. */
   explain(arrival: Arrival): Promise<Explanation>;
   close(): Promise<void>;
 }
+
+/** An identity from outside, as whoever vouches for it calls it; `issuer` is empty for the proxy. */
+export type OutsideName = Pick<OutsideIdentity, "issuer" | "subject">;
 
 export interface OperatorOptions {
   readonly settings: Settings;
@@ -68,7 +76,7 @@ export async function openOperator({
     config: { ...config, schemes },
     observe: observe ?? null,
   });
-  const { store, users, accounts } = parts;
+  const { store, users, accounts, bindings } = parts;
 
   async function ask(method: string, path: string, body?: unknown): Promise<OperatorAnswer> {
     const headers = { [HEADER]: password, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
@@ -117,6 +125,8 @@ export async function openOperator({
     findAccount: async (username) => accounts.findByUsername(username),
     listUsers,
     importUsers: (lines, options) => importUsers(parts, lines, options),
+    bind: (userId, identity) => bindings.bind(userId, identity, Date.now()),
+    unbind: (identity) => bindings.unbind(identity),
     async explain(arrival) {
       const explanation = await service.explain(arrival);
       // Callers have never heard of ours.

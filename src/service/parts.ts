@@ -13,11 +13,13 @@ import {
   sessions,
   sessionsCollection,
   storeAccounts,
+  storeBindings,
   tokenPairs,
   watchSigningKeys,
   type Accounts,
   type APITokens,
   type AccessTokens,
+  type Bindings,
   type Guessing,
   type Mount,
   type NamedKeys,
@@ -38,6 +40,7 @@ export interface LoginParts {
   readonly store: Store;
   readonly observe: Observer;
   readonly accounts: Accounts;
+  readonly bindings: Bindings;
   readonly guessing: Guessing;
   readonly passwords: Passwords;
   readonly revocations: Revocations;
@@ -60,6 +63,7 @@ export interface Parts extends LoginParts {
 export function makeLoginParts(settings: Settings, store: Store, observe: Observer): LoginParts {
   const { secret, issuer } = settings;
   const accounts = storeAccounts(store);
+  const bindings = storeBindings({ store, accounts, observe });
   const guessing = makeGuessing({ store, secret });
   const passwords = makePasswords({ accounts, store, guessing, cores: availableParallelism() });
   const revocations = makeRevocations({
@@ -90,6 +94,7 @@ export function makeLoginParts(settings: Settings, store: Store, observe: Observ
     store,
     observe,
     accounts,
+    bindings,
     guessing,
     passwords,
     revocations,
@@ -98,7 +103,7 @@ export function makeLoginParts(settings: Settings, store: Store, observe: Observ
     issuers:
       settings.issuers.length === 0
         ? null
-        : outsideIssuers({ issuers: settings.issuers, ownIssuer: issuer, accounts, observe }),
+        : outsideIssuers({ issuers: settings.issuers, ownIssuer: issuer, bindings, observe }),
     pairs,
     sessions: sessions({
       store,

@@ -1,19 +1,15 @@
-import { problem, readProxyText, type Account, type Call } from "../index.ts";
+import { problem, readProxyText, type Call, type Change } from "../index.ts";
 import { insertUser } from "./new-user.ts";
 import type { Parts } from "./parts.ts";
 import { users } from "./users.ts";
 
 /** Makes the user whom only the proxy knows so far. E-mail from `X-Remote-Email`, which must be there; name from `X-Remote-Name` or the username. */
-export function createRemoteUser(parts: Parts): (username: string, call: Call) => Promise<Account | null> {
-  return async (username, call) => {
+export function createRemoteUser(parts: Parts): (username: string, call: Call) => readonly Change[] | null {
+  return (username, call) => {
     const email = users.fields.email.kind.parse(proxyText(call, "x-remote-email"));
     const name = users.fields.name.kind.parse(proxyText(call, "x-remote-name") ?? username);
     if (typeof email !== "string" || typeof name !== "string") return null;
-    await parts.store.write({
-      changes: insertUser(parts.users, { name, email, username, role: "user", passwordHash: null, now: call.now }),
-    });
-    // Whoever was faster has made the same account; a taken e-mail has made none.
-    return parts.accounts.findByUsername(username);
+    return insertUser(parts.users, { name, email, username, role: "user", passwordHash: null, now: call.now });
   };
 }
 

@@ -19,7 +19,7 @@ export function chosenSchemes(parts: Parts): readonly Scheme[] {
         const { header, secret, create } = settings.remoteUser;
         return remoteUser({
           header,
-          accounts,
+          bindings: parts.bindings,
           ...(secret === null ? {} : { secret }),
           ...(create ? { create: createRemoteUser(parts) } : {}),
         });

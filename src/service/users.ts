@@ -4,6 +4,7 @@ import {
   administrator,
   allOf,
   anyone,
+  boolean,
   checkNewPassword,
   defineResource,
   email,
@@ -23,6 +24,7 @@ import {
 } from "../index.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
 import type { LoginParts } from "./parts.ts";
+import { requireMayName, takesOutsideLogins, usernameOriginOf } from "./usernames.ts";
 
 /** Users: what the specification shows. How a user logs in is written here and kept apart, in the account of the same id. */
 export const users = defineResource({
@@ -58,7 +60,13 @@ export const users = defineResource({
       optional: true,
       writeOnly: true,
       transient: true,
-      description: "Needed to change one's own password or username.",
+      description: "Needed to change one's own password, username or e-mail.",
+    }),
+    end_keys: boolean({
+      optional: true,
+      writeOnly: true,
+      transient: true,
+      description: "With a new password: the API token and the keys end too.",
     }),
   },
   filters: {
@@ -100,11 +108,13 @@ interface LoginFields {
   readonly username?: string;
   readonly password?: string;
   readonly current_password?: string;
+  readonly end_keys?: boolean;
 }
 
 async function createAccount(parts: LoginParts, { exchange, draft }: Write): Promise<Prepared> {
   const address = draft!.values["email"] as string;
   const { username, password } = draft!.transient as LoginFields;
+  if (username !== undefined) requireMayName(parts, exchange);
   const name = username ?? address;
   if (password !== undefined) requireGoodPassword(password, name, address);
   const account: WrittenValues = {
@@ -116,29 +126,35 @@ async function createAccount(parts: LoginParts, { exchange, draft }: Write): Pro
     generation: firstGeneration(exchange.call.now),
     created_at: new Date(exchange.call.now).toISOString(),
     last_login_at: null,
+    username_origin: usernameOriginOf(exchange),
   };
   return { also: [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }] };
 }
 
 async function changeAccount(parts: LoginParts, { exchange, id, current, draft }: Write): Promise<Prepared> {
-  const { username, password, current_password: proof } = draft!.transient as LoginFields;
+  const { username, password, current_password: proof, end_keys: endKeys = false } = draft!.transient as LoginFields;
   const address = draft!.values["email"] as string;
   const row = await parts.store.find(accountsCollection, id!);
   if (row === null) return {};
   const account = accountOf(row);
   const isRenamed = username !== undefined && username !== account.username;
-  if (isRenamed || password !== undefined) await requireProof(parts, exchange, account, proof);
+  if (isRenamed) requireMayName(parts, exchange);
+  const isMoved = address !== current!["email"];
+  if (isRenamed || isMoved || password !== undefined) await requireProof(parts, exchange, account, proof);
   const changes: Change[] = [];
   const values: Record<string, string | boolean> = {};
-  if (username !== undefined) {
-    Object.assign(values, { username, username_follows_email: false });
-  } else if (row.record["username_follows_email"] === true && address !== current!["email"]) {
-    values["username"] = address;
+  const follows = row.record["username_follows_email"] === true && !takesOutsideLogins(parts.settings);
+  if (isRenamed) {
+    Object.assign(values, { username, username_follows_email: false, username_origin: usernameOriginOf(exchange) });
+  } else if (username !== undefined) {
+    values["username_follows_email"] = false;
+  } else if (follows && isMoved) {
+    Object.assign(values, { username: address, username_origin: usernameOriginOf(exchange) });
   }
   if (password !== undefined) {
     requireGoodPassword(password, username ?? account.username, address);
     values["password_hash"] = await parts.passwords.hash(password);
-    changes.push(...parts.revocations.endAccount(account, exchange.call.now));
+    changes.push(...parts.revocations.endAccount(account, exchange.call.now, endKeys));
   }
   if (Object.keys(values).length > 0)
     changes.unshift({ kind: "update", collection: accountsCollection, key: id!, values, revision: row.revision });

@@ -1,4 +1,5 @@
 import { accountsCollection, storeAccounts, type Accounts } from "../auth/accounts.ts";
+import { bindingsCollection } from "../auth/bindings.ts";
 import { guessesCollection } from "../auth/guessing.ts";
 import { hashPassword } from "../crypto/password-hash.ts";
 import type { Store, WrittenValues } from "../store/store.ts";
@@ -15,7 +16,7 @@ export interface Person {
 
 /** Fills an open or a new store with accounts; their ids are 1, 2, 3 … in the order given. */
 export async function accountsIn(store: Store, people: readonly Person[]): Promise<Accounts> {
-  await store.open([accountsCollection, guessesCollection]);
+  await store.open([accountsCollection, bindingsCollection, guessesCollection]);
   for (const person of people) {
     const values: WrittenValues = {
       username: person.username,
@@ -27,6 +28,7 @@ export async function accountsIn(store: Store, people: readonly Person[]): Promi
       generation: 1,
       created_at: "2026-01-01T00:00:00.000Z",
       last_login_at: null,
+      username_origin: "given",
     };
     await store.write({ changes: [{ kind: "insert", collection: accountsCollection, values }] });
   }

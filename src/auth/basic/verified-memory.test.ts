@@ -12,6 +12,8 @@ const ada: Account = {
   generation: 1,
   createdAt: "",
   lastLoginAt: null,
+  keptFamily: null,
+  roleChanges: 0,
 };
 
 test("what is remembered is forgotten in time, on demand and when there is too much", () => {

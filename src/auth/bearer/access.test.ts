@@ -22,6 +22,8 @@ const ada: Account = {
   generation: 3,
   createdAt: "2026-01-01T00:00:00.000Z",
   lastLoginAt: null,
+  keptFamily: null,
+  roleChanges: 0,
 };
 
 const make = (more: Partial<AccessTokensOptions> = {}) =>
@@ -46,6 +48,7 @@ const goodClaims = {
   username: "ada",
   role: "admin",
   gen: 3,
+  rch: 0,
   fam: "family",
 };
 

@@ -59,11 +59,11 @@ export function accessTokens({ keys, issuer, lifetimeSeconds, revocations }: Acc
     const own = readClaims(verified.claims);
     if (own === null) return rejected("malformed");
     const { userId: sub, iat, exp } = verified;
-    const { username, role, gen, fam } = own;
+    const { username, role, gen, roleChanges, fam } = own;
     // Never older than the lifetime that is set now: revocations are kept only for so long.
     const expiresAt = Math.min(exp, iat + lifetimeSeconds) * 1000;
     const identity: Identity = { id: sub, username, role, scheme: "bearer", scopes: null, expiresAt };
-    const entry: Remembered = { verdict: accepted(identity), claims: { sub, gen, role, fam }, expiresAt };
+    const entry: Remembered = { verdict: accepted(identity), claims: { sub, gen, role, roleChanges, fam }, expiresAt };
     const verdict = standing(entry, now);
     if (verdict.kind === "accepted" && version === keys.version) remember(token, entry);
     return verdict;
@@ -89,12 +89,12 @@ export function accessTokens({ keys, issuer, lifetimeSeconds, revocations }: Acc
 
   return {
     lifetimeSeconds,
-    issue({ id, username, role, generation }, family, now) {
+    issue({ id, username, role, generation, roleChanges }, family, now) {
       const iat = Math.floor(now / 1000);
       // Once: between two looks another may have become the one that signs.
       const { alg, kid, privateKey } = keys.signing;
       const claims = { iss: issuer, aud: issuer, sub: String(id), iat, exp: iat + lifetimeSeconds, jti: randomUUID() };
-      return new SignJWT({ ...claims, username, role, gen: generation, fam: family })
+      return new SignJWT({ ...claims, username, role, gen: generation, rch: roleChanges, fam: family })
         .setProtectedHeader({ alg, typ: accessType, kid })
         .sign(privateKey);
     },
@@ -110,9 +110,10 @@ export function accessTokens({ keys, issuer, lifetimeSeconds, revocations }: Acc
 }
 
 /** The claims that only access tokens have; null where one is missing or of the wrong type. */
-function readClaims({ username, role, gen, fam }: Readonly<Record<string, unknown>>): OwnClaims | null {
-  if (typeof username !== "string" || (role !== "user" && role !== "admin")) return null;
-  return Number.isSafeInteger(gen) && typeof fam === "string" ? { username, role, gen: gen as number, fam } : null;
+function readClaims({ username, role, gen, rch = 0, fam }: Readonly<Record<string, unknown>>): OwnClaims | null {
+  if (typeof username !== "string" || (role !== "user" && role !== "admin") || typeof fam !== "string") return null;
+  if (!Number.isSafeInteger(gen) || !Number.isSafeInteger(rch)) return null;
+  return { username, role, gen: gen as number, roleChanges: rch as number, fam };
 }
 
 interface OwnClaims {
@@ -120,6 +121,8 @@ interface OwnClaims {
   readonly role: Role;
   /** The account's generation. */
   readonly gen: number;
+  /** How often the role had been changed; tokens from before this was counted do not say it. */
+  readonly roleChanges: number;
   /** The refresh family. */
   readonly fam: string;
 }

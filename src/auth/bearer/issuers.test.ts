@@ -87,6 +87,8 @@ function accountOf(id: number, username: string, active = true): Account {
     generation: 1,
     createdAt,
     lastLoginAt: null,
+    keptFamily: null,
+    roleChanges: 0,
   };
 }
 
@@ -99,7 +101,7 @@ function world(more: Partial<IssuerDeclaration> = {}, others: readonly IssuerDec
   const issuers = outsideIssuers({
     issuers: [{ ...declared, ...more }, ...others],
     ownIssuer: "https://api.example",
-    accounts: { findByUsername: (username) => accounts.get(username) ?? null },
+    bindings: { resolve: ({ username }) => accounts.get(username) ?? null },
     observe: (observation) => void observed.push(observation),
     async fetch(url) {
       fetched.push(url);
@@ -565,7 +567,7 @@ function reaching(url: string) {
   const issuers = outsideIssuers({
     issuers: [{ ...declared, jwksURL: url }],
     ownIssuer: "here",
-    accounts: { findByUsername: () => accountOf(7, "ada") },
+    bindings: { resolve: () => accountOf(7, "ada") },
     observe: (observation) => void observed.push(observation),
   });
   const why = () => observed.map((each) => (each.kind === "notice" ? each.message : "")).join("\n");
@@ -661,9 +663,9 @@ test("keys come over the network, and what came before stays while it is interru
 // What is declared.
 
 function problemsOf(issuers: unknown): readonly string[] {
-  const accounts = { findByUsername: () => null };
+  const bindings = { resolve: () => null };
   try {
-    outsideIssuers({ issuers: issuers as IssuerDeclaration[], ownIssuer: "here", accounts, observe: () => undefined });
+    outsideIssuers({ issuers: issuers as IssuerDeclaration[], ownIssuer: "here", bindings, observe: () => undefined });
     return [];
   } catch (error) {
     assert.ok(error instanceof Error && "problems" in error, String(error));

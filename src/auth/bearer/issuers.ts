@@ -1,6 +1,7 @@
 import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
-import { identityOf, type Accounts } from "../accounts.ts";
+import { identityOf } from "../accounts.ts";
+import type { Bindings } from "../bindings.ts";
 import { accepted, rejected, type Rejection, type Verdict } from "../scheme.ts";
 import { defineIssuers, type IssuerDeclaration, type TrustedIssuer } from "./issuers-declaration.ts";
 import type { FetchKeys } from "./issuers-fetch.ts";
@@ -11,7 +12,7 @@ export interface OutsideIssuersOptions {
   readonly issuers: readonly IssuerDeclaration[];
   /** The `iss` of our own tokens, which nobody else may have. */
   readonly ownIssuer: string;
-  readonly accounts: Pick<Accounts, "findByUsername">;
+  readonly bindings: Pick<Bindings, "resolve">;
   readonly observe: Observer;
   /** The network. What it is asked for are the declared addresses and nothing else. */
   readonly fetch?: FetchKeys;
@@ -37,9 +38,11 @@ interface Genuine {
   readonly kind: "genuine";
   readonly trusted: Trusted;
   readonly set: KeySet;
+  readonly subject: string;
   readonly username: string;
-  /** milliseconds since the epoch */
+  /** Milliseconds since the epoch; `authTime` is null where the issuer does not tell when its user logged in. */
   readonly expiresAt: number;
+  readonly authTime: number | null;
 }
 
 const leewayMs = 30_000;
@@ -52,7 +55,7 @@ const maxRemembered = 2000;
 export function outsideIssuers({
   issuers,
   ownIssuer,
-  accounts,
+  bindings,
   observe,
   fetch = globalThis.fetch,
 }: OutsideIssuersOptions): OutsideIssuers {
@@ -80,15 +83,16 @@ export function outsideIssuers({
     return verdict;
   }
 
-  function judge(token: string, { trusted, username, expiresAt }: Genuine, now: number): Eventually<Verdict> {
+  function judge(token: string, genuine: Genuine, now: number): Eventually<Verdict> {
+    const { trusted, subject, username, expiresAt, authTime } = genuine;
     const { issuer } = trusted;
     if (now >= expiresAt + leewayMs) {
       memory.delete(token);
       return refuse(trusted, "expired", "it has expired.");
     }
-    return after(accounts.findByUsername(username), (account) =>
+    return after(bindings.resolve({ issuer, subject, username }, now), (account) =>
       account?.active === true
-        ? accepted(identityOf(account, "bearer", { expiresAt, issuer }))
+        ? accepted(identityOf(account, "bearer", { expiresAt, issuer, ...(authTime === null ? {} : { authTime }) }))
         : refuse(trusted, "inactive", "its user has no active account here."),
     );
   }
@@ -158,7 +162,11 @@ function readClaims(
   if (startsAt > now + leewayMs) return refuse(trusted, "expired", "it is not valid yet.");
   const username = usernameIn(claims, trusted.usernameClaim);
   if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
-  return { kind: "genuine", trusted, set, username, expiresAt: exp * 1000 };
+  const subject = subjectIn(claims, trusted.usernameClaim, username);
+  if (subject === null) return wrong("its claim sub names nobody.");
+  const { auth_time: loggedInAt } = claims;
+  const authTime = isTime(loggedInAt) ? Math.min(loggedInAt * 1000, now) : null;
+  return { kind: "genuine", trusted, set, subject, username, expiresAt: exp * 1000, authTime };
 }
 
 function isOptionalTime(value: unknown): value is number | undefined {
@@ -171,6 +179,13 @@ function usernameIn(claims: Readonly<Record<string, unknown>>, claim: string): s
   if (claim === "email" && claims["email_verified"] !== true) return null;
   if (typeof name !== "string" || name === "" || name.length > 300 || !name.isWellFormed()) return null;
   return /[\u0000-\u001f\u007f-\u009f]/.test(name) ? null : name;
+}
+
+/** What the issuer calls its user for ever; where its tokens have no `sub`, the claim with the username has to stand for it. */
+function subjectIn({ sub }: Readonly<Record<string, unknown>>, claim: string, username: string): string | null {
+  if (sub === undefined) return `${claim}=${username}`;
+  const isText = typeof sub === "string" && sub !== "" && sub.length <= 300 && sub.isWellFormed();
+  return isText && !/[\u0000-\u001f\u007f-\u009f]/.test(sub) ? sub : null;
 }
 
 function refuse({ issuer }: TrustedIssuer, reason: Rejection["reason"], what: string): Rejection {

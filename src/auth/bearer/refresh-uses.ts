@@ -146,7 +146,8 @@ export function refreshUses({ store, revocations, graceSeconds }: RefreshUsesOpt
 /** The first use: it succeeds once, whichever process tries, and only for a living family of a living account. */
 function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
   const { userId, family, generation, exp } = token;
-  const living: Where = { all: [equals("id", userId), equals("active", true), equals("generation", generation)] };
+  const ofAccount: Where = { any: [equals("generation", generation), equals("kept_family", family)] };
+  const living: Where = { all: [equals("id", userId), equals("active", true), ofAccount] };
   const values = { user_id: userId, family, nonce, used_at: timeText(now), expires_at: timeText(exp * 1000 + slackMs) };
   return [
     { kind: "require", collection: deadFamiliesCollection, where: equals("id", family), atMost: 0, name: "family" },

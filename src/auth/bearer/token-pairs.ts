@@ -79,7 +79,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
     if (token.kind === "rejected") return token;
     if (now >= token.exp * 1000) return rejected("expired", "The token has expired.");
     const account = await accounts.find(token.userId);
-    if (account === null || account.generation !== token.generation) return rejected("revoked");
+    if (account === null || !isOfAccount(token, account)) return rejected("revoked");
     return account.active ? { kind: "standing", token, account } : rejected("inactive");
   }
 
@@ -119,4 +119,9 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
     sweep: uses.sweep,
     prune: uses.prune,
   };
+}
+
+/** Of the present generation, or the one family that was kept when all others ended. */
+function isOfAccount({ generation, family }: RefreshToken, account: Account): boolean {
+  return generation === account.generation || family === account.keptFamily;
 }

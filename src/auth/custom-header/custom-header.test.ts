@@ -14,6 +14,8 @@ const ada: Account = {
   generation: 1,
   createdAt: "",
   lastLoginAt: null,
+  keptFamily: null,
+  roleChanges: 0,
 };
 const token = new Secret("a-token-of-32-characters-or-more");
 

@@ -3,9 +3,11 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Secret } from "../../crypto/secret.ts";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
+import type { Change } from "../../store/store.ts";
 import { accountsIn } from "../../testing/accounts.ts";
 import { callOf } from "../../testing/calls.ts";
-import type { Account } from "../accounts.ts";
+import { accountsCollection } from "../accounts.ts";
+import { storeBindings } from "../bindings.ts";
 import { remoteUser, type RemoteUserOptions } from "./remote-user.ts";
 
 async function set(options: Partial<RemoteUserOptions> = {}) {
@@ -15,7 +17,8 @@ async function set(options: Partial<RemoteUserOptions> = {}) {
     { username: "gone", active: false },
     { username: "zoë" },
   ]);
-  const scheme = remoteUser({ accounts, ...options });
+  const bindings = storeBindings({ store, accounts, observe: () => undefined });
+  const scheme = remoteUser({ bindings, ...options });
   return {
     async ask(name: string, headers: [string, string][] = []) {
       const verdict = await scheme.authenticate(name, callOf({ headers }), scheme.carriers[0]!);
@@ -33,7 +36,6 @@ const latin1 = (text: string) => Buffer.from(text).toString("latin1");
 
 const names: [name: string, answer: number | string][] = [
   ["ada", 1],
-  ["ADA", 1],
   ["gone", "inactive"],
   ["nobody", "inactive"],
   [latin1("zoë"), 3],
@@ -68,19 +70,20 @@ test("where there is a secret the proxy has to know it", async () => {
 
 test("a user whom only the proxy knows can be made an account", async () => {
   const made: string[] = [];
-  const create = async (username: string): Promise<Account | null> => {
+  const create = (username: string): readonly Change[] | null => {
     made.push(username);
     if (username === "vague") return null;
-    return {
-      id: 9,
+    const values = {
       username,
+      username_follows_email: false,
       role: "user",
       active: username !== "closed",
-      passwordHash: null,
+      password_hash: null,
       generation: 1,
-      createdAt: "",
-      lastLoginAt: null,
+      created_at: "2026-01-01T00:00:00.000Z",
+      last_login_at: null,
     };
+    return [{ kind: "insert", collection: accountsCollection, key: 8 + made.length, values }];
   };
   await using house = await set({ create });
 
@@ -88,7 +91,21 @@ test("a user whom only the proxy knows can be made an account", async () => {
   assert.equal(await house.ask("vague"), "inactive");
   assert.equal(await house.ask("closed"), "inactive");
   assert.equal(await house.ask("ada"), 1);
+  assert.equal(await house.ask(latin1("chloë")), 9);
   assert.deepEqual(made, ["chloë", "vague", "closed"]);
+});
+
+test("another spelling of a name is another name", async () => {
+  await using house = await set();
+
+  for (const name of ["ADA", "Ada", "ad\u0430", "ada\u0301"])
+    await house.ask(latin1(name)).then(
+      (answer) => assert.equal(answer, "inactive"),
+      (error) => assert.equal(error.code, "identity_not_bound"),
+    );
+  await assert.rejects(house.ask("ADA"), { code: "identity_not_bound" });
+  assert.equal(await house.ask("ada"), 1);
+  await assert.rejects(house.ask("ADA"), { code: "identity_not_bound" });
 });
 
 test("whatever a proxy sends is answered", async () => {

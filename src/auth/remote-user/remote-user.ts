@@ -2,16 +2,18 @@ import type { Secret } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Call } from "../../http/call.ts";
 import { problem } from "../../problem/problem.ts";
-import { identityOf, type Account, type Accounts } from "../accounts.ts";
+import type { Change } from "../../store/store.ts";
+import { identityOf, type Account } from "../accounts.ts";
+import type { Bindings } from "../bindings.ts";
 import { accepted, rejected, type Scheme, type Verdict } from "../scheme.ts";
 
 export interface RemoteUserOptions {
   readonly header?: string;
   /** What the proxy has to send in `X-Remote-User-Secret`. */
   readonly secret?: Secret;
-  readonly accounts: Accounts;
-  /** Makes the account of a user whom only the proxy knows so far; where another request was faster, gives that one. Null: there is not enough to make one of. */
-  readonly create?: (username: string, call: Call) => Promise<Account | null>;
+  readonly bindings: Pick<Bindings, "resolve">;
+  /** The changes that make a user whom only the proxy knows so far (`MakeAccount`). Null: there is not enough to make one of. */
+  readonly create?: (username: string, call: Call) => readonly Change[] | null;
 }
 
 const name = "remote-user";
@@ -20,10 +22,12 @@ const detail = "The remote user is unknown or not active.";
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** The user that a trusted proxy has already identified. */
-export function remoteUser({ header = "X-Remote-User", secret, accounts, create }: RemoteUserOptions): Scheme {
-  function judge(account: Account | null): Verdict {
+export function remoteUser({ header = "X-Remote-User", secret, bindings, create }: RemoteUserOptions): Scheme {
+  function judge(account: Account | null, { now }: Call): Verdict {
     // Not "unknown": a name is no secret that somebody could guess, and the address that would be counted is often the proxy's.
-    return account?.active === true ? accepted(identityOf(account, name)) : rejected("inactive", detail);
+    return account?.active === true
+      ? accepted(identityOf(account, name, { authTime: now }))
+      : rejected("inactive", detail);
   }
 
   return {
@@ -34,9 +38,9 @@ export function remoteUser({ header = "X-Remote-User", secret, accounts, create 
         return rejected("forged", "The proxy's secret is wrong or missing.");
       const username = parseUsername(credential);
       if (username === null) return rejected("malformed", "The remote user's name is malformed.");
-      return after(accounts.findByUsername(username), (account) =>
-        account === null && create !== undefined ? create(username, call).then(judge) : judge(account),
-      );
+      const identity = { issuer: "", subject: username, username };
+      const make = create === undefined ? undefined : () => create(username, call);
+      return after(bindings.resolve(identity, call.now, make), (account) => judge(account, call));
     },
   };
 }
