@@ -1,3 +1,5 @@
+import { trimOWS } from "./list.ts";
+
 /** Where a request stands in a trace (W3C Trace Context): what to log, and what to send along with requests that follow from it. */
 export interface TraceContext {
   /** 32 hexadecimal digits, lower case. */
@@ -57,7 +59,7 @@ function readTracestate(text: string): string | null {
   const members = new Map<string, string>();
   let count = 0;
   for (const part of text.split(",")) {
-    const member = part.replace(/^[ \t]+|[ \t]+$/g, "");
+    const member = trimOWS(part);
     if (member === "") continue;
     if (++count > maxMembers) return null;
     const equals = member.indexOf("=");

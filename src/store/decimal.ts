@@ -1,16 +1,25 @@
 const largest = 2n ** 63n - 1n;
+// A sign and the digits of the largest: what is longer is not even read, for that takes the square of its length.
+const maxLength = 20;
 
 /** A decimal as a whole number of its last digit: `"12.5"` at scale 2 is 1250. Null where it is not one or would be rounded. */
 export function parseDecimal(text: string, scale: number): number | bigint | null {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
   if (match === null) return null;
-  const fraction = (match[3] ?? "").replace(/0+$/, "");
+  const fraction = withoutFinalZeros(match[3] ?? "");
   if (fraction.length > scale) return null;
-  const digits = match[1]! + match[2]! + fraction.padEnd(scale, "0");
+  const digits = match[1]! + match[2]!.replace(/^0+/, "") + fraction.padEnd(scale, "0");
   // Up to 15 digits a number holds every integer.
   if (digits.length <= 15) return Number(digits) + 0;
+  if (digits.length > maxLength) return null;
   const exact = BigInt(digits);
   return exact > largest || exact < -largest ? null : exact;
+}
+
+function withoutFinalZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits[end - 1] === "0") end--;
+  return digits.slice(0, end);
 }
 
 /** The way back: `"1250"` at scale 2 is `"12.50"`. */
