@@ -40,6 +40,8 @@ export { defineEndpoint, type Endpoint, type EndpointDocumentation } from "./htt
 export { invalid, type EndpointFacts, type Method, type Exchange, type ReceivedBody } from "./http/exchange.ts";
 export { Call, type Arrival, type Body, type Cacheability, type Client, type Reply } from "./http/call.ts";
 export type { Answer } from "./http/writing.ts";
+export { formType } from "./http/formats/form.ts";
+export { prefersRedirect } from "./http/pipeline.ts";
 export type { DataBody, Format, ProblemDocument, ReadBody } from "./http/formats/format.ts";
 
 export {
@@ -111,7 +113,13 @@ export {
 } from "./auth/bearer/issuers-declaration.ts";
 export type { FetchKeys } from "./auth/bearer/issuers-fetch.ts";
 export { accessTokens, type AccessTokens, type AccessTokensOptions } from "./auth/bearer/access.ts";
-export { tokenPairs, type TokenPair, type TokenPairs, type TokenPairsOptions } from "./auth/bearer/token-pairs.ts";
+export {
+  tokenPairs,
+  type FreshAccess,
+  type TokenPair,
+  type TokenPairs,
+  type TokenPairsOptions,
+} from "./auth/bearer/token-pairs.ts";
 export { deadFamiliesCollection, refreshUsesCollection } from "./auth/bearer/refresh-uses.ts";
 export { makeRevocations, revocationsCollection, type Revocations } from "./auth/revocation.ts";
 export {

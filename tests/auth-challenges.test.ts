@@ -28,7 +28,7 @@ for (const { schemes, challenges, status, code } of sets) {
       "/users/1",
       "/users/1/account",
       "/orders",
-      "/api/session/",
+      ...(schemes.includes("session") ? ["/api/session/"] : []),
     ]) {
       const answer = await arrive(api, path);
 
@@ -96,7 +96,11 @@ async function wrongCredentials(
   const { token: apiToken } = (await api.post("/api-token-auth/", { username: ann.email, password: ann.password }))
     .json;
   const base64 = (text: string) => Buffer.from(text, "latin1").toString("base64");
-  const authorization = (name: string, value: string, code = "invalid_token") => ({
+  const authorization = (
+    name: string,
+    value: string,
+    code = name.startsWith("Bearer") ? "token_not_valid" : "invalid_token",
+  ) => ({
     name,
     headers: [["Authorization", value]] as const,
     code,
@@ -104,7 +108,7 @@ async function wrongCredentials(
   const cookie = (name: string, value: string) => ({
     name,
     headers: [["Cookie", value]] as const,
-    code: "invalid_token",
+    code: name.startsWith("Bearer") ? "token_not_valid" : "invalid_token",
   });
   const [head, payload, signature] = (access as string).split(".");
   const unsigned = Buffer.from(JSON.stringify({ alg: "none", typ: "at+jwt" })).toString("base64url");

@@ -64,8 +64,8 @@ for (const { from, arriving, trust, session, secure } of transports) {
     const tokens = await arrive(api, "/api/token/", { ...arriving, method: "POST", body: { ...admin, cookie: true } });
     assert.deepEqual(tokens.json, { token_type: "Bearer", expires_in: 300 });
     assertCookies(tokens.header("set-cookie"), [
-      `access_token; Max-Age=300; Path=/; HttpOnly${secure}; SameSite=Lax`,
-      `refresh_token; Max-Age=604800; Path=/api/token/; HttpOnly${secure}; SameSite=Strict`,
+      `${session.startsWith("__Host-") ? "__Host-" : ""}access_token; Max-Age=300; Path=/; HttpOnly${secure}; SameSite=Lax`,
+      `${session.startsWith("__Host-") ? "__Secure-" : ""}refresh_token; Max-Age=604800; Path=/api/token/; HttpOnly${secure}; SameSite=Strict`,
     ]);
 
     const cookies = [...loggedIn.header("set-cookie"), ...tokens.header("set-cookie")].map(
@@ -104,8 +104,8 @@ for (const { from, arriving, trust, session, secure } of transports) {
     });
     assert.equal(away.status, 204);
     assertCookies(away.header("set-cookie"), [
-      `access_token; Max-Age=0; Path=/; HttpOnly${secure}; SameSite=Lax`,
-      `refresh_token; Max-Age=0; Path=/api/token/; HttpOnly${secure}; SameSite=Strict`,
+      `${session.startsWith("__Host-") ? "__Host-" : ""}access_token; Max-Age=0; Path=/; HttpOnly${secure}; SameSite=Lax`,
+      `${session.startsWith("__Host-") ? "__Secure-" : ""}refresh_token; Max-Age=0; Path=/api/token/; HttpOnly${secure}; SameSite=Strict`,
     ]);
   });
 }
@@ -185,3 +185,25 @@ function cookiesOf(answer: Awaited<ReturnType<typeof arrive>>): string {
     .map((each) => each.split(";")[0]!)
     .join("; ");
 }
+
+test("over TLS only the prefixed cookies are read, and without it only the plain ones", async (t) => {
+  const api = await serve(t);
+  const pair = (await api.post("/api/token/", admin)).json as { access: string; refresh: string };
+  const access = (names: readonly string[]) => names.map((name) => `${name}access_token=${pair.access}`).join("; ");
+  const refresh = (names: readonly string[]) => names.map((name) => `${name}refresh_token=${pair.refresh}`).join("; ");
+  const ask = async (encrypted: boolean, path: string, method: string, cookie: string): Promise<number> =>
+    (await arrive(api, path, { encrypted, method, headers: [["Cookie", cookie]] })).status;
+
+  assert.equal(await ask(true, "/protected/", "GET", access([""])), 401);
+  assert.equal(await ask(true, "/protected/", "GET", access(["__Secure-"])), 401);
+  assert.equal(await ask(true, "/protected/", "GET", access(["__Host-"])), 200);
+  assert.equal(await ask(true, "/protected/", "GET", `access_token=forged; ${access(["__Host-"])}`), 200);
+  assert.equal(await ask(false, "/protected/", "GET", access(["__Host-"])), 401);
+  assert.equal(await ask(false, "/protected/", "GET", `__Host-access_token=forged; ${access([""])}`), 200);
+  assert.equal(await ask(true, "/api/token/refresh/", "POST", refresh([""])), 400);
+  assert.equal(await ask(true, "/api/token/refresh/", "POST", refresh(["__Host-"])), 400);
+  assert.equal(await ask(false, "/api/token/refresh/", "POST", refresh(["__Secure-"])), 400);
+  assert.equal(await ask(true, "/api/token/refresh/", "POST", `refresh_token=x; ${refresh(["__Secure-"])}`), 200);
+  const two = `__Secure-refresh_token=x; ${refresh(["__Secure-"])}`;
+  assert.equal(await ask(true, "/api/token/refresh/", "POST", two), 400);
+});

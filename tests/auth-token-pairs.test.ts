@@ -26,7 +26,7 @@ test("a login gives a pair, under both spellings of the path", async (t) => {
   assert.equal((await api.post("/api/token/", { username: username.toUpperCase(), password })).status, 200);
 });
 
-test("a login reads JSON only, and says what is wrong with each field", async (t) => {
+test("a login reads no type but its own, and says what is wrong with each field", async (t) => {
   const api = await serve(t);
   const rows = [
     { body: { username: "admin" }, issues: ["/password required"] },
@@ -52,12 +52,7 @@ test("a login reads JSON only, and says what is wrong with each field", async (t
       issues,
     );
   }
-  for (const type of [
-    "text/plain",
-    "application/xml",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data; boundary=x",
-  ]) {
+  for (const type of ["text/plain", "application/xml", "multipart/form-data; boundary=x"]) {
     assert.equal(
       (await api.post("/api/token/", '{"username":"admin","password":"x"}', { "content-type": type })).status,
       415,
@@ -133,7 +128,7 @@ test("a refresh rotates: the same successor within the window, the end of the fa
 
   api.clock.turn(2);
   const reused = await refresh(first.refresh);
-  assert.deepEqual([reused.status, reused.json.code], [401, "invalid_token"]);
+  assert.deepEqual([reused.status, reused.json.code], [401, "token_not_valid"]);
   assert.equal((await refresh(third.json.refresh)).status, 401);
   for (const access of [first.access, second.json.access, again.json.access, third.json.access])
     assert.equal((await api.get("/protected/", bearer(access))).status, 401);

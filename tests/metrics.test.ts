@@ -76,11 +76,11 @@ test("refusals are counted by scheme and code, and problems by code", async (t) 
   const families = await scrape(api);
 
   assert.equal(
-    valueOf(families, "latchkey_refusals_total", { scheme: "bearer", code: "invalid_token", reason: "malformed" }),
+    valueOf(families, "latchkey_refusals_total", { scheme: "bearer", code: "token_not_valid", reason: "malformed" }),
     1,
   );
   assert.equal(valueOf(families, "latchkey_refusals_total", { scheme: "basic", code: "invalid_credentials" }), 1);
-  assert.equal(valueOf(families, "latchkey_problems_total", { code: "invalid_token" }), 1);
+  assert.equal(valueOf(families, "latchkey_problems_total", { code: "token_not_valid" }), 1);
   assert.equal(valueOf(families, "latchkey_problems_total", { code: "invalid_credentials" }), 1);
   assert.equal(valueOf(families, "latchkey_problems_total", { code: "not_authenticated" }), 1);
 });

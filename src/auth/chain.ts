@@ -6,7 +6,7 @@ import { Problem, problem } from "../problem/problem.ts";
 import { explain, Witness, type Explanation } from "./explanation.ts";
 import type { Guessing } from "./guessing.ts";
 import { headersRead, placesOf, readPresented, type Presented } from "./presented.ts";
-import type { Carrier, Rejection, Scheme, Verdict } from "./scheme.ts";
+import type { Carrier, Rejection, RejectionCode, Scheme, Verdict } from "./scheme.ts";
 
 /** Who a call comes from, as far as its credentials tell. */
 export interface Identified {
@@ -105,7 +105,7 @@ export function makeChain({ schemes: named, guessing, observe }: ChainOptions): 
   }
 
   function refuse(call: Call, refused: readonly Refused[]): Eventually<never> {
-    for (const { scheme, rejection } of refused) reportRejected(call, scheme, rejection);
+    for (const each of refused) reportRejected(call, each);
     const end = (): never => {
       throw refusal(call, refused);
     };
@@ -124,8 +124,8 @@ export function makeChain({ schemes: named, guessing, observe }: ChainOptions): 
 
   function refusal(call: Call, refused: readonly Refused[]): Problem {
     const headers = challenges(call, refused);
-    const { scheme, rejection } = refused[0]!;
-    const code = headers.length === 0 ? "authentication_failed" : (scheme.rejectedAs ?? "invalid_token");
+    const { rejection } = refused[0]!;
+    const code = headers.length === 0 ? "authentication_failed" : codeOf(refused[0]!);
     return problem(code, { detail: rejection.detail, headers });
   }
 
@@ -149,13 +149,14 @@ export function makeChain({ schemes: named, guessing, observe }: ChainOptions): 
     return headers;
   }
 
-  function reportRejected(call: Call, scheme: Scheme, { reason }: Rejection): void {
+  function reportRejected(call: Call, refused: Refused): void {
+    const { scheme, rejection } = refused;
     observe?.({
       kind: "credential_rejected",
       requestId: call.requestId,
       scheme: scheme.name,
-      code: scheme.rejectedAs ?? "invalid_token",
-      reason,
+      code: codeOf(refused),
+      reason: rejection.reason,
       address: call.client.address,
     });
   }
@@ -173,6 +174,10 @@ export function makeChain({ schemes: named, guessing, observe }: ChainOptions): 
     varyWithAccept: vary === "" ? "Accept" : `Accept, ${vary}`,
     carriers: schemes.flatMap((scheme) => scheme.carriers),
   };
+}
+
+function codeOf({ scheme, rejection }: Refused): RejectionCode {
+  return rejection.code ?? scheme.rejectedAs ?? "invalid_token";
 }
 
 /** One after another, so that of two that end the request it is always the same one that does. */

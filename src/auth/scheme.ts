@@ -29,9 +29,14 @@ export interface Rejection {
    * `password` was counted already, where it was verified.
    */
   readonly reason: "unknown" | "forged" | "malformed" | "expired" | "revoked" | "inactive" | "password";
+  /** The problem's code, where it is not the one of the scheme. */
+  readonly code?: RejectionCode;
   /** What the caller is told; the same words for reasons that must not be told apart. */
   readonly detail: string;
 }
+
+/** The problems that a rejection can be told as. */
+export type RejectionCode = "invalid_credentials" | "invalid_token" | "token_not_valid";
 
 export const absent: Verdict = { kind: "absent" };
 
@@ -55,8 +60,10 @@ export interface Scheme {
   challenge?(call: Call, rejection: Rejection | null): string | null;
   /** What a caller without any credential is told, where this is the only scheme. */
   readonly missingDetail?: string;
-  /** How a rejection is told: `invalid_credentials` where the credential is a name and a password, else `invalid_token`. */
-  readonly rejectedAs?: "invalid_credentials" | "invalid_token";
+  /** How a rejection is told that has no code of its own: `invalid_credentials` where the credential is a name and a password, else `invalid_token`. */
+  readonly rejectedAs?: RejectionCode;
+  /** The codes of rejections that differ from it, for the API's documentation. */
+  readonly alsoRejectedAs?: readonly RejectionCode[];
   /** Looks at a credential. Throws a problem only for what ends the request whatever other schemes say. */
   authenticate(credential: string, call: Call, carrier: Carrier): Eventually<Verdict>;
 }

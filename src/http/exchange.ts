@@ -11,7 +11,7 @@ import type { Format } from "./formats/format.ts";
 /** A body that was read. */
 export interface ReceivedBody {
   readonly value: unknown;
-  /** It came as XML: every leaf is text. */
+  /** It came as XML or as a form: every leaf is text. */
   readonly leavesAreText: boolean;
   /** The name of the root element, where it came as XML. */
   readonly element: string | null;
@@ -34,6 +34,10 @@ export interface EndpointFacts {
   readonly query?: "read" | "ignored";
   /** The media types of bodies that it reads; left out, a body is not looked at. */
   readonly consumes?: readonly string[];
+  /** Where `consumes` names forms, none that a browser sends: any site can make one send a form. */
+  readonly refusesBrowserForms?: boolean;
+  /** The media types, besides those of the formats, that a caller may ask for because it is sent elsewhere: a form of a page is answered with a redirect. */
+  readonly redirectsFor?: readonly string[];
   /** A body may be left out. */
   readonly bodyOptional?: boolean;
   /**

@@ -1,11 +1,15 @@
 import { parseMediaType } from "../headers/media-type.ts";
 import { problem } from "../problem/problem.ts";
+import type { Call } from "./call.ts";
 import type { Exchange } from "./exchange.ts";
+import { formType, readForm } from "./formats/form.ts";
 import type { Format } from "./formats/format.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
 
 /** The media type of the body; JSON where the caller names none. Ends the request where the endpoint does not read it. */
-export function requireMediaType({ call, endpoint }: Exchange, consumes: readonly string[]): string {
+export function requireMediaType({ call, endpoint }: Exchange, listed: readonly string[]): string {
+  const consumes =
+    endpoint.refusesBrowserForms === true && isFromBrowser(call) ? listed.filter((type) => type !== formType) : listed;
   const encoding = call.list("content-encoding");
   const header = call.list("content-type");
   const parsed =
@@ -19,6 +23,11 @@ export function requireMediaType({ call, endpoint }: Exchange, consumes: readonl
     detail: `The body is ${describe(header, encoding)}; read are ${read}, in UTF-8 and without a Content-Encoding.`,
     headers: [[accepts, read]],
   });
+}
+
+/** Browsers say at one place or the other that they are one, and no page can keep them from it. */
+function isFromBrowser(call: Call): boolean {
+  return call.header("sec-fetch-site") !== undefined || call.header("origin") !== undefined;
 }
 
 /** What the caller says of the body, as far as it may be repeated in a sentence. */
@@ -36,8 +45,7 @@ export async function readBody(exchange: Exchange, mediaType: string, requireQue
   const bytes = await call.arrival.readBody(MAX_BODY_BYTES);
   requireQuery();
   if (bytes.length === 0 && endpoint.bodyOptional === true) return;
-  const format = formatFor(mediaType, service.formats);
-  const read = await format.read!(bytes);
+  const read = mediaType === formType ? readForm(bytes) : await formatFor(mediaType, service.formats).read!(bytes);
   exchange.body = { value: read.value, leavesAreText: !read.typed, element: read.element ?? null, mediaType, bytes };
 }
 

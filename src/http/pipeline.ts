@@ -14,7 +14,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { Exchange, invalid, type EndpointFacts } from "./exchange.ts";
 import { addExplanation, findWitness } from "./explaining.ts";
 import type { Format } from "./formats/format.ts";
-import { negotiate } from "./formats/negotiate.ts";
+import { negotiate, prefers } from "./formats/negotiate.ts";
 import { readBody, requireMediaType } from "./intake.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
@@ -117,9 +117,12 @@ function handle(exchange: Exchange, endpoint: Endpoint): Eventually<Reply> {
   });
 }
 
-function requireFormat({ service: { formats }, call, endpoint, action }: Exchange): Format {
+function requireFormat(exchange: Exchange): Format {
+  const { service, call, endpoint, action } = exchange;
+  const { formats } = service;
   // What is a type of its own (a page, a key set) is sent as it is: Accept may be disregarded (RFC 9110 §12.4.1).
   if (endpoint.produces !== undefined) return formats[0]!;
+  if (prefersRedirect(exchange)) return formats[0]!;
   const accept = call.list("accept");
   let format = negotiate(accept, formats);
   if (format?.shows === "lists" && action !== "list")
@@ -129,6 +132,11 @@ function requireFormat({ service: { formats }, call, endpoint, action }: Exchang
     );
   if (format === null) throw problem("not_acceptable");
   return format;
+}
+
+/** The caller prefers a type that it would have to be sent elsewhere for. */
+export function prefersRedirect({ service, call, endpoint: { redirectsFor } }: Exchange): boolean {
+  return redirectsFor !== undefined && prefers(call.list("accept"), redirectsFor, service.formats);
 }
 
 /** Narrows to rows where the permission says so; ends the request where it says no. */

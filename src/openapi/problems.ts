@@ -103,7 +103,8 @@ function* problemsOfCredentials(endpoint: Endpoint, schemes: readonly Scheme[]):
   if (carriers.length === 0) return;
   yield* ["duplicate_credentials", "too_many_attempts"] as const;
   if (carriers.length > 1) yield "conflicting_credentials";
-  for (const { rejectedAs } of schemes) yield canChallenge ? (rejectedAs ?? "invalid_token") : "authentication_failed";
+  for (const { rejectedAs = "invalid_token", alsoRejectedAs = [] } of schemes)
+    yield* canChallenge ? [rejectedAs, ...alsoRejectedAs] : (["authentication_failed"] as const);
   if (carriers.some((each) => each.in === "authorization" && each.scheme.toLowerCase() === "basic"))
     yield "insecure_transport";
   if (isUnsafe(endpoint.method) && carriers.some((each) => each.in === "cookie")) yield "cross_site";

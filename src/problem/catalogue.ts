@@ -78,8 +78,15 @@ export const catalogue = {
     401,
     "Invalid token",
     "The token is invalid, expired or revoked.",
-    "The credential that was presented is unknown, malformed, expired or no longer valid.",
-    "Get a new one: refresh the access token, or log in again.",
+    "The API token, key, session or token of another issuer that was presented is unknown, malformed, expired or no longer valid.",
+    "Get a new one, or log in again.",
+  ),
+  token_not_valid: entry(
+    401,
+    "Token not valid",
+    "The token is invalid, expired or revoked.",
+    "The access or refresh token of this service is malformed, expired, used up or no longer valid. Clients of SimpleJWT know this code.",
+    "Refresh the access token, or log in again.",
   ),
   authentication_failed: entry(
     403,

@@ -1,7 +1,7 @@
 import { defineEndpoint, problem, type Endpoint, type Exchange, type Reply } from "../index.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
 import { requireAccount } from "./accounts.ts";
-import { credentials, logInWith } from "./credentials.ts";
+import { credentials, logInWith, loginTypes } from "./credentials.ts";
 import { objectSchema, orNull, textSchema, timeSchema, type Documentation } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
 
@@ -36,7 +36,7 @@ export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
       method: "POST",
       path: "/api-token-auth/",
       access: "open",
-      consumes: ["application/json"],
+      consumes: loginTypes,
       documentation: documentation.exchange,
       handle: (exchange) => exchangePassword(parts, exchange),
     }),

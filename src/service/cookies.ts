@@ -1,4 +1,11 @@
-import { formatClearedCookie, formatSetCookie, problem, type Call, type TokenPair } from "../index.ts";
+import {
+  formatClearedCookie,
+  formatSetCookie,
+  problem,
+  type Call,
+  type FreshAccess,
+  type TokenPair,
+} from "../index.ts";
 
 type Header = readonly [name: string, value: string];
 
@@ -43,40 +50,46 @@ export function clearedSessionCookie(call: Call): Header {
   ];
 }
 
-/** The pair as cookies: the access token goes everywhere, the refresh token only where it is used. */
-export function tokenCookies(call: Call, pair: TokenPair): readonly Header[] {
-  const secure = isSecure(call);
+/** Tokens as cookies: the access token goes everywhere, the refresh token only where it is used; that stays where there is no other. */
+export function tokenCookies(call: Call, pair: TokenPair | FreshAccess): readonly Header[] {
+  const access = tokenCookie(call, accessCookie, pair.access, pair.accessSeconds);
+  if (!("refresh" in pair)) return [access];
   const refreshSeconds = Math.max(0, Math.floor((pair.refreshExpiresAt - call.now) / 1000));
-  return [
-    [
-      "Set-Cookie",
-      formatSetCookie({
-        name: "access_token",
-        value: pair.access,
-        path: "/",
-        secure,
-        sameSite: "lax",
-        maxAgeSeconds: pair.accessSeconds,
-      }),
-    ],
-    [
-      "Set-Cookie",
-      formatSetCookie({
-        name: "refresh_token",
-        value: pair.refresh,
-        path: refreshPath,
-        secure,
-        sameSite: "strict",
-        maxAgeSeconds: refreshSeconds,
-      }),
-    ],
-  ];
+  return [access, tokenCookie(call, refreshCookie, pair.refresh, refreshSeconds)];
 }
 
 export function clearedTokenCookies(call: Call): readonly Header[] {
-  const secure = isSecure(call);
-  return [
-    ["Set-Cookie", formatClearedCookie({ name: "access_token", path: "/", secure, sameSite: "lax" })],
-    ["Set-Cookie", formatClearedCookie({ name: "refresh_token", path: refreshPath, secure, sameSite: "strict" })],
-  ];
+  return [accessCookie, refreshCookie].map((kind) => tokenCookie(call, kind, "", 0));
+}
+
+/** The refresh token that came as a cookie; null where none did. */
+export function requireRefreshCookie(call: Call): string | null {
+  return requireOneCookie(call, nameOf(refreshCookie, call));
+}
+
+interface TokenCookie {
+  readonly name: string;
+  /** Over TLS the name begins with it, and browsers hold what it promises (RFC 6265bis §4.1.3). */
+  readonly prefix: "__Host-" | "__Secure-";
+  readonly path: string;
+  readonly sameSite: "lax" | "strict";
+}
+
+const accessCookie: TokenCookie = { name: "access_token", prefix: "__Host-", path: "/", sameSite: "lax" };
+// `__Host-` would send it everywhere.
+const refreshCookie: TokenCookie = {
+  name: "refresh_token",
+  prefix: "__Secure-",
+  path: refreshPath,
+  sameSite: "strict",
+};
+
+function nameOf({ name, prefix }: TokenCookie, { client }: Call): string {
+  return client.encrypted ? prefix + name : name;
+}
+
+function tokenCookie(call: Call, kind: TokenCookie, value: string, maxAgeSeconds: number): Header {
+  const { path, sameSite } = kind;
+  const cookie = { name: nameOf(kind, call), value, path, secure: isSecure(call), sameSite, maxAgeSeconds };
+  return ["Set-Cookie", formatSetCookie(cookie)];
 }

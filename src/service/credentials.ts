@@ -1,5 +1,8 @@
-import { defineResource, problem, requireDraft, text, type Account, type Exchange } from "../index.ts";
+import { defineResource, formType, problem, requireDraft, text, type Account, type Exchange } from "../index.ts";
 import type { Parts } from "./parts.ts";
+
+/** What logins read: programs send JSON, pages and old clients a form. */
+export const loginTypes = ["application/json", formType];
 
 /** What a login sends. Values are compared, never stored, so that only their length is limited. */
 export const loginFields = {
@@ -27,7 +30,13 @@ export async function requireLogin(
   password: string,
 ): Promise<Account> {
   const account = await parts.passwords.login(call, username, password);
-  if (account === null)
-    throw problem("invalid_credentials", { headers: [["WWW-Authenticate", 'Bearer realm="latchkey"']] });
+  if (account === null) throw problem("invalid_credentials", { headers: challengesOf(parts) });
   return account;
+}
+
+/** Of the schemes that are on. Not Basic's: a browser would lay its own window over the form. */
+function challengesOf({ settings: { schemes } }: Parts): readonly (readonly [string, string])[] {
+  if (schemes.includes("bearer")) return [["WWW-Authenticate", 'Bearer realm="latchkey"']];
+  // RFC 9110 §15.5.2 asks for one with every 401, and a session has none that is registered.
+  return [["WWW-Authenticate", schemes.includes("token") ? 'Token realm="latchkey"' : 'Session realm="latchkey"']];
 }

@@ -27,8 +27,8 @@ import { metricsEndpoint, serviceMetrics, tellAlone, type ServiceMetrics } from 
 import { mountedItems, mountedOrders } from "./orders.ts";
 import { makeLoginParts, type Parts } from "./parts.ts";
 import { chosenSchemes } from "./schemes.ts";
-import { sessionEndpoints } from "./sessions.ts";
-import { ConfigError, type Settings } from "./settings.ts";
+import { sessionEndpoints, sessionListEndpoints } from "./sessions.ts";
+import { ConfigError, type SchemeName, type Settings } from "./settings.ts";
 import { systemEndpoints } from "./system.ts";
 import { tokenEndpoints } from "./tokens.ts";
 import { startUpkeep } from "./upkeep.ts";
@@ -115,12 +115,17 @@ export async function openLatchkey({
   const schemes = [...chosenSchemes(parts), ...(config.schemes ?? [])];
   const openapi = (): Promise<unknown> =>
     openapiDocument({ ...about, endpoints, mounts, schemes, formats: config.formats ?? [] });
+  // A login whose credential no endpoint would take is not there.
+  const logins = {
+    token: apiTokenEndpoints(parts),
+    session: sessionEndpoints(parts),
+    bearer: tokenEndpoints(parts),
+  };
   const endpoints = [
+    ...loginSchemes.flatMap((scheme) => (settings.schemes.includes(scheme) ? logins[scheme] : [])),
     ...accountEndpoints(parts),
-    ...apiTokenEndpoints(parts),
     ...keyEndpoints(parts),
-    ...sessionEndpoints(parts),
-    ...tokenEndpoints(parts),
+    ...sessionListEndpoints(parts),
     protectedEndpoint(parts),
     ...systemEndpoints(parts, readiness, openapi),
     metricsEndpoint(gatherMetrics ?? (() => tellAlone(metrics))),
@@ -163,6 +168,9 @@ export async function openLatchkey({
   }
   return { service, parts, readiness, metrics, close };
 }
+
+/** The schemes whose credentials are made here. */
+const loginSchemes = ["session", "token", "bearer"] as const satisfies readonly SchemeName[];
 
 /** What the API's documentation says of the whole. */
 const about = {

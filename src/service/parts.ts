@@ -87,6 +87,7 @@ export function makeLoginParts(settings: Settings, store: Store, observe: Observ
     refreshSeconds: settings.refreshSeconds,
     familySeconds: settings.refreshFamilySeconds,
     graceSeconds: settings.refreshGraceSeconds,
+    rotates: settings.rotatesRefreshTokens,
     observe,
   });
   return {

@@ -1,8 +1,14 @@
 import {
   authenticated,
   defineEndpoint,
+  defineResource,
+  formType,
+  prefersRedirect,
   problem,
+  requireDraft,
   requireSameSite,
+  text,
+  type Account,
   type Endpoint,
   type Exchange,
   type Reply,
@@ -10,12 +16,13 @@ import {
 import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
 import { requireAccount } from "./accounts.ts";
 import { clearedSessionCookie, requireOneCookie, sessionCookie, sessionCookieName } from "./cookies.ts";
-import { credentials, logInWith } from "./credentials.ts";
+import { credentials, loginFields, loginTypes, logInWith, requireLogin } from "./credentials.ts";
 import { objectSchema, orNull, textSchema, timeSchema, userSchema, type Documentation } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
+import { wayBack } from "./way-back.ts";
 import { requireUser } from "./who.ts";
 
-/** Logging in with a session cookie, and the list of one's sessions. */
+/** Logging in with a session cookie. */
 export function sessionEndpoints(parts: Parts): readonly Endpoint[] {
   const path = "/api/session/";
   return [
@@ -23,7 +30,8 @@ export function sessionEndpoints(parts: Parts): readonly Endpoint[] {
       method: "POST",
       path,
       access: "open",
-      consumes: ["application/json", "application/xml"],
+      consumes: [...loginTypes, "application/xml"],
+      redirectsFor: ["text/html"],
       documentation: documentation.logIn,
       guard: fromSameSite,
       handle: (exchange) => logIn(parts, exchange),
@@ -43,6 +51,12 @@ export function sessionEndpoints(parts: Parts): readonly Endpoint[] {
       guard: withOneCookie,
       handle: (exchange) => logOut(parts, exchange),
     }),
+  ];
+}
+
+/** The list of one's logins, and ending them. */
+export function sessionListEndpoints(parts: Parts): readonly Endpoint[] {
+  return [
     defineEndpoint({
       method: "GET",
       path: "/users/{id}/sessions",
@@ -89,6 +103,10 @@ const documentation = {
         description: "Logged in.",
         schema: objectSchema("session", { user: userSchema, expires_at: timeSchema }),
         headers: { "Set-Cookie": "The session." },
+      },
+      303: {
+        description: "Logged in by the form of a page: back to where it came from, or to what its field `next` names.",
+        headers: { "Set-Cookie": "The session.", Location: "A path of this service." },
       },
     },
     problems: ["invalid_credentials", "cross_site", "too_many_attempts"],
@@ -141,9 +159,35 @@ function withOneCookie(exchange: Exchange): void {
   fromSameSite(exchange);
 }
 
+const form = defineResource({
+  name: "form",
+  plural: "forms",
+  fields: { ...loginFields, next: text({ max: 2048, optional: true }) },
+});
+
 async function logIn(parts: Parts, exchange: Exchange): Promise<Reply> {
+  return exchange.body?.mediaType === formType
+    ? logInByForm(parts, exchange)
+    : start(parts, exchange, await logInWith(parts, exchange));
+}
+
+/** Any site can make a browser send a form, so that those who may send JSON may not send one. */
+async function logInByForm(parts: Parts, exchange: Exchange): Promise<Reply> {
   const { call } = exchange;
-  const account = await logInWith(parts, exchange);
+  const { publicURL } = parts.settings;
+  requireSameSite(call, publicURL === null ? [] : [new URL(publicURL).origin]);
+  const { username, password, next } = requireDraft(form, exchange, { id: null, current: null }).values as {
+    username: string;
+    password: string;
+    next: string | null;
+  };
+  const account = await requireLogin(parts, exchange, username, password);
+  const { body, ...reply } = await start(parts, exchange, account);
+  if (!prefersRedirect(exchange)) return { ...reply, body: body! };
+  return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(call, next)]] };
+}
+
+async function start(parts: Parts, { call }: Exchange, account: Account): Promise<Reply> {
   const created = await parts.sessions.create(account, call);
   const user = await requireUser(parts, account.id);
   return {

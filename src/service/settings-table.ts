@@ -164,6 +164,12 @@ export const settingsTable = {
     parse: seconds(1, 300),
     meaning: "How long a used refresh token still gives the same successor; at most 300.",
   },
+  refreshRotation: {
+    name: "LATCHKEY_REFRESH_ROTATION",
+    default: "on",
+    parse: oneOf("on", "off"),
+    meaning: "`off`: a refresh token stays good until it expires, for clients that keep their first one.",
+  },
   sessionIdleSeconds: {
     name: "LATCHKEY_SESSION_IDLE_SECONDS",
     default: "86400",

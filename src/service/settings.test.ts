@@ -89,6 +89,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     refreshSeconds: 604_800,
     refreshFamilySeconds: 2_592_000,
     refreshGraceSeconds: 10,
+    rotatesRefreshTokens: true,
     sessionIdleSeconds: 86_400,
     sessionSeconds: 1_209_600,
     signingKeysFile: null,

@@ -36,6 +36,8 @@ export interface Settings {
   readonly refreshSeconds: number;
   readonly refreshFamilySeconds: number;
   readonly refreshGraceSeconds: number;
+  /** Each refresh gives another refresh token, and the one before ends. */
+  readonly rotatesRefreshTokens: boolean;
   readonly sessionIdleSeconds: number;
   readonly sessionSeconds: number;
   /** Null: derived from the secret. */
@@ -88,6 +90,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     refreshSeconds: readings.refreshSeconds.value,
     refreshFamilySeconds: readings.refreshFamilySeconds.value,
     refreshGraceSeconds: readings.refreshGraceSeconds.value,
+    rotatesRefreshTokens: readings.refreshRotation.value === "on",
     sessionIdleSeconds: readings.sessionIdleSeconds.value,
     sessionSeconds: readings.sessionSeconds.value,
     signingKeysFile: readings.signingKeys.value,

@@ -10,12 +10,13 @@ import {
   text,
   type Endpoint,
   type Exchange,
+  type FreshAccess,
   type Rejection,
   type Reply,
   type TokenPair,
 } from "../index.ts";
-import { clearedTokenCookies, requireOneCookie, tokenCookies } from "./cookies.ts";
-import { loginFields, requireLogin } from "./credentials.ts";
+import { clearedTokenCookies, requireRefreshCookie, tokenCookies } from "./cookies.ts";
+import { loginFields, loginTypes, requireLogin } from "./credentials.ts";
 import { objectSchema, textSchema, type Documentation } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
 
@@ -41,6 +42,8 @@ export function tokenEndpoints(parts: Parts): readonly Endpoint[] {
       ...open,
       method: "POST",
       path: "/api/token/",
+      consumes: loginTypes,
+      refusesBrowserForms: true,
       documentation: documentation.logIn,
       handle: (exchange) => logIn(parts, exchange),
     }),
@@ -74,14 +77,15 @@ const pairSchema = objectSchema(
   "token",
   {
     access: { ...textSchema, description: "For `Authorization: Bearer`." },
-    refresh: { ...textSchema, description: "For the next pair; it is good once." },
+    refresh: { ...textSchema, description: "For the next pair; it is good once where refresh tokens are rotated." },
     token_type: { type: "string", const: "Bearer" },
     expires_in: { type: "integer", description: "Seconds that the access token lives." },
   },
   ["access", "refresh"],
 );
 const pairGiven = {
-  description: "The pair; as cookies, `access` and `refresh` are not in the body.",
+  description:
+    "The pair; as cookies, `access` and `refresh` are not in the body. Without rotation a refresh gives `access` alone.",
   schema: pairSchema,
   headers: { "Set-Cookie": "The pair, where it travels as cookies." },
 };
@@ -111,14 +115,14 @@ const documentation = {
     tag: "tokens",
     request: refreshBody,
     responses: { 200: pairGiven },
-    problems: ["invalid_token", "cross_site", "duplicate_credentials", "too_many_attempts"],
+    problems: ["token_not_valid", "cross_site", "duplicate_credentials", "too_many_attempts"],
   },
   verify: {
     summary: "Ask whether a token would be accepted",
     tag: "tokens",
     request: verifyBody,
     responses: { 200: { description: "It would.", schema: objectSchema("verify", {}) } },
-    problems: ["invalid_token", "too_many_attempts"],
+    problems: ["token_not_valid", "invalid_token", "too_many_attempts"],
   },
 } satisfies Record<string, Documentation>;
 
@@ -133,9 +137,10 @@ async function logIn(parts: Parts, exchange: Exchange): Promise<Reply> {
   return deliver(exchange, await parts.pairs.issue(account, exchange.call.now), cookie);
 }
 
-function deliver({ call }: Exchange, pair: TokenPair, byCookie: boolean): Reply {
+function deliver({ call }: Exchange, pair: TokenPair | FreshAccess, byCookie: boolean): Reply {
   const about = { token_type: "Bearer", expires_in: pair.accessSeconds };
-  const value = byCookie ? about : { access: pair.access, refresh: pair.refresh, ...about };
+  const given = "refresh" in pair ? { access: pair.access, refresh: pair.refresh } : { access: pair.access };
+  const value = byCookie ? about : { ...given, ...about };
   return {
     status: 200,
     cache: "no-store",
@@ -165,7 +170,7 @@ function presentedToken(exchange: Exchange): { readonly token: string | null; re
     refresh: string | null;
   };
   if (sent !== null) return { token: sent, byCookie: false };
-  const cookie = requireOneCookie(exchange.call, "refresh_token");
+  const cookie = requireRefreshCookie(exchange.call);
   if (cookie === null) return { token: null, byCookie: false };
   requireSameSite(exchange.call, exchange.service.sameSiteOrigins);
   return { token: cookie, byCookie: true };
@@ -173,18 +178,20 @@ function presentedToken(exchange: Exchange): { readonly token: string | null; re
 
 async function verify(parts: Parts, exchange: Exchange): Promise<Reply> {
   const { token } = requireDraft(verifyBody, exchange, { id: null, current: null }).values as { token: string };
-  const verdict = await (parts.issuers?.verify(token, exchange.call.now) ?? parts.pairs.verify(token, exchange.call));
+  const fromOutside = (await parts.issuers?.verify(token, exchange.call.now)) ?? null;
+  const verdict = fromOutside ?? (await parts.pairs.verify(token, exchange.call));
+  const code = fromOutside === null ? "token_not_valid" : "invalid_token";
   if (verdict.kind === "accepted")
     return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };
-  throw verdict.kind === "rejected" ? await refused(parts, exchange, verdict) : problem("invalid_token");
+  throw verdict.kind === "rejected" ? await refused(parts, exchange, { code, ...verdict }) : problem(code);
 }
 
 /** What is told of a refused token. A forged one counts as a guess, and is not even answered where there were too many. */
 async function refused({ guessing }: Parts, { call }: Exchange, rejection: Rejection): Promise<Error> {
-  const { reason, detail } = rejection;
+  const { reason, detail, code = "token_not_valid" } = rejection;
   if (reason === "forged" || reason === "unknown") {
     await guessing.check(call);
     await guessing.fail(call);
   }
-  return problem("invalid_token", { detail, headers: [["WWW-Authenticate", bearerRefusal(rejection)]] });
+  return problem(code, { detail, headers: [["WWW-Authenticate", bearerRefusal(rejection)]] });
 }

@@ -45,6 +45,7 @@ const goodClaims = {
   iat: seconds,
   exp: seconds + 300,
   jti: "1",
+  user_id: "7",
   username: "ada",
   role: "admin",
   gen: 3,

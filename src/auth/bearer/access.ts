@@ -93,8 +93,10 @@ export function accessTokens({ keys, issuer, lifetimeSeconds, revocations }: Acc
       const iat = Math.floor(now / 1000);
       // Once: between two looks another may have become the one that signs.
       const { alg, kid, privateKey } = keys.signing;
-      const claims = { iss: issuer, aud: issuer, sub: String(id), iat, exp: iat + lifetimeSeconds, jti: randomUUID() };
-      return new SignJWT({ ...claims, username, role, gen: generation, rch: roleChanges, fam: family })
+      const sub = String(id);
+      const claims = { iss: issuer, aud: issuer, sub, iat, exp: iat + lifetimeSeconds, jti: randomUUID() };
+      // SimpleJWT's name for the subject, which its clients read.
+      return new SignJWT({ ...claims, user_id: sub, username, role, gen: generation, rch: roleChanges, fam: family })
         .setProtectedHeader({ alg, typ: accessType, kid })
         .sign(privateKey);
     },

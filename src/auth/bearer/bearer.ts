@@ -1,4 +1,5 @@
-import type { Rejection, Scheme } from "../scheme.ts";
+import { after } from "../../eventually.ts";
+import type { Rejection, Scheme, Verdict } from "../scheme.ts";
 import type { AccessTokens } from "./access.ts";
 import type { OutsideIssuers } from "./issuers.ts";
 
@@ -8,17 +9,27 @@ export interface BearerOptions {
   readonly issuers?: OutsideIssuers;
 }
 
-/** Access tokens: `Authorization: Bearer …` (RFC 6750) or the cookie `access_token`. */
+/** Access tokens: `Authorization: Bearer …` (RFC 6750) or the cookie `access_token`, over TLS `__Host-access_token`. */
 export function bearer({ access, issuers }: BearerOptions): Scheme {
   return {
     name: "bearer",
     carriers: [
       { in: "authorization", scheme: "bearer" },
-      { in: "cookie", name: "access_token" },
+      { in: "cookie", name: "access_token", hostPrefix: true },
     ],
     challenge: (_call, rejection) => (rejection === null ? 'Bearer realm="latchkey"' : bearerRefusal(rejection)),
-    authenticate: (token, { now }) => issuers?.verify(token, now) ?? access.verify(token, now),
+    // SimpleJWT's name: its clients refresh when they read it. What another issuer signed cannot be refreshed here.
+    rejectedAs: "token_not_valid",
+    ...(issuers === undefined ? {} : { alsoRejectedAs: ["invalid_token"] as const }),
+    authenticate(token, { now }) {
+      const fromOutside = issuers?.verify(token, now) ?? null;
+      return fromOutside === null ? access.verify(token, now) : after(fromOutside, toldAsOutside);
+    },
   };
+}
+
+function toldAsOutside(verdict: Verdict): Verdict {
+  return verdict.kind === "rejected" ? { ...verdict, code: "invalid_token" } : verdict;
 }
 
 /** The challenge that says what was wrong with a token that was there (RFC 6750 §3). */

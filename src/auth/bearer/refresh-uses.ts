@@ -46,6 +46,8 @@ export interface RefreshUsesOptions {
 /** What the database knows of refresh tokens: which were used up, and which families are dead. Times in milliseconds. */
 export interface RefreshUses {
   useUp(token: RefreshToken, now: number): Promise<Use>;
+  /** What has become of the token so far; uses nothing up. Its account is the caller's to look at. */
+  look(token: RefreshToken, now: number): Promise<Use | { readonly kind: "unused" }>;
   /** Whether the token could still be used for the first time; its account is the caller's to look at. */
   isFresh(token: RefreshToken): Promise<boolean>;
   /** Ends the family and its access tokens; false where it had ended before. */
@@ -66,9 +68,9 @@ const sweepSlackMs = 2000;
 export function refreshUses({ store, revocations, graceSeconds }: RefreshUsesOptions): RefreshUses {
   const isOpen = (usedAt: number, now: number) => now < usedAt + graceSeconds * 1000;
 
-  async function readUse(token: RefreshToken, now: number): Promise<Use> {
+  async function readUse(token: RefreshToken, now: number): Promise<Use | null> {
     const use = await store.find(refreshUsesCollection, keyOf(token));
-    if (use === null) return { kind: "ended" }; // gone with its account
+    if (use === null) return null;
     const usedAt = Date.parse(use.record["used_at"] as string);
     const nonce = use.record["nonce"] as string | null;
     return nonce === null || !isOpen(usedAt, now) ? { kind: "reused" } : { kind: "used", nonce, usedAt };
@@ -82,13 +84,17 @@ export function refreshUses({ store, revocations, graceSeconds }: RefreshUsesOpt
         case "written":
           return { kind: "used", nonce, usedAt: now };
         case "taken":
-          return readUse(token, now);
+          return (await readUse(token, now)) ?? { kind: "ended" }; // gone with its account
         case "refused":
         case "dangling":
           return { kind: "ended" };
         default:
           throw unexpected(outcome);
       }
+    },
+    async look(token, now) {
+      if ((await store.find(deadFamiliesCollection, token.family)) !== null) return { kind: "ended" };
+      return (await readUse(token, now)) ?? { kind: "unused" };
     },
     async isFresh(token) {
       return (

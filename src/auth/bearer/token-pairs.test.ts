@@ -13,9 +13,10 @@ import { callOf } from "../../testing/calls.ts";
 import { accountOf, accountsCollection, storeAccounts, type Account } from "../accounts.ts";
 import { derivedSigningKeys } from "../keys.ts";
 import { makeRevocations, revocationsCollection } from "../revocation.ts";
+import type { Rejection } from "../scheme.ts";
 import { accessTokens } from "./access.ts";
 import { deadFamiliesCollection, refreshUsesCollection } from "./refresh-uses.ts";
-import { tokenPairs, type TokenPair, type TokenPairsOptions } from "./token-pairs.ts";
+import { tokenPairs, type FreshAccess, type TokenPair, type TokenPairsOptions } from "./token-pairs.ts";
 
 const now = Date.parse("2026-03-01T12:00:00Z");
 const issuer = "https://api.example";
@@ -82,13 +83,13 @@ async function serverWithAda(file?: string, more?: Partial<TokenPairsOptions>) {
   return made;
 }
 
-async function issued(answer: Promise<TokenPair | { kind: "rejected"; reason: string }>): Promise<TokenPair> {
+async function issued(answer: Promise<TokenPair | FreshAccess | Rejection>): Promise<TokenPair> {
   const pair = await answer;
-  assert.equal(pair.kind, "issued", JSON.stringify(pair));
+  assert.ok("refresh" in pair, JSON.stringify(pair));
   return pair;
 }
 
-async function reason(answer: Promise<TokenPair | { kind: "rejected"; reason: string }>): Promise<string> {
+async function reason(answer: Promise<FreshAccess | Rejection>): Promise<string> {
   const pair = await answer;
   return pair.kind === "rejected" ? pair.reason : pair.kind;
 }
@@ -403,7 +404,7 @@ test("whatever victim and thief do in turn, no family has two living leaves once
         assert.equal(answer.kind, caught ? "rejected" : "issued");
         if (answer.kind !== "issued") continue;
         usedAt.set(token, used ?? ms);
-        held[who].push(answer.refresh);
+        if ("refresh" in answer) held[who].push(answer.refresh);
         access.add(answer.access);
       }
 
@@ -437,4 +438,41 @@ test("a victim alone, with any number of tabs and lost answers, is never logged 
     { numRuns: 40 },
   );
   assert.deepEqual(observed, []);
+});
+
+test("without rotation a refresh gives an access token alone, and the refresh token stays good until its family ends", async () => {
+  const { store, login, refresh, refusal, pairs } = await serverWithAda(undefined, { rotates: false });
+  const first = await login();
+
+  for (const seconds of [1, 600, 604_799]) {
+    const fresh = await refresh(first.refresh, seconds * 1000);
+    assert.deepEqual(Object.keys(fresh).toSorted(), ["access", "accessSeconds", "kind"]);
+    assert.equal(await refusal((fresh as FreshAccess).access, seconds * 1000), null);
+  }
+
+  assert.equal(await store.count(refreshUsesCollection, null), 0);
+  assert.equal(await reason(refresh(first.refresh, 604_800_000)), "expired");
+  const last = (await refresh(first.refresh, 604_799_000)) as FreshAccess;
+  await pairs.end(first.refresh, now + 604_799_000);
+  assert.equal(await reason(refresh(first.refresh, 604_799_000)), "revoked");
+  assert.equal(await refusal(last.access, 604_799_000), "revoked");
+});
+
+test("what was used up while tokens were rotated is not taken after rotation is off", async (context) => {
+  const file = temporaryFile(context);
+  const rotating = await serverWithAda(file);
+  const first = await rotating.login();
+  const second = await issued(rotating.refresh(first.refresh, 1000));
+  const { refresh, observed } = await server(file, { rotates: false });
+
+  const again = await issued(refresh(first.refresh, 5000));
+  assert.equal(again.refresh, second.refresh);
+  assert.equal("refresh" in (await refresh(second.refresh, 6000)), false);
+  assert.equal(await reason(refresh(first.refresh, 60_000)), "revoked");
+
+  assert.equal(await reason(refresh(second.refresh, 61_000)), "revoked");
+  assert.deepEqual(
+    observed.map(({ kind }) => kind),
+    ["refresh_reuse"],
+  );
 });

@@ -10,13 +10,17 @@ import { readType } from "./jwt.ts";
 import { refreshTokens, refreshType, type RefreshToken } from "./refresh-token.ts";
 import { refreshUses } from "./refresh-uses.ts";
 
-/** What a login or a refresh gives. */
-export interface TokenPair {
+/** An access token alone: what a refresh gives where refresh tokens are not rotated. */
+export interface FreshAccess {
   readonly kind: "issued";
   readonly access: string;
-  readonly refresh: string;
   /** How long the access token lives (`expires_in`). */
   readonly accessSeconds: number;
+}
+
+/** What a login gives, and a refresh where refresh tokens are rotated. */
+export interface TokenPair extends FreshAccess {
+  readonly refresh: string;
   /** When the refresh token ends, in milliseconds since the epoch. */
   readonly refreshExpiresAt: number;
 }
@@ -33,6 +37,8 @@ export interface TokenPairsOptions {
   readonly familySeconds: number;
   /** How long a used refresh token still gives its one successor. */
   readonly graceSeconds: number;
+  /** True where it is left out. False: a refresh token stays good until it expires or its family ends, for clients that keep their first one. */
+  readonly rotates?: boolean;
   readonly observe: Observer;
 }
 
@@ -40,8 +46,8 @@ export interface TokenPairsOptions {
 export interface TokenPairs {
   /** A new family. Writes nothing. */
   issue(account: Account, now: number): Promise<TokenPair>;
-  /** The successor of a refresh token and a fresh access token. */
-  refresh(token: string, call: Call): Promise<TokenPair | Rejection>;
+  /** A fresh access token, and the successor of the refresh token where those are rotated. */
+  refresh(token: string, call: Call): Promise<TokenPair | FreshAccess | Rejection>;
   /** Logs out: ends the family and its access tokens, also where the token was used up or has expired. Texts that are not ours do nothing. */
   end(token: string, now: number): Promise<void>;
   /** Whether an access or refresh token would be taken now. Uses nothing up. */
@@ -54,19 +60,20 @@ export interface TokenPairs {
 
 /** The token pairs of a server. */
 export function tokenPairs(options: TokenPairsOptions): TokenPairs {
-  const { accounts, access, observe } = options;
+  const { accounts, access, rotates = true, observe } = options;
   const tokens = refreshTokens(options);
   const uses = refreshUses(options);
 
   async function pair(account: Account, token: RefreshToken, now: number): Promise<TokenPair> {
-    const [accessText, refreshText] = await Promise.all([access.issue(account, token.family, now), tokens.sign(token)]);
-    const { lifetimeSeconds: accessSeconds } = access;
+    const [alone, refresh] = await Promise.all([accessAlone(account, token, now), tokens.sign(token)]);
+    return { ...alone, refresh, refreshExpiresAt: token.exp * 1000 };
+  }
+
+  async function accessAlone(account: Account, { family }: RefreshToken, now: number): Promise<FreshAccess> {
     return {
       kind: "issued",
-      access: accessText,
-      refresh: refreshText,
-      accessSeconds,
-      refreshExpiresAt: token.exp * 1000,
+      access: await access.issue(account, family, now),
+      accessSeconds: access.lifetimeSeconds,
     };
   }
 
@@ -89,9 +96,12 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
       const standing = await read(text, call.now);
       if (standing.kind === "rejected") return standing;
       const { token, account } = standing;
-      const use = await uses.useUp(token, call.now);
+      const use = rotates ? await uses.useUp(token, call.now) : await uses.look(token, call.now);
       switch (use.kind) {
+        case "unused":
+          return accessAlone(account, token, call.now);
         case "used":
+          // Used up while tokens were rotated: it has a successor, which its holder may have missed.
           return pair(account, tokens.succeed(token, use.nonce, use.usedAt), call.now);
         case "ended":
           return rejected("revoked");

@@ -18,6 +18,18 @@ export function negotiateProblem(accept: string | undefined, formats: readonly F
   );
 }
 
+/** Whether the caller would rather have one of these media types than any of the formats. Without an `Accept` it would not. */
+export function prefers(
+  accept: string | undefined,
+  mediaTypes: readonly string[],
+  formats: readonly Format[],
+): boolean {
+  if (fastest(accept, formats) !== undefined) return false;
+  const others = mediaTypes.map((mediaType) => ({ ...formats[0]!, mediaType, problemMediaType: mediaType }));
+  const winner = best(accept!, [...formats, ...others], (format) => [format.mediaType]);
+  return winner !== null && mediaTypes.includes(winner.mediaType);
+}
+
 /** What nearly every request sends needs no parsing. */
 function fastest(accept: string | undefined, formats: readonly Format[]): Format | undefined {
   if (accept === undefined || accept === "" || accept === "*/*") return formats[0];

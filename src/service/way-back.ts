@@ -1,0 +1,19 @@
+import type { Call } from "../index.ts";
+
+/**
+ * Where a page that sent a form is to be shown again: what the form names, else the page it came from, else the beginning.
+ * Always a path of this service: whoever could name another site would have a link to us that leads there.
+ */
+export function wayBack(call: Call, named: string | null): string {
+  return pathHere(call, named) ?? pathHere(call, call.header("referer") ?? null) ?? "/";
+}
+
+// A host that no one has, so that a path without one is told from an address somewhere.
+const nowhere = "http://here.invalid";
+
+function pathHere({ client }: Call, text: string | null): string | null {
+  const url = text === null ? null : URL.parse(text, nowhere);
+  if (url === null || (url.origin !== nowhere && url.origin !== client.origin)) return null;
+  // `/.//evil.example` is a path, and read again without its dot it would be another host.
+  return url.pathname.startsWith("//") ? null : url.pathname + url.search;
+}

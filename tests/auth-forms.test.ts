@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { adminPassword, serve, type Answered, type API } from "./serve.ts";
+
+const form = { "content-type": "application/x-www-form-urlencoded" };
+const right = `username=admin&password=${adminPassword}`;
+const logins = ["/api/token/", "/api/session/", "/api-token-auth/"];
+// A Fetch request has no `Host` of its own.
+const page = { host: "127.0.0.1:8000", "sec-fetch-site": "same-origin", origin: "http://127.0.0.1:8000" };
+const html = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+
+function send(
+  api: API,
+  path: string,
+  body: string | Uint8Array,
+  headers: Record<string, string> = {},
+): Promise<Answered> {
+  return api.ask("POST", path, { body, headers: { ...form, ...headers } });
+}
+
+test("every login takes a form from a program", async (t) => {
+  const api = await serve(t);
+
+  for (const path of logins) {
+    const answer = await send(api, path, right);
+    const asJSON = await api.post(path, { username: "admin", password: adminPassword });
+    assert.equal(answer.status, asJSON.status, path);
+    assert.deepEqual(Object.keys(answer.json), Object.keys(asJSON.json));
+    assert.equal((await send(api, path, `${right}x`)).json.code, "invalid_credentials");
+  }
+  const cookies = await send(api, "/api/token/", `${right}&cookie=true`);
+  assert.deepEqual(Object.keys(cookies.json), ["token_type", "expires_in"]);
+});
+
+test("a form is read strictly, whatever it is made of", async (t) => {
+  const api = await serve(t);
+  const password = "pässword + 100% & = ;";
+  const email = "ann+1@example.com";
+  await api.post("/users", { name: "Ann", email, password }, api.admin);
+  const log = async (body: string | Uint8Array) => {
+    const { status, json } = await send(api, "/api-token-auth/", body);
+    return `${status} ${json.code ?? ""}`.trim();
+  };
+
+  const written = new URLSearchParams({ username: email, password }).toString();
+  for (const body of [written, `&${written}&&`, written.replaceAll("+", "%20"), written.replace("%C3%A4", "ä")])
+    assert.equal(await log(body), "200", body);
+  for (const body of [
+    "",
+    "username=a&username=a&password=b",
+    "username=a&%75sername=a&password=b",
+    "username=%",
+    "username=%zz&password=b",
+    "username=%c3&password=b",
+    "username=%ed%a0%80&password=b",
+    Buffer.from("username=\xff&password=b", "latin1"),
+    Array.from({ length: 101 }, (_, at) => `f${at}=`).join("&"),
+  ])
+    assert.equal(await log(body), "400 malformed", String(body).slice(0, 40));
+  for (const body of [
+    "&",
+    "username",
+    "username=a",
+    "username=a&password=b&other=c",
+    "__proto__=a&username=b",
+    "toString=a",
+  ])
+    assert.equal(await log(body), "400 invalid", body);
+  assert.equal((await send(api, "/users", "name=Ben&email=b@example.com", api.admin)).status, 415);
+  assert.equal(
+    (await send(api, "/api/token/", right, { "content-type": `${form["content-type"]}; charset=latin1` })).status,
+    415,
+  );
+});
+
+test("a form of a browser logs nobody in for a token pair", async (t) => {
+  const api = await serve(t);
+
+  for (const headers of [page, { origin: "null" }, { "sec-fetch-site": "none" }, { "sec-fetch-site": "cross-site" }]) {
+    const refused = await send(api, "/api/token/", right, headers as Record<string, string>);
+    assert.deepEqual([refused.status, refused.headers.get("accept-post")], [415, "application/json"]);
+  }
+});
+
+test("the form of our own page gives a session and leads back to where it came from", async (t) => {
+  const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
+  const log = (headers: Record<string, string>, next?: string) =>
+    send(api, "/api/session/", right + (next === undefined ? "" : `&next=${encodeURIComponent(next)}`), headers);
+
+  const back = await log({ ...page, ...html, referer: "http://127.0.0.1:8000/users?limit=2#top" });
+  assert.deepEqual([back.status, back.headers.get("location"), back.text], [303, "/users?limit=2", ""]);
+  assert.match(back.headers.get("set-cookie")!, /^session=/);
+  assert.equal(back.headers.get("cache-control"), "no-store");
+  assert.equal((await log({ ...page, accept: "text/html" })).status, 303);
+  for (const headers of [page, { ...page, accept: "application/json" }, {}]) {
+    const created = await log(headers);
+    assert.deepEqual([created.status, created.headers.get("location")], [201, null]);
+    assert.deepEqual(Object.keys(created.json), ["user", "expires_at"]);
+  }
+  const byScript = await api.post(
+    "/api/session/",
+    { username: "admin", password: adminPassword },
+    { ...page, ...html },
+  );
+  assert.equal(byScript.status, 201);
+
+  const ofOthers = { origin: "https://app.example", "sec-fetch-site": "cross-site" };
+  assert.equal((await api.post("/api/session/", { username: "admin", password: adminPassword }, ofOthers)).status, 201);
+  for (const headers of [
+    ofOthers,
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { "sec-fetch-site": "same-site" },
+  ])
+    assert.equal((await log({ ...headers, ...html } as Record<string, string>)).status, 403);
+});
+
+test("nobody is led to another site", async (t) => {
+  const api = await serve(t);
+  const target = async (next: string, referer = "https://evil.example/"): Promise<string | null> => {
+    const answer = await send(api, "/api/session/", `${right}&next=${encodeURIComponent(next)}`, {
+      ...page,
+      ...html,
+      referer,
+    });
+    return answer.headers.get("location");
+  };
+
+  for (const [next, expected] of [
+    ["/users/1", "/users/1"],
+    ["users?limit=1", "/users?limit=1"],
+    ["http://127.0.0.1:8000/docs", "/docs"],
+    ["/a/../docs#x", "/docs"],
+    ["https://evil.example/docs", "/"],
+    ["//evil.example", "/"],
+    ["///evil.example", "/"],
+    ["/\\evil.example", "/"],
+    ["\\\\evil.example", "/"],
+    ["/\t/evil.example", null],
+    ["/.//evil.example", "/"],
+    ["/a/..//evil.example", "/"],
+    ["http:evil.example", "/evil.example"],
+    ["http://127.0.0.1:8000@evil.example/", "/"],
+    ["http://127.0.0.1:8000//evil.example/", "/"],
+    ["http://here.invalid//evil.example", "/"],
+    ["javascript:alert(1)", "/"],
+    ["data:text/html,x", "/"],
+    ["/ö", "/%C3%B6"],
+  ] as const)
+    assert.equal(await target(next), expected, next);
+  assert.equal(await target("https://evil.example", "http://127.0.0.1:8000/docs"), "/docs");
+});
