@@ -77,7 +77,7 @@ test("a form of a browser logs nobody in for a token pair", async (t) => {
   const api = await serve(t);
 
   for (const headers of [page, { origin: "null" }, { "sec-fetch-site": "none" }, { "sec-fetch-site": "cross-site" }]) {
-    const refused = await send(api, "/api/token/", right, headers as Record<string, string>);
+    const refused = await send(api, "/api/token/", right, headers);
     assert.deepEqual([refused.status, refused.headers.get("accept-post")], [415, "application/json"]);
   }
 });
@@ -112,7 +112,7 @@ test("the form of our own page gives a session and leads back to where it came f
     { origin: "null" },
     { "sec-fetch-site": "same-site" },
   ])
-    assert.equal((await log({ ...headers, ...html } as Record<string, string>)).status, 403);
+    assert.equal((await log({ ...headers, ...html })).status, 403);
 });
 
 test("nobody is led to another site", async (t) => {
