@@ -1,4 +1,4 @@
-import type { Carrier, Scheme } from "../auth/scheme.ts";
+import type { Carrier, RejectionCode, Scheme } from "../auth/scheme.ts";
 import {
   aBoolean,
   actions,
@@ -83,6 +83,8 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
     value === "open" || isPermission(value) ? null : `${permissionForm}; "open" looks at no credentials`,
   query: optional(oneOf("read", "ignored")),
   consumes: optional(texts),
+  refusesBrowserForms: optional(aBoolean),
+  redirectsFor: optional(texts),
   bodyOptional: optional(aBoolean),
   produces: optional(text),
   documentation: optional(anObject),
@@ -94,6 +96,12 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
 
 const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
+const rejectionCodes = [
+  "invalid_credentials",
+  "invalid_token",
+  "token_not_valid",
+] as const satisfies readonly RejectionCode[];
+
 const schemeMembers: Readonly<Record<keyof Scheme, Check>> = {
   name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like remote-user"),
   carriers: (value) =>
@@ -102,7 +110,12 @@ const schemeMembers: Readonly<Record<keyof Scheme, Check>> = {
       : 'it has to be a list of places like { in: "header", name: "X-Badge" }, in authorization, header, cookie or proxy',
   challenge: optional(aFunction),
   missingDetail: optional(text),
-  rejectedAs: optional(oneOf("invalid_credentials", "invalid_token")),
+  rejectedAs: optional(oneOf(...rejectionCodes)),
+  alsoRejectedAs: optional((value) =>
+    Array.isArray(value) && value.every((code) => rejectionCodes.some((known) => known === code))
+      ? null
+      : `it has to be a list of ${rejectionCodes.join(", ")}`,
+  ),
   authenticate: aFunction,
 };
 
