@@ -55,6 +55,8 @@ export interface ServiceOptions {
   readonly trustedProxies?: readonly string[];
   /** What a credential that is limited to scopes may ask for at all, before the endpoint's own permission; everything where it is left out. */
   readonly scopesAllow?: ScopesAllow;
+  /** Bodies of 1 KiB and more are compressed for whoever asks for it; `true` where it is left out. */
+  readonly compression?: boolean;
   /** Hears what happens. */
   readonly observe?: Observer | null;
   /** Milliseconds since the epoch. */
@@ -104,6 +106,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     find: routes.find,
     store,
     chain: makeChain({ schemes: facts.schemes, guessing, observe }),
+    compression: options.compression ?? true,
     formats: [json, xml, ...facts.formats],
     callContext: { now, makeRequestId: requestIds(), readClient: makeClientReader(options.trustedProxies ?? []) },
     cursors: makeCursors((secret ?? new Secret(randomBytes(32))).derive("cursor")),

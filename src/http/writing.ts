@@ -1,6 +1,9 @@
 import { hash } from "node:crypto";
+import type { Eventually } from "../eventually.ts";
+import type { Coding } from "../headers/accept-encoding.ts";
 import { problem, type Problem } from "../problem/problem.ts";
 import type { Body, Call, Reply } from "./call.ts";
+import { codingFor, compress, isCompressible } from "./compressing.ts";
 import { checkPreconditions, hasPreconditions } from "./conditional.ts";
 import type { ServiceCore } from "./core.ts";
 import type { Exchange } from "./exchange.ts";
@@ -24,25 +27,56 @@ const HSTS = "max-age=31536000; includeSubDomains";
 // A body of 1 MiB can have 150,000 wrong members, and telling all of them would make ten of it.
 const MAX_TOLD_ISSUES = 100;
 
-/** Writes a reply in the format that was agreed on. */
-export function writeReply(exchange: Exchange, reply: Reply): Answer {
+/** Writes a reply in the format and the coding that were agreed on: at once where nothing has to be compressed. */
+export function writeReply(exchange: Exchange, reply: Reply): Eventually<Answer> {
   const { call, format } = exchange;
-  const reads = call.method === "GET" || call.method === "HEAD";
   const content = reply.body === undefined ? null : contentOf(reply.body, format);
-  let state =
-    typeof reply.tag === "string" ? `${reply.tag}${reply.body?.kind === "raw" ? "" : format.tagSuffix}` : null;
-  if (reads && reply.status === 200 && content !== null && reply.cache !== "no-store") {
-    state ??= contentTag(content);
-    if (hasPreconditions(call)) {
-      const weighed = checkPreconditions(call, tagsInCodings(state));
-      if (weighed.kind === "failed") throw problem("precondition_failed");
-      if (weighed.kind === "not_modified")
-        return compose(call, 304, null, headersOf(exchange, { ...reply, status: 304 }, null, null, weighed.tag));
-    }
-  }
-  const tag = state === null ? null : tagIn(state, null);
   const type = reply.body?.kind === "raw" ? reply.body.type : format.mediaType;
-  return compose(call, reply.status, content, headersOf(exchange, reply, content, type, tag));
+  const bytes = content === null ? 0 : Buffer.byteLength(content);
+  const variesByCoding = isCompressible(exchange, reply, bytes, type);
+  const coding = variesByCoding ? codingFor(exchange) : null;
+  const isShown = isReading(call) && reply.status === 200 && content !== null && reply.cache !== "no-store";
+  const state = stateOf(reply, format) ?? (isShown ? contentTag(content) : null);
+  const tag = state === null ? null : tagIn(state, coding);
+  if (isShown && hasPreconditions(call)) {
+    const weighed = checkPreconditions(call, [tag!, ...tagsInCodings(state!)]);
+    if (weighed.kind === "failed") throw problem("precondition_failed");
+    if (weighed.kind === "not_modified") return finished(exchange, notModified(reply, weighed.tag, variesByCoding));
+  }
+  const written: Written = { reply, content, type, bytes, coding: null, variesByCoding, tag };
+  if (coding === null) return finished(exchange, written);
+  return compress(content!, coding).then((compressed) =>
+    finished(exchange, { ...written, content: compressed, bytes: compressed.length, coding }),
+  );
+}
+
+function isReading({ method }: Call): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** A reply whose body has been written. */
+interface Written {
+  readonly reply: Reply;
+  readonly content: string | Uint8Array | null;
+  readonly type: string;
+  readonly bytes: number;
+  readonly coding: Coding | null;
+  /** In another coding it would be another answer. */
+  readonly variesByCoding: boolean;
+  readonly tag: string | null;
+}
+
+function notModified(reply: Reply, tag: string, variesByCoding: boolean): Written {
+  return { reply: { ...reply, status: 304 }, content: null, type: "", bytes: 0, coding: null, variesByCoding, tag };
+}
+
+function finished(exchange: Exchange, written: Written): Answer {
+  return compose(exchange.call, written.reply.status, written.content, headersOf(exchange, written));
+}
+
+/** The tag of what is shown, in the format in which it is; null where it has none of its own. */
+function stateOf({ tag, body }: Reply, format: Format): string | null {
+  return typeof tag === "string" ? tag + (body?.kind === "raw" ? "" : format.tagSuffix) : null;
 }
 
 /** The tag of what has no revision of its own: half of a digest, which tells contents apart and proves nothing. */
@@ -56,17 +90,13 @@ function contentOf(body: Body, format: Format): string | Uint8Array {
   return format.write(body.kind === "data" ? body : { ...body, value: JSON.parse(body.json) as unknown });
 }
 
-function headersOf(
-  exchange: Exchange,
-  reply: Reply,
-  content: string | Uint8Array | null,
-  type: string | null,
-  tag: string | null,
-): string[] {
+function headersOf(exchange: Exchange, written: Written): string[] {
   const { call } = exchange;
+  const { reply, content, type, bytes, coding, tag } = written;
   const headers: string[] = [];
-  if (content !== null) headers.push("Content-Type", type!, "Content-Length", String(Buffer.byteLength(content)));
+  if (content !== null) headers.push("Content-Type", type, "Content-Length", String(bytes));
   else if (reply.status !== 204 && reply.status !== 304) headers.push("Content-Length", "0");
+  if (coding !== null) headers.push("Content-Encoding", coding);
   const isPublic = reply.cache === "public" && !exchange.identityWasRead;
   if (isPublic)
     headers.push(
@@ -74,7 +104,7 @@ function headersOf(
       reply.maxAgeSeconds === undefined ? "public, no-cache" : `public, max-age=${reply.maxAgeSeconds}`,
     );
   else headers.push("Cache-Control", reply.cache === "no-store" ? "no-store" : "private, no-cache");
-  const vary = varyOf(exchange, reply, isPublic);
+  const vary = varyOf(exchange, written, isPublic);
   if (vary !== "") headers.push("Vary", vary);
   if (tag !== null) headers.push("ETag", tag);
   pushCommon(headers, call.requestId, call.client.encrypted, reply.contentSecurityPolicy);
@@ -82,8 +112,10 @@ function headersOf(
   return headers;
 }
 
-/** What the answer depended on: the format where one was chosen, the credentials where they decided, and what the reply names. */
-function varyOf({ endpoint, service: { chain } }: Exchange, { vary = "" }: Reply, isPublic: boolean): string {
+/** What the answer depended on: the format and the coding where they were chosen, the credentials where they decided, and what the reply names. */
+function varyOf({ endpoint, service: { chain } }: Exchange, written: Written, isPublic: boolean): string {
+  const { vary: named = "" } = written.reply;
+  const vary = !written.variesByCoding ? named : named === "" ? "Accept-Encoding" : `Accept-Encoding, ${named}`;
   const credentialsDecided = !isPublic && endpoint.access !== "open";
   const accept = credentialsDecided ? chain.varyWithAccept : "Accept";
   const common = endpoint.produces === undefined ? accept : credentialsDecided ? chain.vary : "";

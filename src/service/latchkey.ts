@@ -153,6 +153,7 @@ export async function openLatchkey({
     allowedOrigins: settings.allowedOrigins,
     ownOrigins: settings.publicURL === null ? [] : [new URL(settings.publicURL).origin],
     trustedProxies: settings.trustedProxies,
+    compression: settings.compression,
     observe: hear,
     now,
   });

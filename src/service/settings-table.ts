@@ -227,6 +227,12 @@ export const settingsTable = {
     parse: issuerName,
     meaning: "`iss` and `aud` of tokens; the same for all processes on one store.",
   },
+  compression: {
+    name: "LATCHKEY_COMPRESSION",
+    default: "on",
+    parse: oneOf("on", "off"),
+    meaning: "`off` where a proxy compresses, for clients that need no `If-Match`.",
+  },
   log: {
     name: "LATCHKEY_LOG",
     default: "info",

@@ -50,6 +50,8 @@ export interface Settings {
   /** Without a slash at its end. */
   readonly publicURL: string | null;
   readonly issuer: string;
+  /** Bodies of 1 KiB and more are compressed for whoever asks for it. */
+  readonly compression: boolean;
   readonly log: SettingValue<"log">;
   readonly registration: "closed" | "open";
 }
@@ -99,6 +101,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     tls,
     publicURL: publicURL.value,
     issuer,
+    compression: readings.compression.value === "on",
     log: readings.log.value,
     registration: config.registration ?? "closed",
   });
