@@ -98,6 +98,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     tls: null,
     publicURL: null,
     issuer: "latchkey",
+    compression: true,
     log: "info",
     registration: "closed",
   });

@@ -18,6 +18,7 @@ export interface Asking {
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly bytes: Buffer;
   readonly text: string;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read into it and assert what they find
   readonly json: any;
@@ -49,8 +50,9 @@ export async function ask(
   const request = tls ? requestOverTLS({ ...options, ca }) : requestInClear(options);
   request.end(sent);
   const [response] = (await once(request, "response")) as [IncomingMessage];
-  const text = (await response.toArray()).join("");
-  return { status: response.statusCode!, headers: response.headers, text, json: parse(text) };
+  const bytes = Buffer.concat((await response.toArray()) as Buffer[]);
+  const text = bytes.toString();
+  return { status: response.statusCode!, headers: response.headers, bytes, text, json: parse(text) };
 }
 
 function parse(text: string): unknown {

@@ -61,6 +61,7 @@ const config: ConfigFile = {
 export async function startUpstream(
   t: TestContext,
   settings: Readonly<Record<string, string>> = {},
+  { mounts = [] }: Pick<ConfigFile, "mounts"> = {},
 ): Promise<Upstream> {
   const environment = {
     LATCHKEY_DATABASE: "sqlite::memory:",
@@ -68,7 +69,8 @@ export async function startUpstream(
     LATCHKEY_TRUSTED_PROXIES: "127.0.0.1",
     ...settings,
   };
-  const service = await createLatchkey({ settings: readSettings(environment, config), config });
+  const whole = { ...config, mounts: [...config.mounts!, ...mounts] };
+  const service = await createLatchkey({ settings: readSettings(environment, whole), config: whole });
   const listener = await listen(service, { port: 0 });
   t.after(async () => {
     await listener.close(0);
