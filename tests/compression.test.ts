@@ -169,7 +169,7 @@ test("nothing is compressed that another site made a browser ask for with its us
     [{ origin: "https://evil.example" }, false],
     [{ origin: "null" }, false],
   ] as const) {
-    const answer = await ask(api, "GET", "/orders", { ...browser, ...headers } as Record<string, string>);
+    const answer = await ask(api, "GET", "/orders", { ...browser, ...headers });
     assert.equal(answer.headers.get("content-encoding") === "gzip", isCompressed, JSON.stringify(headers));
   }
   // What everyone gets tells nothing of the user.
