@@ -16,6 +16,8 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly file: string;
   /** Its exit status, once it has ended; null where a signal ended it. */
   readonly ended: Promise<number | null>;
+  /** What it has said on standard output so far: its log, where the settings ask for one. */
+  said(): string;
 }
 
 /** Starts the command on a free port and waits until it has said where it answers. */
@@ -48,7 +50,7 @@ export async function startService(
     if (address !== undefined) break;
   }
   if (address === undefined) throw new Error(`The service did not say where it answers:\n${said}`);
-  child.stdout.resume();
+  child.stdout.on("data", (chunk) => (said += String(chunk)));
 
   return {
     address,
@@ -56,6 +58,7 @@ export async function startService(
     pid: child.pid!,
     file: path.join(folder, "latchkey.db"),
     ended,
+    said: () => said,
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       await ended;

@@ -1,14 +1,18 @@
-/** Who has served this long has not died of its start. */
-const SETTLED_MS = 10_000;
-
 const FIRST_MS = 100;
 const LONGEST_MS = 30_000;
 
-/** Tells how long to wait before one that died is replaced, in milliseconds: not at all, and longer and longer where they die at once. */
-export function makeRestartDelay(): (servedMs: number) => number {
-  let quickDeaths = 0;
-  return (servedMs) => {
-    quickDeaths = servedMs < SETTLED_MS ? quickDeaths + 1 : 0;
-    return quickDeaths <= 1 ? 0 : Math.min(LONGEST_MS, FIRST_MS * 2 ** (quickDeaths - 2));
+/** How long to wait before a worker is started again. */
+export interface RestartDelay {
+  /** One could not start. Gives the delay in milliseconds: longer and longer, for what keeps it from starting stays as it is. */
+  failed(): number;
+  /** One serves. Whatever it dies of later, it is not its start, so that no caller can stretch the delay. */
+  served(): void;
+}
+
+export function makeRestartDelay(): RestartDelay {
+  let failures = 0;
+  return {
+    failed: () => Math.min(LONGEST_MS, FIRST_MS * 2 ** failures++),
+    served: () => void (failures = 0),
   };
 }

@@ -15,10 +15,11 @@ import { loadConfigFile } from "../service/config-file.ts";
 import { createLatchkey, type Latchkey } from "../service/latchkey.ts";
 import { ConfigError, readSettings, type Settings } from "../service/settings.ts";
 import { banner } from "./banner.ts";
+import { watchForCrashes } from "./crash.ts";
 import { exits } from "./exit.ts";
 import { isAboutSettings } from "./failure.ts";
 import { workerMetrics } from "./worker-metrics.ts";
-import { runWorkers, type Retiring, type Serving } from "./workers.ts";
+import { runWorkers, type Leaving, type Retiring, type Serving } from "./workers.ts";
 
 /** How long requests may take to finish once the process has been told to stop. */
 const GRACE_SECONDS = 10;
@@ -64,6 +65,7 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const sink = logSink(process.stdout);
   const log = makeLog(settings.log, sink.write);
+  const crash = watchForCrashes(log);
   const others = cluster.isWorker ? workerMetrics() : null;
   const latchkey = await createLatchkey({
     settings,
@@ -91,6 +93,11 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
         process.exitCode = exits.failed;
       });
   };
+  crash.finishWith(() => {
+    latchkey.stop();
+    if (cluster.isWorker) process.send!({ leaving: true } satisfies Leaving);
+    end(cluster.isWorker ? endings.replaced : endings.direct);
+  });
   const stop = (): void => {
     latchkey.stop();
     end(settings.trustedProxies.length === 0 ? endings.direct : endings.behindProxy);

@@ -14,6 +14,11 @@ export interface Retiring {
   readonly retire: true;
 }
 
+/** What a worker tells that has come to a fault: it finishes what it has begun, and another one is to take its place. */
+export interface Leaving {
+  readonly leaving: true;
+}
+
 /** A worker has 10 s to finish, and whoever does not even notice that is ended. */
 const KILL_AFTER_MS = 15_000;
 
@@ -72,20 +77,20 @@ function makeCrew(count: number): Crew {
     followMetrics(worker);
     const serving = await servingOf(worker);
     members.add(worker);
-    const startedAt = performance.now();
+    restartDelay.served();
+    worker.on("message", (message: Leaving | object) => {
+      if ("leaving" in message && members.delete(worker)) void replace(worker, "finishes what it has begun");
+    });
     worker.once("exit", (status, signal) => {
-      if (members.delete(worker)) void replace(worker, signal ?? `status ${status}`, performance.now() - startedAt);
+      if (members.delete(worker)) void replace(worker, `ended with ${signal ?? `status ${status}`}`);
     });
     return serving;
   }
 
-  async function replace(worker: Worker, how: string, servedMs: number): Promise<void> {
+  /** At once: it has served, so it did not die of its start, and whoever made it fall must not keep the others waiting. */
+  async function replace(worker: Worker, how: string): Promise<void> {
     if (isStopping()) return;
-    const delayMs = restartDelay(servedMs);
-    tell(
-      `Worker ${worker.process.pid} ended with ${how}; another one starts${delayMs > 0 ? ` in ${delayMs} ms` : ""}.`,
-    );
-    await pause(delayMs);
+    tell(`Worker ${worker.process.pid} ${how}; another one starts.`);
     await fill();
   }
 
@@ -96,7 +101,7 @@ function makeCrew(count: number): Crew {
         await start();
       } catch {
         // The worker has said why.
-        await pause(restartDelay(0));
+        await pause(restartDelay.failed());
       }
     }
   }
@@ -148,6 +153,9 @@ function servingOf(worker: Worker): Promise<Serving> {
   });
 }
 
-function tell(text: string): void {
-  process.stderr.write(`${text}\n`);
+/** A line as the log has them; there for those who run it, also where the workers log nothing. */
+function tell(message: string): void {
+  process.stderr.write(
+    `${JSON.stringify({ time: new Date().toISOString(), level: "error", event: "notice", message })}\n`,
+  );
 }

@@ -18,6 +18,7 @@ import path from "node:path";
 import { after, beforeEach, test } from "node:test";
 import { inspect, promisify } from "node:util";
 import fc from "fast-check";
+import { selfSigned } from "../../tests/self-signed.ts";
 import { Secret } from "../index.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { settingsTable, type Setting } from "./settings-table.ts";
@@ -604,8 +605,8 @@ test("a secret counts once: given, or in a file", () => {
 });
 
 test("HTTPS needs a certificate and its own key", () => {
-  const cert = inFolder("cert.pem", certificate);
-  const key = inFolder("key.pem", privateKey);
+  const cert = inFolder("cert.pem", selfSigned.cert);
+  const key = inFolder("key.pem", selfSigned.key);
   const other = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   const stranger = inFolder("other.pem", other.export({ type: "pkcs8", format: "pem" }));
   const locked = inFolder(
@@ -614,8 +615,8 @@ test("HTTPS needs a certificate and its own key", () => {
   );
 
   assert.deepEqual(inMemory({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: key }).tls, {
-    cert: certificate,
-    key: privateKey,
+    cert: selfSigned.cert,
+    key: selfSigned.key,
   });
   assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert }), /without LATCHKEY_TLS_KEY/);
   assert.match(onlyProblemOf({ LATCHKEY_TLS_KEY: key }), /without LATCHKEY_TLS_CERT/);
@@ -746,24 +747,3 @@ function rowOf(key: string, { name, default: standard, otherwise, meaning }: Set
   const shown = standard === null ? (otherwise ?? "–") : `\`${standard}\``;
   return `| \`${name}\` | \`${key}\` | ${shown} | ${meaning} |`;
 }
-
-/** Made for these tests: nobody trusts it. */
-const certificate = `-----BEGIN CERTIFICATE-----
-MIIBgDCCASWgAwIBAgIUan/zKcw4lZXmQ1Z7Ew4ij5k6VnkwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA1MTIyNVoYDzIxMjYxMDI4
-MDUxMjI1WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAAQgrEcQZPphxhbbiDtUWBkTS3U6c+A2oHF5E4zEOqHWwt9HFkXhLq4t
-inqNRd8NUQVvtrGevvsGD7U884xvh8AJo1MwUTAdBgNVHQ4EFgQUBf8LnWit/1Jt
-ti8DmwPXFLvCje4wHwYDVR0jBBgwFoAUBf8LnWit/1Jtti8DmwPXFLvCje4wDwYD
-VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNJADBGAiEAxNjYRnBsvEtq1VA8bD3T
-XWOVJ7QbSHgIJS6H36FJAFUCIQD+jyjO/YxhjIKhWAsek3KWsyvkk/cVEHPQdRYP
-SCPxQg==
------END CERTIFICATE-----
-`;
-
-const privateKey = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgO6SV1rMCPApdO5nu
-ZfqErmb1Y45a6z+0QIXHsI/2p6WhRANCAAQgrEcQZPphxhbbiDtUWBkTS3U6c+A2
-oHF5E4zEOqHWwt9HFkXhLq4tinqNRd8NUQVvtrGevvsGD7U884xvh8AJ
------END PRIVATE KEY-----
-`;

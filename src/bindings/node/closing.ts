@@ -6,16 +6,6 @@ import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promis
 /** How long the right moment to close the port is waited for, so that a storm of requests does not keep it open. */
 const MOST_PATIENCE_MS = 1000;
 
-/** The sockets of a server, from when they come in until they are closed, with TLS and before it. */
-export function trackSockets(server: Server): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  return sockets;
-}
-
 /**
  * Closes the port, then what is idle after `idleSeconds`, then everything after `graceSeconds`.
  *

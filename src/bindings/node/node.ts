@@ -1,20 +1,22 @@
 import {
   createServer,
-  ServerResponse,
   type IncomingMessage,
   type RequestListener,
   type Server,
   type ServerOptions,
+  type ServerResponse,
 } from "node:http";
 import type { ServerOptions as TlsServerOptions } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import type { Eventually } from "../../eventually.ts";
 import type { Arrival } from "../../http/call.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import type { Answer } from "../../http/writing.ts";
 import { readBody } from "./body.ts";
-import { closeServer, trackSockets } from "./closing.ts";
-import { LINGER_MS, limitConnections, refuseUnreadable } from "./unreadable.ts";
+import { closeServer } from "./closing.ts";
+import { endGently, endWithAnswer } from "./ending.ts";
+import { trackSockets } from "./sockets.ts";
+import { limitConnections, refuseUnreadable } from "./unreadable.ts";
 
 /** What can answer: a service. */
 export interface Responder {
@@ -35,6 +37,8 @@ export interface Listener {
   /** Where it listens: `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly port: number;
+  /** How many are connected. */
+  connections(): number;
   /**
    * Stops accepting, finishes what is in flight within `graceSeconds` (10), and closes. Connections on which nobody asks stay
    * open for `idleSeconds` (0.25), so that a request that is on its way is answered; behind a proxy that keeps connections,
@@ -44,6 +48,9 @@ export interface Listener {
 }
 
 const MAX_CONNECTIONS = 10_000;
+
+/** How long an answer may take to leave whose request is still coming in. */
+const LEAVING_MS = 30_000;
 
 const limits: ServerOptions = {
   // Twice the limits, so that what is beyond them reaches the pipeline, which knows which of the two it is.
@@ -68,11 +75,9 @@ export async function listen(service: Responder, { host = "127.0.0.1", port, tls
   // Left to themselves these two are answered without a word of ours, and not at all.
   server.on("checkExpectation", answer);
   server.on("connect", (request, socket) => {
-    const response = new ServerResponse(request);
-    response.shouldKeepAlive = false;
-    response.assignSocket(socket as Socket);
-    response.once("finish", () => socket.end());
-    answer(request, response);
+    const done = service.respond(new NodeArrival(request));
+    if (done instanceof Promise) void done.then((late) => endWithAnswer(socket, late));
+    else endWithAnswer(socket, done);
   });
   limitConnections(server, MAX_CONNECTIONS);
   const sockets = trackSockets(server);
@@ -85,6 +90,7 @@ export async function listen(service: Responder, { host = "127.0.0.1", port, tls
   return {
     url: `${tls === undefined ? "http" : "https"}://${name}:${address.port}`,
     port: address.port,
+    connections: () => sockets.size,
     close(graceSeconds = 10, idleSeconds = 0.25) {
       state.closing = true;
       return closeServer(server, sockets, graceSeconds, idleSeconds);
@@ -118,7 +124,7 @@ function send(
 ): void {
   if (closing) headers.push("Connection", "close");
   response.writeHead(status, headers);
-  if ((closing || !response.shouldKeepAlive) && isStillComing(request)) return sendAhead(request, response, content);
+  if ((closing || !response.shouldKeepAlive) && isStillComing(request)) return sendAhead(response, content);
   if (content === null) response.end();
   else response.end(content);
 }
@@ -127,17 +133,14 @@ function isStillComing({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined);
 }
 
-/** Answers before the body is there. Closing on what still comes would reset the connection, and take the answer with it. */
-function sendAhead(request: IncomingMessage, response: ServerResponse, content: Answer["content"]): void {
+/** Answers before the body is there, and does not wait for it. */
+function sendAhead(response: ServerResponse, content: Answer["content"]): void {
+  const { socket } = response;
+  // The answers to what was asked before on this connection go first.
+  if (socket === null) return void response.once("socket", () => sendAhead(response, content));
   if (content === null || content.length === 0) response.flushHeaders();
   else response.write(content);
-  const end = (): void => {
-    clearTimeout(patience);
-    response.end();
-  };
-  const patience = setTimeout(end, LINGER_MS);
-  request.on("data", () => patience.refresh());
-  request.once("close", end);
+  endGently(socket, LEAVING_MS);
 }
 
 class NodeArrival implements Arrival {

@@ -1,17 +1,12 @@
-import { randomUUID } from "node:crypto";
-import { METHODS, STATUS_CODES, type Server, type ServerResponse } from "node:http";
+import { METHODS, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Eventually } from "../../eventually.ts";
 import type { Arrival } from "../../http/call.ts";
-import { json } from "../../http/formats/json.ts";
 import { MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
-import { pushCommon, type Answer } from "../../http/writing.ts";
+import type { Answer } from "../../http/writing.ts";
 import type { ProblemCode } from "../../problem/catalogue.ts";
-import { problem, type ProblemOptions } from "../../problem/problem.ts";
-
-/** How long a connection that is to be closed stays open for one who may still be sending, and has not read the answer. */
-export const LINGER_MS = 1000;
+import { endWith, endWithAnswer } from "./ending.ts";
 
 interface ParseError extends Error {
   readonly code?: string;
@@ -97,38 +92,4 @@ export function limitConnections(server: Server, most: number): void {
     socket.once("close", () => open--);
     if (open > most) endWith(socket, "unavailable", { headers: [["Retry-After", "1"]] });
   });
-}
-
-function endWith(socket: Duplex, code: ProblemCode, options?: ProblemOptions): void {
-  const told = problem(code, options);
-  const requestId = randomUUID();
-  const content = json.writeProblem({
-    type: `/problems/${code}`,
-    title: told.title,
-    status: told.status,
-    detail: told.detail,
-    code,
-    request_id: requestId,
-  });
-  const headers = [
-    "Content-Type",
-    json.problemMediaType,
-    "Content-Length",
-    String(Buffer.byteLength(content)),
-    "Cache-Control",
-    "no-store",
-  ];
-  pushCommon(headers, requestId, "encrypted" in socket);
-  headers.push(...told.headers.flat());
-  endWithAnswer(socket, { status: told.status, headers, content });
-}
-
-function endWithAnswer(socket: Duplex, { status, headers, content }: Answer): void {
-  const all = [...headers, "Date", new Date().toUTCString(), "Connection", "close"];
-  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n`;
-  for (let at = 0; at < all.length; at += 2) head += `${all[at]!}: ${all[at + 1]!}\r\n`;
-  socket.write(`${head}\r\n`, "latin1");
-  socket.end(content ?? "");
-  const linger = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  socket.once("close", () => clearTimeout(linger));
 }

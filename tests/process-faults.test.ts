@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
+import { basicHeader } from "./serve.ts";
+import { startService } from "./service-process.ts";
+
+/** A fault of somebody's own that nobody catches, on a signal. */
+function planted(fault: string): Readonly<Record<string, string>> {
+  const text = `process.on("SIGUSR2", () => { ${fault} })`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(text)}`, LATCHKEY_LOG: "error" };
+}
+
+for (const [title, fault] of [
+  ["an exception", `throw new Error("planted")`],
+  ["a rejection", `Promise.reject(new Error("planted"))`],
+] as const) {
+  test(`${title} that nobody caught is told in the log, what is in flight is finished, and the exit status is 1`, async () => {
+    await using service = await startService(planted(fault));
+    const { hostname, port } = new URL(service.address);
+    const { authorization } = basicHeader("admin", service.password);
+    const body = JSON.stringify({ name: "Late", email: "late@example.com" });
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /users HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+    );
+    await wait(100);
+
+    process.kill(service.pid, "SIGUSR2");
+    await wait(100);
+    socket.write(body.slice(5));
+    const [answer] = (await once(socket, "data")) as [Buffer];
+
+    assert.match(String(answer), /^HTTP\/1\.1 201 [^]*\r\nConnection: close\r\n/);
+    assert.equal(await service.ended, 1);
+    const line = JSON.parse(/^\{.*"event":"notice".*$/m.exec(service.said())![0]) as Record<string, string>;
+    assert.equal(line["level"], "error");
+    assert.match(line["error"]!, /^Error: planted\n {4}at /);
+  });
+}
+
+test("a worker that comes to a fault finishes what it has begun, while another one has its place already", async () => {
+  await using service = await startService({
+    ...planted(`if (process.send) throw new Error("planted")`),
+    LATCHKEY_WORKERS: "2",
+    LATCHKEY_PORT: String(await freePort()),
+  });
+  const { hostname, port } = new URL(service.address);
+  const workers = (): number[] =>
+    execFileSync("pgrep", ["-P", String(service.pid)], { encoding: "utf8" })
+      .trim()
+      .split("\n")
+      .map(Number);
+  while (workers().length < 2) await wait(10);
+  const half = Array.from({ length: 4 }, () => connect(Number(port), hostname));
+  for (const socket of half) socket.on("error", () => undefined).write("GET /livez HTTP/1.1\r\n");
+  await wait(100);
+  const [victim] = workers();
+
+  process.kill(victim!, "SIGUSR2");
+  while (workers().length < 3) await wait(10);
+
+  assert.ok(workers().includes(victim!));
+  for (const socket of half) {
+    socket.write("Host: a\r\n\r\n");
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    assert.match(String(answer), /^HTTP\/1\.1 200 /);
+    socket.destroy();
+  }
+});
