@@ -640,9 +640,9 @@ test("signing keys are looked at before the start", () => {
 test("a file with a private key that everyone may read stops the start", () => {
   const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
   const keys = inFolder("open.json", JSON.stringify({ keys: [jwk] }), 0o644);
-  const cert = inFolder("open-cert.pem", certificate, 0o644);
-  const key = inFolder("open-key.pem", privateKey, 0o604);
-  const shared = inFolder("shared-key.pem", privateKey, 0o640);
+  const cert = inFolder("open-cert.pem", selfSigned.cert, 0o644);
+  const key = inFolder("open-key.pem", selfSigned.key, 0o604);
+  const shared = inFolder("shared-key.pem", selfSigned.key, 0o640);
 
   assert.match(
     onlyProblemOf({ LATCHKEY_SIGNING_KEYS: keys }),
