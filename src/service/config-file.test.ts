@@ -30,9 +30,9 @@ test("a directory without a config file has none", async () => {
   assert.equal(await loadConfigFile(folderWith({ "latchkey.config.json": "{}" })), undefined);
 });
 
-for (const name of ["latchkey.config.js", "latchkey.config.mjs", "latchkey.config.ts"]) {
+for (const name of ["latchkey.config.js", "latchkey.config.mjs", "latchkey.config.ts", "latchkey.config.mts"]) {
   test(`${name} is read`, async () => {
-    const types = name.endsWith(".ts") ? "const port: number = 9000;" : "const port = 9000;";
+    const types = name.endsWith("ts") ? "const port: number = 9000;" : "const port = 9000;";
 
     const config = await loadConfigFile(folderWith({ [name]: `${types} export default { settings: { port } };` }));
 
@@ -85,6 +85,18 @@ test("a config file that cannot be read as a program is named", async () => {
     const { message } = await problemOf({ [name]: text });
     assert.ok(message.startsWith(`${name} cannot be run.`), message);
   }
+});
+
+test("a config file that Node takes for CommonJS is told with the cure", async () => {
+  const commonJS = `{ "type": "commonjs" }`;
+  const text = `import path from "node:path"; export default { settings: { issuer: path.sep } };`;
+
+  const { message } = await problemOf({ "package.json": commonJS, "latchkey.config.ts": text });
+  assert.match(message, /write "type": "module" there, or call the file latchkey\.config\.mts\.$/);
+  const exported = await problemOf({ "package.json": commonJS, "latchkey.config.js": "export default {};" });
+  assert.match(exported.message, /call the file latchkey\.config\.mjs\.$/);
+  const config = await loadConfigFile(folderWith({ "package.json": commonJS, "latchkey.config.mts": text }));
+  assert.deepEqual(config, { settings: { issuer: path.sep } });
 });
 
 test("a config file without a configuration is refused", async () => {

@@ -19,7 +19,7 @@ export interface ConfigFile {
 }
 
 /** The names under which it is found, of which a directory has one at most. */
-const fileNames = ["latchkey.config.ts", "latchkey.config.js", "latchkey.config.mjs"];
+const fileNames = ["latchkey.config.ts", "latchkey.config.mts", "latchkey.config.js", "latchkey.config.mjs"];
 
 /** Gives the configuration back, with its types checked where it is written. */
 export function defineConfig(config: ConfigFile): ConfigFile {
@@ -48,8 +48,15 @@ async function run(location: string, file: string): Promise<unknown> {
     return await module.default;
   } catch (cause) {
     const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    throw new ConfigError([`${file} cannot be run. ${reason}`], { cause });
+    throw new ConfigError([`${file} cannot be run. ${reason}${cureOf(cause, file)}`], { cause });
   }
+}
+
+/** A file that Node has taken for CommonJS, as `npm init` has it, fails with words that do not say so. */
+function cureOf(cause: unknown, file: string): string {
+  const isTaken = cause instanceof SyntaxError && /import statement|Unexpected token 'export'/.test(cause.message);
+  if (!isTaken || !/\.[tj]s$/.test(file)) return "";
+  return `. Node takes it for CommonJS, because of the nearest package.json: write "type": "module" there, or call the file ${file.replace(/(?=[tj]s$)/, "m")}.`;
 }
 
 /** Its members are looked at with the settings, so that everything that is wrong is told at once. */
