@@ -1,0 +1,54 @@
+// Known weaknesses and the age of what the package depends on. Fails where one is high or critical; says so where the registry has no answer.
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+const root = path.join(import.meta.dirname, "../..");
+const DAY_MS = 86_400_000;
+
+function npm(...args: readonly string[]): unknown {
+  const { stdout } = spawnSync("npm", [...args, "--json"], { cwd: root, encoding: "utf8" });
+  try {
+    return JSON.parse(stdout);
+  } catch {
+    return null;
+  }
+}
+
+function tell(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function tellWeaknesses(): void {
+  const told = npm("audit", "--omit=dev") as { metadata?: { vulnerabilities: Record<string, number> } } | null;
+  const counts = told?.metadata?.vulnerabilities;
+  if (counts === undefined) return tell("The registry does not tell of known weaknesses here; nothing was checked.");
+  tell(
+    `Known weaknesses: ${Object.entries(counts)
+      .map(([level, count]) => `${count} ${level}`)
+      .join(", ")}.`,
+  );
+  if ((counts["high"] ?? 0) + (counts["critical"] ?? 0) > 0) process.exitCode = 1;
+}
+
+function tellAges(): void {
+  const { dependencies } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  for (const [name, version] of Object.entries(dependencies)) {
+    const times = npm("view", name, "time") as Record<string, string> | null;
+    const used = times?.[version];
+    const newest = Object.values(times ?? {})
+      .toSorted()
+      .at(-1);
+    if (used === undefined || newest === undefined) tell(`${name} ${version}: the registry does not say`);
+    else tell(`${name} ${version}: ${daysSince(used)} days old; the newest version is ${daysSince(newest)} days old`);
+  }
+}
+
+function daysSince(time: string): number {
+  return Math.floor((Date.now() - Date.parse(time)) / DAY_MS);
+}
+
+tellWeaknesses();
+tellAges();

@@ -1,0 +1,25 @@
+// The bill of materials names every package of the lock file that an installation gets, and none that only developers do.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+
+interface Locked {
+  readonly version: string;
+  readonly dev?: boolean;
+}
+
+const root = path.join(import.meta.dirname, "../..");
+const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), "utf8"));
+
+test("the bill of materials names what is installed, down to the last package", () => {
+  const { packages } = read("package-lock.json") as { readonly packages: Readonly<Record<string, Locked>> };
+  const { components } = read("latchkey.cdx.json") as { readonly components: readonly { readonly purl: string }[] };
+
+  const installed = Object.entries(packages)
+    .filter(([place, { dev }]) => place !== "" && dev !== true)
+    .map(([place, { version }]) => `${place.slice(place.lastIndexOf("node_modules/") + 13)}@${version}`);
+  const named = components.map(({ purl }) => decodeURIComponent(/^pkg:npm\/([^?]+)/.exec(purl)![1]));
+
+  assert.deepEqual(named.toSorted(), [...new Set(installed)].toSorted());
+});
