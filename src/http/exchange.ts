@@ -1,4 +1,5 @@
 import type { Identified } from "../auth/chain.ts";
+import { parsePrefer } from "../headers/prefer.ts";
 import { parseQuery } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
 import type { Action, Permission, PermissionRequest } from "../permission/permission.ts";
@@ -6,7 +7,7 @@ import { problem, type Issue } from "../problem/problem.ts";
 import type { Collection, Where } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import type { ServiceCore } from "./core.ts";
-import type { Format } from "./formats/format.ts";
+import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
 
 /** A body that was read. */
 export interface ReceivedBody {
@@ -55,6 +56,8 @@ export interface MountedFacts extends EndpointFacts {
   readonly rows?: Collection;
 }
 
+const NONE: readonly string[] = [];
+
 /** One request on its way: the call and what the steps have found out about it so far. */
 export class Exchange implements PermissionRequest {
   readonly service: ServiceCore;
@@ -68,7 +71,10 @@ export class Exchange implements PermissionRequest {
   /** The format of the answer. */
   format: Format;
   body: ReceivedBody | null = null;
+  /** The preferences that were followed so far. */
+  followed: readonly string[] = NONE;
   #identified: Identified | null = null;
+  #preferences: ReadonlyMap<string, string> | null | undefined = undefined;
 
   constructor(
     service: ServiceCore,
@@ -113,9 +119,23 @@ export class Exchange implements PermissionRequest {
     return identity;
   }
 
-  /** The query, in order. */
+  /** The query, in order, without what chose the format of the answer. */
   parameters(): readonly (readonly [name: string, value: string])[] {
-    return parseQuery(this.call.query);
+    const parameters = parseQuery(this.call.query);
+    const choosesFormat = this.endpoint.produces === undefined && this.endpoint.method === "GET";
+    return choosesFormat ? parameters.filter(([name]) => name !== FORMAT_PARAMETER) : parameters;
+  }
+
+  /** What the caller prefers (RFC 7240), by name; null: nothing. */
+  get preferences(): ReadonlyMap<string, string> | null {
+    if (this.#preferences !== undefined) return this.#preferences;
+    const header = this.call.list("prefer");
+    return (this.#preferences = header === undefined ? null : parsePrefer(header));
+  }
+
+  /** Says that a preference is followed: `count=exact`. It stands in the answer's `Preference-Applied`. */
+  follow(preference: string): void {
+    this.followed = [...this.followed, preference];
   }
 
   /** A parameter of the path that is an id. */

@@ -1,7 +1,6 @@
 import { isUnsafe, requireSameSite } from "../auth/cross-site.ts";
 import type { Witness } from "../auth/explanation.ts";
 import { after, type Eventually } from "../eventually.ts";
-import { parseQuery } from "../headers/query.ts";
 import { decideOn } from "../permission/decision.ts";
 import { Problem, problem } from "../problem/problem.ts";
 import { StoreFull, StoreUnavailable } from "../store/store.ts";
@@ -11,12 +10,14 @@ import { hasPreconditions, requirePreconditionsHold } from "./conditional.ts";
 import type { ServiceCore } from "./core.ts";
 import { addCors, answerOptions } from "./cors.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { Exchange, invalid, type EndpointFacts } from "./exchange.ts";
+import { Exchange, invalid } from "./exchange.ts";
 import { addExplanation, findWitness } from "./explaining.ts";
+import { readAccept, requireAccept } from "./formats/asked.ts";
 import type { Format } from "./formats/format.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
 import { readBody, requireMediaType } from "./intake.ts";
 import { requireWithinLimits } from "./limits.ts";
+import { requireKnownPreferences } from "./preferences.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
 import { writeProblem, writeReply, type Answer } from "./writing.ts";
 
@@ -77,15 +78,14 @@ class Way {
   }
 
   #serve(exchange: Exchange, endpoint: Endpoint): Eventually<Answer> {
-    const { call } = exchange;
     endpoint.guard?.(exchange);
     exchange.format = requireFormat(exchange);
     if (endpoint.consumes === undefined) {
-      requireKnownQuery(endpoint, call);
+      requireKnownQuery(exchange);
       return after(handle(exchange, endpoint), (reply) => writeReply(exchange, reply));
     }
     const mediaType = requireMediaType(exchange, endpoint.consumes);
-    const body = readBody(exchange, mediaType, () => requireKnownQuery(endpoint, call));
+    const body = readBody(exchange, mediaType, () => requireKnownQuery(exchange));
     return body.then(async () => writeReply(exchange, await handle(exchange, endpoint)));
   }
 
@@ -123,7 +123,7 @@ function requireFormat(exchange: Exchange): Format {
   // What is a type of its own (a page, a key set) is sent as it is: Accept may be disregarded (RFC 9110 §12.4.1).
   if (endpoint.produces !== undefined) return formats[0]!;
   if (prefersRedirect(exchange)) return formats[0]!;
-  const accept = call.list("accept");
+  const accept = endpoint.query === "ignored" ? readAccept(call, formats) : requireAccept(call, formats);
   let format = negotiate(accept, formats);
   if (format?.shows === "lists" && action !== "list")
     format = negotiate(
@@ -161,9 +161,10 @@ function requireWithinScopes({ service: { scopesAllow }, observedIdentity: ident
     throw problem("permission_denied", { detail: "The scopes of this credential do not allow it." });
 }
 
-function requireKnownQuery(endpoint: EndpointFacts, call: Call): void {
-  if (call.query === "" || endpoint.query !== undefined) return;
-  const parameters = parseQuery(call.query);
+function requireKnownQuery(exchange: Exchange): void {
+  requireKnownPreferences(exchange);
+  if (exchange.call.query === "" || exchange.endpoint.query !== undefined) return;
+  const parameters = exchange.parameters();
   if (parameters.length === 0) return;
   throw invalid(
     parameters.map(([name]) => ({

@@ -7,8 +7,10 @@ import { codingFor, compress, isCompressible } from "./compressing.ts";
 import { checkPreconditions, hasPreconditions } from "./conditional.ts";
 import type { ServiceCore } from "./core.ts";
 import type { Exchange } from "./exchange.ts";
+import { readAccept } from "./formats/asked.ts";
 import type { Format } from "./formats/format.ts";
 import { negotiateProblem } from "./formats/negotiate.ts";
+import { inPreferredLength } from "./preferences.ts";
 import type { Route } from "./routes.ts";
 import { tagIn, tagsInCodings } from "./tags.ts";
 
@@ -28,8 +30,9 @@ const HSTS = "max-age=31536000; includeSubDomains";
 const MAX_TOLD_ISSUES = 100;
 
 /** Writes a reply in the format and the coding that were agreed on: at once where nothing has to be compressed. */
-export function writeReply(exchange: Exchange, reply: Reply): Eventually<Answer> {
+export function writeReply(exchange: Exchange, given: Reply): Eventually<Answer> {
   const { call, format } = exchange;
+  const reply = exchange.preferences === null ? given : inPreferredLength(exchange, given);
   const content = reply.body === undefined ? null : contentOf(reply.body, format);
   const type = reply.body?.kind === "raw" ? reply.body.type : format.mediaType;
   const bytes = content === null ? 0 : Buffer.byteLength(content);
@@ -108,6 +111,7 @@ function headersOf(exchange: Exchange, written: Written): string[] {
   if (vary !== "") headers.push("Vary", vary);
   if (tag !== null) headers.push("ETag", tag);
   pushCommon(headers, call.requestId, call.client.encrypted, reply.contentSecurityPolicy);
+  if (exchange.followed.length > 0) headers.push("Preference-Applied", exchange.followed.join(", "));
   if (reply.headers !== undefined) for (const [name, value] of reply.headers) headers.push(name, value);
   return headers;
 }
@@ -146,7 +150,7 @@ export function writeProblem(
   service: ServiceCore,
   call: Call,
   told: Problem,
-  format = negotiateProblem(call.list("accept"), service.formats),
+  format = negotiateProblem(readAccept(call, service.formats), service.formats),
 ): Answer {
   const content = format.writeProblem({
     type: `/problems/${told.code}`,

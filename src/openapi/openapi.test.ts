@@ -135,7 +135,7 @@ test("what an endpoint says of a parameter of its path stands in place of what t
     endpoints: [endpoint({ method: "GET", path: "/x/{code:text}", access: "open", documentation })],
   });
 
-  assert.deepEqual(paths["/x/{code}"].get.parameters, [said]);
+  assert.deepEqual(paths["/x/{code}"].get.parameters, [said, { $ref: "#/components/parameters/format" }]);
 });
 
 test("paths are written as they were declared first, with a final slash where that has one", () => {

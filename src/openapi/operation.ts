@@ -2,7 +2,7 @@ import type { Scheme } from "../auth/scheme.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import type { ProblemCode } from "../problem/catalogue.ts";
 import type { JSONObject } from "./json.ts";
-import { pathParameters } from "./parameters.ts";
+import { pathParameters, shared } from "./parameters.ts";
 import { problemResponses, problemsOnTheWay } from "./problems.ts";
 import { securityOf } from "./security.ts";
 
@@ -35,7 +35,9 @@ export function operationOf(
 ): JSONObject {
   const { access, consumes, bodyOptional, path } = endpoint;
   const { operationId, tag, summary, request, responses, problems } = description;
-  const parameters = withPathParameters(path, description.parameters);
+  const isNegotiated = endpoint.method === "GET" && endpoint.produces === undefined;
+  const described = isNegotiated ? [...description.parameters, ...shared("format")] : description.parameters;
+  const parameters = withPathParameters(path, described);
   const expected = new Set([...problemsOnTheWay(endpoint, schemes), ...problems]);
   return {
     tags: [tag],

@@ -1,3 +1,4 @@
+import { FORMAT_PARAMETER } from "../http/formats/format.ts";
 import type { Field } from "../resource/field.ts";
 import { shownFields, type Operator, type Resource } from "../resource/resource.ts";
 import { ref, type JSONObject } from "./json.ts";
@@ -21,6 +22,18 @@ export const parameters = {
     description:
       "The place in the list. Taken from the `Link` header, never made by hand; it belongs to filters and sort.",
     schema: { type: "string", minLength: 1 },
+  },
+  format: {
+    name: FORMAT_PARAMETER,
+    in: "query",
+    description: "Stands for the `Accept` of its type, where no header can be sent.",
+    schema: { type: "string", examples: ["json", "xml"] },
+  },
+  PreferReturn: {
+    name: "Prefer",
+    in: "header",
+    description: "`return=minimal` leaves the record out of the answer (RFC 7240).",
+    schema: { type: "string", examples: ["return=minimal"] },
   },
   PreferCount: {
     name: "Prefer",
@@ -112,7 +125,7 @@ const said: Readonly<Record<Operator, string>> = {
 
 /** Null stands for the id, which is no declared field. */
 function filterParameter(field: string, operator: Operator, declared: Field | null): JSONObject {
-  const name = operator === "eq" ? field : `${field}[${operator}]`;
+  const name = operator === "eq" && field !== FORMAT_PARAMETER ? field : `${field}[${operator}]`;
   const description = `Only records whose \`${field}\` ${said[operator]}.`;
   if (operator === "null") return { name, in: "query", description, schema: { type: "boolean" } };
   const value = operator === "starts" || operator === "contains" ? { type: "string" } : filterSchema(declared);

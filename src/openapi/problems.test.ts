@@ -16,6 +16,7 @@ import { standardSchemas } from "./standard.ts";
 const always = [
   "internal",
   "unavailable",
+  "unknown_preference",
   "method_not_allowed",
   "request_timeout",
   "uri_too_long",

@@ -92,6 +92,7 @@ export function* problemsOnTheWay(endpoint: Endpoint, schemes: readonly Scheme[]
   // What is wrong about credentials is counted, and that is a write too.
   if (isUnsafe(method) || access !== "open") yield "insufficient_storage";
   yield* ["internal", "unavailable"] as const;
+  yield "unknown_preference";
   // Told before anybody knows which operation is meant, so every one of them can seem to answer it.
   yield* ["method_not_allowed", "request_timeout", "uri_too_long", "headers_too_large"] as const;
 }

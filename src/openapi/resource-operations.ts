@@ -35,9 +35,9 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
   }),
   create: (subject) => ({
     ...described(subject, `create${subject.one.written}`, `Create a new ${subject.one.said}`),
-    parameters: shared("IdempotencyKey"),
+    parameters: shared("IdempotencyKey", "PreferReturn"),
     request: (mediaType) => draftOf(subject, mediaType),
-    responses: { 201: shown(subject, "Created.", "Location", "ETag", "IdempotencyReplayed") },
+    responses: { 201: shown(subject, "Created.", "Location", "ETag", "IdempotencyReplayed", "PreferenceApplied") },
     problems: ["conflict", "idempotency_mismatch", ...problemsOfFields(subject)],
   }),
   read: (subject) => ({
@@ -47,21 +47,25 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
   }),
   replace: (subject) => ({
     ...described(subject, `replace${subject.one.written}`, `Replace one ${subject.one.said}`),
-    parameters: [ifMatch(subject), ...shared("IfNothingThere")],
+    parameters: [ifMatch(subject), ...shared("IfNothingThere", "PreferReturn")],
     request: (mediaType) => draftOf(subject, mediaType),
     responses: {
-      200: shown(subject, "Replaced.", "ETag"),
+      200: shown(subject, "Replaced.", "ETag", "PreferenceApplied"),
+      204: leftOut("Replaced."),
       ...(subject.mount.permissions.create === undefined
         ? {}
-        : { 201: shown(subject, "Created under this id.", "Location", "ETag") }),
+        : { 201: shown(subject, "Created under this id.", "Location", "ETag", "PreferenceApplied") }),
     },
     problems: ["conflict", ...problemsOfState(subject), ...problemsOfFields(subject)],
   }),
   update: (subject) => ({
     ...described(subject, `update${subject.one.written}`, `Change one ${subject.one.said}`),
-    parameters: [ifMatch(subject), ...shared("IdempotencyKey")],
+    parameters: [ifMatch(subject), ...shared("IdempotencyKey", "PreferReturn")],
     request: (mediaType) => patchOf(subject, mediaType),
-    responses: { 200: shown(subject, "Changed.", "ETag", "IdempotencyReplayed") },
+    responses: {
+      200: shown(subject, "Changed.", "ETag", "IdempotencyReplayed", "PreferenceApplied"),
+      204: leftOut("Changed.", "IdempotencyReplayed"),
+    },
     problems: [
       "conflict",
       "invalid_patch",
@@ -99,6 +103,13 @@ function problemsOfFields({ mount: { resource } }: Subject): readonly ProblemCod
 }
 
 const OF_A_PAGE = ["ETag", "Link", "TotalCount", "PreferenceApplied"] as const;
+
+function leftOut(description: string, ...more: readonly HeaderName[]): JSONObject {
+  return {
+    description: `${description} The record is left out, as the caller prefers.`,
+    headers: answerHeaders("ETag", "PreferenceApplied", ...more),
+  };
+}
 
 const notModified = { description: "The caller has it already.", headers: answerHeaders("ETag") };
 

@@ -39,6 +39,13 @@ export const catalogue = {
     "A query parameter is unknown, given twice, out of its range, or a cursor does not belong to this query.",
     "Correct the parameters named in errors. Follow the links in the Link header instead of making cursors.",
   ),
+  unknown_preference: entry(
+    400,
+    "Unknown preference",
+    "A preference is not known.",
+    "Prefer says handling=strict, which asks to be told of preferences that nobody here follows, and names one.",
+    "Leave out the preference that the detail names, or leave out handling=strict and it is passed over.",
+  ),
   invalid_patch: entry(
     400,
     "Malformed patch",

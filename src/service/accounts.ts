@@ -82,7 +82,10 @@ const documentation = {
     tag: "users",
     parameters: [{ $ref: "#/components/parameters/IfMatch" }, { $ref: "#/components/parameters/IdempotencyKey" }],
     request: account,
-    responses: { 200: { description: "Changed.", schema: account, headers: { ETag: "Of the new state." } } },
+    responses: {
+      200: { description: "Changed.", schema: account, headers: { ETag: "Of the new state." } },
+      204: { description: "Changed; left out, as the caller prefers.", headers: { ETag: "Of the new state." } },
+    },
     problems: [
       "conflict",
       "invalid_patch",

@@ -2,6 +2,9 @@ import type { Eventually } from "../../eventually.ts";
 import type { ProblemCode } from "../../problem/catalogue.ts";
 import type { Issue } from "../../problem/problem.ts";
 
+/** The query parameter that stands for an `Accept` where something is read: a link of a page can send no header. */
+export const FORMAT_PARAMETER = "format";
+
 /** One representation: how data is written, and how a body is read. Add one of your own by making such an object. */
 export interface Format {
   /** What stands in `Content-Type` and is asked for in `Accept`; lower case, without parameters. */

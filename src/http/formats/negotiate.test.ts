@@ -31,7 +31,7 @@ for (const [accept, expected] of [
   ["*/*;q=0", null],
   ["text/html", null],
   ["text/xml", null],
-  ["text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8", xml],
+  ["text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8", json],
   ["text/*, image/png", null],
   ["application/problem+json", null],
   ["nonsense", null],

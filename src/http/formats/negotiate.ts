@@ -50,6 +50,27 @@ interface Match extends Range {
 function best(accept: string, formats: readonly Format[], typesOf: (format: Format) => string[]): Format | null {
   const ranges = parseAccept(accept);
   if (ranges === "empty") return formats[0] ?? null;
+  const shown = asksForPages(ranges, formats) ? formats.filter(({ mediaType }) => mediaType !== XML) : formats;
+  return bestOf(ranges, shown, typesOf) ?? bestOf(ranges, formats, typesOf);
+}
+
+const XML = "application/xml";
+const HTML = "text/html";
+
+/**
+ * Browsers name XML beside the pages that they want, and show it as one that is broken. Where there are no pages they get what
+ * everyone gets.
+ */
+function asksForPages(ranges: readonly Range[], formats: readonly Format[]): boolean {
+  const isAsked = ranges.some(({ type, quality }) => type === HTML && quality > 0);
+  return isAsked && !formats.some(({ mediaType }) => mediaType === HTML);
+}
+
+function bestOf(
+  ranges: readonly Range[],
+  formats: readonly Format[],
+  typesOf: (format: Format) => string[],
+): Format | null {
   let winner: Format | null = null;
   let most: Match | null = null;
   for (const format of formats) {

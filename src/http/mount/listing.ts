@@ -1,13 +1,14 @@
 import { after, type Eventually } from "../../eventually.ts";
 import { formatLink } from "../../headers/link.ts";
-import { parsePrefer } from "../../headers/prefer.ts";
 import { parseQuery } from "../../headers/query.ts";
+import { decideOn } from "../../permission/decision.ts";
 import type { Issue } from "../../problem/problem.ts";
 import { readListRequest, type ListRequest } from "../../resource/query.ts";
 import type { ListQuery, ListText, Sort, Value, Where } from "../../store/store.ts";
 import type { Reply } from "../call.ts";
 import type { Cursor } from "../cursors.ts";
 import { invalid, type Exchange } from "../exchange.ts";
+import { FORMAT_PARAMETER } from "../formats/format.ts";
 import { contentTag } from "../writing.ts";
 import type { MountInPlace } from "./mount.ts";
 import { requireParents } from "./reading.ts";
@@ -64,7 +65,10 @@ function askedOf(placed: MountInPlace, text: string): Asked {
 
 function readAsked({ resource, collection, shown }: MountInPlace, text: string): Asked {
   const parameters = parseQuery(text);
-  const request = readListRequest(resource, parameters);
+  const request = readListRequest(
+    resource,
+    parameters.filter(([name]) => name !== FORMAT_PARAMETER),
+  );
   if (isIssues(request)) throw invalid(request);
   const { filters, sort, limit, fields } = request;
   return {
@@ -117,7 +121,9 @@ const tags = new WeakMap<ListText, string>();
 /** The tag of a collection as this caller would read it without a query; null where they may not. */
 export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Eventually<string | null> {
   const { identity, params } = exchange;
-  const decision = placed.permissions.list?.decide({ identity, action: "list", params }) ?? "deny";
+  const { list } = placed.permissions;
+  const decision =
+    list === undefined ? "deny" : decideOn(list, { identity, action: "list", params }, placed.collection);
   if (decision === "deny") return null;
   const only = decision === "allow" ? null : decision.only;
   const query = queryOf(placed, { only, params }, askedOf(placed, ""));
@@ -189,11 +195,8 @@ function linksOf(
   );
 }
 
-function countOf({ call, service }: Exchange, { collection, where }: ListQuery): Eventually<Headers | null> {
-  const prefer = call.list("prefer");
-  if (prefer === undefined || parsePrefer(prefer).get("count") !== "exact") return null;
-  return after(service.store.count(collection, where), (count) => [
-    ["X-Total-Count", String(count)],
-    ["Preference-Applied", "count=exact"],
-  ]);
+function countOf(exchange: Exchange, { collection, where }: ListQuery): Eventually<Headers | null> {
+  if (exchange.preferences?.get("count") !== "exact") return null;
+  exchange.follow("count=exact");
+  return after(exchange.service.store.count(collection, where), (count) => [["X-Total-Count", String(count)]]);
 }
