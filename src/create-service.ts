@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { makeChain } from "./auth/chain.ts";
 import { makeClientReader } from "./auth/client.ts";
 import type { Explanation } from "./auth/explanation.ts";
-import { guessesCollection, makeGuessing, type Guessing } from "./auth/guessing.ts";
+import { guessingCollections, makeGuessing, type Guessing } from "./auth/guessing.ts";
 import type { Scheme } from "./auth/scheme.ts";
 import { fetchThrough, type FetchInfo } from "./bindings/web/web.ts";
 import { Secret } from "./crypto/secret.ts";
@@ -120,7 +120,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   await store.open([
     ...placed.map(({ collection }) => collection),
     ...all.flatMap(({ collections = [] }) => collections),
-    guessesCollection,
+    ...guessingCollections,
   ]);
   const stop = await startFeatures(composition, store);
   const stopUpkeep = startUpkeep(

@@ -79,7 +79,15 @@ export {
   type MakeAccount,
   type OutsideIdentity,
 } from "./auth/bindings.ts";
-export { guessesCollection, makeGuessing, type Guessing, type GuessingOptions } from "./auth/guessing.ts";
+export {
+  guessingCollections,
+  makeGuessing,
+  type AccountGuessing,
+  type Guessing,
+  type GuessingOptions,
+  type Look,
+  type Probed,
+} from "./auth/guessing.ts";
 export { checkNewPassword, makePasswords, type Passwords, type PasswordsOptions } from "./auth/passwords.ts";
 export type { Explanation, SchemeExplanation } from "./auth/explanation.ts";
 export { isUnsafe, requireSameSite } from "./auth/cross-site.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { arrive } from "./arrive.ts";
 import { adminPassword, basicHeader, serve, type API } from "./serve.ts";
 
@@ -254,6 +255,129 @@ test("a burst gets no further than the limit", async (t) => {
 
   assert.equal(replies.filter(({ status }) => status === 401).length, 10);
   assert.equal(replies.filter(({ status }) => status === 429).length, 20);
+});
+
+/** Requests of one client address, which a proxy names. */
+function from(api: API, address: string) {
+  const ask = (method: string, path: string, body?: unknown, authorization?: string) =>
+    arrive(api, path, {
+      method,
+      headers: [
+        ["X-Forwarded-For", address],
+        ["X-Forwarded-Proto", "https"],
+        ...(authorization === undefined ? [] : [["Authorization", authorization] as const]),
+      ],
+      body,
+    });
+  return {
+    ask,
+    logIn: (username: string, password: string) => ask("POST", "/api/token/", { username, password }),
+  };
+}
+
+const behindProxy = { LATCHKEY_TRUSTED_PROXIES: "127.0.0.1" };
+
+test("a hundred wrong passwords in a row leave one try a minute, but not where the account logs in from", async (t) => {
+  const api = await serve(t, { settings: behindProxy });
+  const ann = await api.user("Ann");
+  const home = from(api, "2001:db8:0:7::1");
+  assert.equal((await home.logIn(ann.email, ann.password)).status, 200);
+  const elsewhere = from(api, "203.0.113.9");
+
+  for (let minute = 0; minute < 10; minute++) {
+    const tries = Array.from({ length: 10 }, (_, at) => from(api, `203.0.113.${at}`).logIn(ann.email, `guess ${at}`));
+    assert.deepEqual(new Set((await Promise.all(tries)).map(({ status }) => status)), new Set([401]));
+    assert.equal((await elsewhere.logIn(ann.email.toUpperCase(), "guess")).status, 429);
+    api.clock.turn(60);
+  }
+  assert.equal((await elsewhere.logIn(ann.email, "guess")).status, 401);
+  const refused = await elsewhere.logIn(ann.email, ann.password);
+  assert.deepEqual([refused.status, refused.header("retry-after")], [429, ["60"]]);
+  assert.equal((await home.logIn(ann.email, ann.password)).status, 200);
+  assert.equal((await from(api, "2001:db8:0:7:ffff::1").logIn(ann.email, ann.password)).status, 200);
+
+  api.clock.turn(60);
+  assert.equal((await elsewhere.logIn(ann.email, ann.password)).status, 200);
+  assert.equal((await from(api, "198.51.100.1").logIn(ann.email, "wrong")).status, 401);
+  assert.equal((await from(api, "198.51.100.2").logIn(ann.email, ann.password)).status, 200);
+});
+
+test("which names are taken is told ten times a minute, and that closes no login", async (t) => {
+  const api = await serve(t, { settings: behindProxy });
+  const [ann, bob] = [await api.user("Ann"), await api.user("Bob")];
+  const client = from(api, "203.0.113.7");
+  const change = (body: object) => client.ask("PATCH", `/users/${ann.id}`, body, ann.headers.authorization);
+  const taken = { name: "Ann", email: bob.email.toUpperCase(), current_password: ann.password };
+
+  for (let turn = 0; turn < 10; turn++) {
+    const { status, json } =
+      turn % 2 === 0 ? await change(taken) : await change({ ...taken, email: ann.email, username: "ADMIN" });
+    assert.deepEqual([status, json.errors[0].pointer], [409, turn % 2 === 0 ? "/email" : "/username"]);
+  }
+  const refused = await change(taken);
+  assert.deepEqual([refused.status, refused.json.code], [429, "too_many_attempts"]);
+  assert.match(refused.header("retry-after")[0]!, /^[1-6]\d?$/);
+  const account = { username: "admin", current_password: ann.password };
+  assert.equal((await client.ask("PATCH", `/users/${ann.id}/account`, account, ann.headers.authorization)).status, 429);
+  assert.equal((await change({ name: "Anna" })).status, 200);
+  assert.equal((await client.logIn(ann.email, ann.password)).status, 200);
+  for (let turn = 0; turn < 12; turn++) {
+    const made = await client.ask("POST", "/users", { name: "B", email: bob.email }, api.admin.authorization);
+    assert.equal(made.status, 409);
+  }
+  api.clock.turn(61);
+  assert.equal((await change(taken)).status, 409);
+});
+
+test("an address signs up ten times a minute, and may still log in", async (t) => {
+  const api = await serve(t, { settings: behindProxy, config: { registration: "open" } });
+  const client = from(api, "2001:db8::7");
+  const signUp = (name: string, who = client) =>
+    who.ask("POST", "/users", { name, email: `${name}@example.com`, password: `password of ${name}` });
+
+  const burst = await Promise.all(Array.from({ length: 14 }, (_, at) => signUp(`user${at % 12}`)));
+  const statuses = burst.map(({ status }) => status);
+
+  assert.equal(statuses.filter((status) => status === 201).length, 10);
+  assert.equal(statuses.filter((status) => status === 429).length, 4);
+  assert.equal((await signUp("other", from(api, "2001:db8:1::7"))).status, 201);
+  assert.equal((await client.logIn("other@example.com", "password of other")).status, 200);
+});
+
+test("what is taken costs no hash, and a false precondition is told before it", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+  const body = { name: "Ann", email: ann.email, password: "another password" };
+
+  const burst = await Promise.all(Array.from({ length: 100 }, () => api.post("/users", body, api.admin)));
+  const stale = await api.patch("/users/1", { email: ann.email }, { ...api.admin, "if-match": '"0"' });
+
+  assert.deepEqual(new Set(burst.map(({ status }) => status)), new Set([409]));
+  assert.equal(stale.status, 412);
+});
+
+test("one client with its right password on 80 connections keeps nobody out", async (t) => {
+  const api = await serve(t, { settings: behindProxy });
+  const ann = await api.user("Ann");
+  const others = await Promise.all(Array.from({ length: 10 }, (_, at) => api.user(`Other${at}`)));
+  const flood = { isOn: true, statuses: [] as number[] };
+  const connections = Array.from({ length: 80 }, async () => {
+    // A connection hears of a refusal no sooner than the next turn of the event loop.
+    for (; flood.isOn; await nextTurn())
+      flood.statuses.push((await from(api, "203.0.113.7").logIn(ann.email, ann.password)).status);
+  });
+
+  const logins = await Promise.all(
+    others.map(({ email, password }, at) => from(api, `198.51.100.${at}`).logIn(email, password)),
+  );
+  flood.isOn = false;
+  await Promise.all(connections);
+
+  assert.deepEqual(
+    logins.map(({ status }) => status),
+    others.map(() => 200),
+  );
+  assert.ok(flood.statuses.length > 0);
 });
 
 async function sessionOf(api: API, { email: username, password }: User): Promise<{ cookie: string }> {

@@ -162,3 +162,28 @@ test("a username like a number is never taken for an id", async () => {
   assert.deepEqual([(byName as { id: number }).id, (byId as { id: number }).id], [2, 1]);
   assert.equal(unknown.code, 1);
 });
+
+test("unlocking lets a user in at once who was guessed at, while the service runs", async () => {
+  const settings = { LATCHKEY_ADMIN_PASSWORD: "first-administrator" };
+  using place = placeFor(settings);
+  await using service = await startService({
+    LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}`,
+    ...settings,
+  });
+  await place.run(
+    ["user", "create", "--name", "Ann", "--email", "ann@example.com", "--password-stdin"],
+    "correct horse\n",
+  );
+  const logIn = async (password: string): Promise<number> => {
+    const body = JSON.stringify({ username: "ann@example.com", password });
+    const headers = { "content-type": "application/json" };
+    return (await fetch(`${service.address}/api/token/`, { method: "POST", headers, body })).status;
+  };
+  for (let turn = 0; turn < 10; turn++) assert.equal(await logIn(`guess ${turn}`), 401);
+  assert.equal(await logIn("correct horse"), 429);
+
+  const unlocked = await place.run(["user", "unlock", "ann@example.com"]);
+
+  assert.deepEqual([unlocked.code, unlocked.out], [0, "User 2 (ann@example.com) was unlocked.\n"]);
+  assert.equal(await logIn("correct horse"), 200);
+});

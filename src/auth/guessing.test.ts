@@ -5,13 +5,15 @@ import { Problem } from "../problem/problem.ts";
 import { sqliteStore } from "../store/sqlite/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import { callOf } from "../testing/calls.ts";
-import { guessesCollection, makeGuessing, type Guessing } from "./guessing.ts";
+import { guessStreaksCollection, knownAddressesCollection } from "./guess-records.ts";
+import { guessesCollection } from "./guess-window.ts";
+import { guessingCollections, makeGuessing, type AccountGuessing, type Guessing } from "./guessing.ts";
 
 const noon = Date.parse("2026-03-01T12:00:00Z");
 
 async function openStore(): Promise<Store> {
   const store = sqliteStore({ path: ":memory:" });
-  await store.open([guessesCollection]);
+  await store.open(guessingCollections);
   return store;
 }
 
@@ -117,5 +119,169 @@ test("the store keeps no guess for longer than two windows, and nothing that wha
   assert.equal(rows.length, 2);
   for (const told of ["hunter2", digest("hunter2").toString("base64url")])
     assert.ok(!JSON.stringify(rows).includes(told), told);
+  await store.close();
+});
+
+/** Fails so often in a row, without ever being throttled: ten a minute. Gives the second after it. */
+async function failInARow(guessing: Guessing, times: number, account: string, peer?: string): Promise<number> {
+  let second = 0;
+  for (let turn = 0; turn < times; turn++, second += 6) await guessing.fail(at(second, peer), account);
+  return second;
+}
+
+async function passed(store: Store, guessing: AccountGuessing, ...asked: Parameters<AccountGuessing["pass"]>) {
+  const changes = await guessing.pass(...asked);
+  if (changes.length > 0) await store.write({ changes });
+  return changes;
+}
+
+for (const account of ["ada", "nobody has this name"]) {
+  test(`after a hundred failures in a row there is one try a minute for ${account}, until one is right`, async () => {
+    const store = await openStore();
+    const guessing = makeGuessing({ store });
+
+    const nearly = await failInARow(guessing, 99, account, "192.0.2.1");
+    assert.equal(await retryAfter(guessing, at(nearly), account), 0);
+    await guessing.fail(at(nearly, "192.0.2.2"), account.toUpperCase());
+    const later = nearly + 59;
+    assert.equal(await retryAfter(guessing, at(later), account), 1);
+    assert.equal(await retryAfter(guessing, at(later + 1), account), 0);
+    await guessing.fail(at(later + 1), account);
+    assert.equal(await retryAfter(guessing, at(later + 2), account), 59);
+    assert.equal(await retryAfter(makeGuessing({ store }), at(later + 2), account), 59);
+
+    await passed(store, guessing, at(later + 61), account);
+    for (let turn = 0; turn < 9; turn++) {
+      assert.equal(await retryAfter(guessing, at(later + 62, "192.0.2.3"), account), 0);
+      await guessing.fail(at(later + 62, "192.0.2.3"), account);
+    }
+    await store.close();
+  });
+}
+
+test("from where an account has logged in nobody locks it out, and that count has its own ceiling", async () => {
+  const store = await openStore();
+  const guessing = makeGuessing({ store });
+  const home = "2001:db8:0:7::1";
+  await passed(store, guessing, at(0, home), "Ada");
+
+  const later = await failInARow(guessing, 110, "ada", "192.0.2.1");
+  assert.equal(await retryAfter(guessing, at(later), "ada"), 54);
+  for (let turn = 0; turn < 10; turn++) {
+    assert.equal(await retryAfter(guessing, at(later, "2001:db8:0:7::2"), "ADA"), 0);
+    await guessing.fail(at(later, home), "ada");
+  }
+  assert.equal(await retryAfter(guessing, at(later, home), "ada"), 60);
+  assert.equal(await retryAfter(guessing, at(later, "2001:db8:0:8::1"), "ada"), 54);
+
+  let much = later + 60;
+  for (let turn = 0; turn < 90; turn++, much += 6) await guessing.fail(at(much, home), "ada");
+  assert.equal(await retryAfter(guessing, at(much, home), "ada"), 54);
+  await store.close();
+});
+
+test("whoever guesses from elsewhere gets no fresh start by the logins of the account from home", async () => {
+  const store = await openStore();
+  const guessing = makeGuessing({ store });
+  await passed(store, guessing, at(0, "192.0.2.99"), "ada");
+  const later = await failInARow(guessing, 100, "ada", "192.0.2.1");
+
+  await passed(store, guessing, at(later, "192.0.2.99"), "ada");
+
+  assert.equal(await retryAfter(guessing, at(later, "192.0.2.2"), "ada"), 54);
+  await store.close();
+});
+
+test("an address is known for 30 days, is noted once a day, and an account has 32 of them", async () => {
+  const store = await openStore();
+  const guessing = makeGuessing({ store, limit: 1 });
+  const day = 24 * 3600;
+  const isKnown = async (second: number, peer: string): Promise<boolean> => {
+    await guessing.fail(at(second, "192.0.2.250"), "ada");
+    return (await retryAfter(guessing, at(second, peer), "ada")) === 0;
+  };
+
+  assert.notDeepEqual(await passed(store, guessing, at(0, "192.0.2.1"), "ada"), []);
+  assert.deepEqual(await passed(store, guessing, at(day - 1, "192.0.2.1"), "ada"), []);
+  assert.notDeepEqual(await passed(store, guessing, at(day, "192.0.2.1"), "ada"), []);
+  assert.equal(await isKnown(31 * day - 1, "192.0.2.1"), true);
+  assert.equal(await isKnown(31 * day, "192.0.2.1"), false);
+
+  const later = 40 * day;
+  for (let host = 1; host <= 40; host++) await passed(store, guessing, at(later + host, `198.51.100.${host}`), "ada");
+  assert.equal(await store.count(knownAddressesCollection, null), 32);
+  assert.equal(await isKnown(later + 60, "198.51.100.40"), true);
+  assert.equal(await isKnown(later + 60, "198.51.100.1"), false);
+  await store.close();
+});
+
+test("what is kept of rows of failures and of addresses goes in time, and names neither", async () => {
+  const store = await openStore();
+  const guessing = makeGuessing({ store, secret: new Secret("a secret of the server, long enough") });
+  const day = 24 * 3600;
+  await passed(store, guessing, at(0, "192.0.2.77"), "hunter2");
+  for (let name = 0; name < 50; name++) await guessing.fail(at(name), `nobody ${name}`);
+  await failInARow(guessing, 100, "hunter2");
+
+  const rows = async () => ({
+    streaks: await store.list({
+      collection: guessStreaksCollection,
+      where: null,
+      sort: [{ column: "id" }],
+      limit: 100,
+    }),
+    known: await store.list({ collection: knownAddressesCollection, where: null, sort: [{ column: "id" }], limit: 9 }),
+  });
+  const before = JSON.stringify(await rows());
+  for (const told of ["hunter2", "192.0.2", "nobody"]) assert.ok(!before.includes(told), told);
+  await guessing.fail(at(2 * day));
+  assert.equal((await rows()).streaks.length, 1, "a row that has begun goes after a day");
+  await guessing.fail(at(32 * day));
+  assert.deepEqual(await rows(), { streaks: [], known: [] });
+  await store.close();
+});
+
+test("unlocking forgives the failures of an account from everywhere, in every process", async () => {
+  const store = await openStore();
+  const serving = makeGuessing({ store });
+  await passed(store, serving, at(0, "192.0.2.99"), "ada");
+  const later = await failInARow(serving, 110, "ada", "192.0.2.1");
+  for (let turn = 0; turn < 10; turn++) await serving.fail(at(later, "192.0.2.99"), "ada");
+  for (let turn = 0; turn < 10; turn++) await serving.fail(at(later, "192.0.2.98"), "bob");
+  assert.notEqual(await retryAfter(serving, at(later), "ada"), 0);
+
+  await makeGuessing({ store }).unlock("ADA", noon + (later + 1) * 1000);
+
+  assert.equal(await retryAfter(serving, at(later + 2), "ada"), 0);
+  const { room } = await serving.look(at(later + 2), "ada");
+  assert.equal(room, 10);
+  assert.equal(await retryAfter(serving, at(later + 2), "bob"), 58);
+  await store.close();
+});
+
+test("a clock that is turned back keeps nobody out for longer than a window", async () => {
+  const store = await openStore();
+  const guessing = makeGuessing({ store, limit: 2 });
+  for (let turn = 0; turn < 2; turn++) await guessing.fail(at(3600), "ada");
+
+  assert.equal(await retryAfter(guessing, at(0), "ada"), 0);
+  assert.equal(await retryAfter(makeGuessing({ store, limit: 2 }), at(0), "ada"), 0);
+  await store.close();
+});
+
+test("probing has a count of its own for an address, which closes no login", async () => {
+  const store = await openStore();
+  const guessing = makeGuessing({ store });
+  const probe = (second: number, peer: string, counts: boolean) =>
+    guessing.probe(at(second, peer), async () => ({ counts, result: second })).catch((error: Problem) => error.code);
+
+  for (let turn = 0; turn < 20; turn++) assert.equal(await probe(0, "2001:db8::1", false), 0);
+  const burst = await Promise.all(Array.from({ length: 30 }, (_, host) => probe(0, `2001:db8::${host}`, true)));
+
+  assert.equal(burst.filter((each) => each === 0).length, 10);
+  assert.equal(await probe(1, "2001:db8::1", false), "too_many_attempts");
+  assert.equal(await probe(1, "2001:db8:1::1", true), 1);
+  assert.equal(await retryAfter(guessing, at(1, "2001:db8::1"), "ada"), 0);
+  assert.equal(await probe(60, "2001:db8::1", true), 60);
   await store.close();
 });

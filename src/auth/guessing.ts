@@ -1,23 +1,29 @@
 import { hmac, type Secret } from "../crypto/secret.ts";
 import { after, type Eventually } from "../eventually.ts";
 import type { Call } from "../http/call.ts";
-import { problem } from "../problem/problem.ts";
 import { fold } from "../store/fold.ts";
-import type { Change, Collection, Row, Store, Where } from "../store/store.ts";
+import type { Change, Collection, Store } from "../store/store.ts";
+import {
+  addLogin,
+  addToStreak,
+  endStreak,
+  forgive,
+  guessStreaksCollection,
+  knownAddressesCollection,
+  pruneRecords,
+  streakOf,
+  type Streak,
+} from "./guess-records.ts";
+import { guessesCollection, makeGuessWindow } from "./guess-window.ts";
+import { makeSideBySide } from "./side-by-side.ts";
 import { formatNetwork } from "./trusted-proxies.ts";
 
-/** Wrong credentials of the last minute, a row each. All processes on a store count together. */
-export const guessesCollection: Collection = {
-  name: "guesses",
-  key: "integer",
-  columns: [
-    /** Whom the guess counts against: an account or an address. */
-    { name: "subject", type: "text" },
-    /** In milliseconds since the epoch. */
-    { name: "at", type: "integer" },
-  ],
-  indexes: [["subject", "at"], ["at"]],
-};
+/** The tables of whoever counts guesses. */
+export const guessingCollections: readonly Collection[] = [
+  guessesCollection,
+  guessStreaksCollection,
+  knownAddressesCollection,
+];
 
 /** Counts wrong credentials, per address and per account. */
 export interface Guessing {
@@ -30,6 +36,33 @@ export interface Guessing {
   fail(call: Call, account?: string): Eventually<void>;
 }
 
+/** The same for those who check passwords. `account` is the name that somebody logs in with, whether anyone has it or not. */
+export interface AccountGuessing extends Guessing {
+  /** What `check` gives, and whom a failure would count against. */
+  look(call: Call, account: string): Eventually<Look>;
+  /** What a right password changes: the row of failures ends, and the address is known from now on. */
+  pass(call: Call, account: string): Eventually<readonly Change[]>;
+  /** How many more `probe` may count; ends the request (429) where none may. */
+  checkProbes(call: Call): Eventually<number>;
+  /**
+   * Runs what tells which names are taken, or makes an account. It gives whether that counts. Ends the request (429) where
+   * this address has done it too often; closes no logins.
+   */
+  probe<T>(call: Call, task: () => Promise<Probed<T>>): Promise<T>;
+  /** Forgives every failure of an account, and the last minute of every address: nobody knows which of them was its user's. */
+  unlock(account: string, now: number): Promise<void>;
+}
+
+export interface Look {
+  readonly room: number;
+  readonly subjects: readonly string[];
+}
+
+export interface Probed<T> {
+  readonly counts: boolean;
+  readonly result: T;
+}
+
 export interface GuessingOptions {
   readonly store: Store;
   /** The server's own, so that the store does not tell what was typed as a name. Processes that share a store share it. */
@@ -37,108 +70,180 @@ export interface GuessingOptions {
   /** Wrong credentials in any window before the next try is refused. */
   readonly limit?: number;
   readonly windowSeconds?: number;
+  /** Failures in a row for one account, after which one try in a window is left until one is right. */
+  readonly ceiling?: number;
+  /** How long the address of a login is known. */
+  readonly knownSeconds?: number;
 }
 
-/** Subjects whose latest guesses are kept in memory; the store knows all of them. */
-const maxSubjects = 10_000;
+/** More addresses of one account than people have; the least recent ones go. */
+const maxKnownAddresses = 32;
+/** Under which the failures of all addresses are forgiven. */
+const everyAddress = "address";
+/** A login is noted once a day for each address. */
+const noteEveryMs = 24 * 3600 * 1000;
 
 /**
- * A true sliding window: what counts are the guesses of the last `windowSeconds`, whenever they began. Memory counts
- * what is still on its way to the store, so a burst does not slip through before its first failure is written.
+ * Failures count against the address and the account. An address from which the account logged in lately has a count of its own
+ * for it, so that nobody is locked out from elsewhere.
  */
-export function makeGuessing({ store, secret, limit = 10, windowSeconds = 60 }: GuessingOptions): Guessing {
-  const key = secret?.derive("guess") ?? noKey;
-  const windowMs = windowSeconds * 1000;
-  const recent = new Map<string, number[]>();
-  let prunedAt = 0;
+export function makeGuessing({
+  store,
+  secret,
+  limit = 10,
+  windowSeconds = 60,
+  ceiling = 100,
+  knownSeconds = 30 * 24 * 3600,
+}: GuessingOptions): AccountGuessing {
+  const key = secret?.derive("guess") ?? new Uint8Array();
+  const window = makeGuessWindow(store, windowSeconds, limit);
+  const sideBySide = makeSideBySide();
+  const knownMs = knownSeconds * 1000;
+  let prunedAt = -Infinity;
 
-  function check(call: Call, account?: string): Eventually<number> {
-    return after(checkSubject(addressSubject(call), call.now), (room) =>
-      account === undefined
-        ? room
-        : after(checkSubject(accountSubject(account, key), call.now), (other) => Math.min(room, other)),
+  /** Whom a try for an account counts against: the account, or the account at this address. */
+  function subjectOf(call: Call, name: string): Eventually<Subject> {
+    const general = accountSubject(name);
+    const own = knownKey(call, general);
+    return after(store.find(knownAddressesCollection, own), (row) => {
+      const knownAt = row === null ? null : Number(row.record["at"]);
+      const isKnown = knownAt !== null && knownAt > call.now - knownMs;
+      return { general, own, knownAt: isKnown ? knownAt : null, counted: isKnown ? own : general };
+    });
+  }
+
+  function streakFor(subject: string): Eventually<Streak> {
+    return after(store.find(guessStreaksCollection, subject), streakOf);
+  }
+
+  /** What is left of the allowance. What was forgiven was forgiven for all addresses. */
+  function roomOf({ general, counted }: Subject, now: number): Eventually<number> {
+    return after(streakFor(general), (streak) =>
+      after(counted === general ? streak : streakFor(counted), ({ count }) =>
+        window.room(counted, now, { limit: count >= ceiling ? 1 : limit, since: streak.since }),
+      ),
     );
   }
 
-  function checkSubject(subject: string, now: number): Eventually<number> {
-    const room = requireFew(recent.get(subject) ?? [], now);
-    const where: Where = {
-      all: [
-        { column: "subject", operator: "eq", value: subject },
-        { column: "at", operator: "gt", value: now - windowMs },
-      ],
-    };
+  /** What is left of the allowance of an address. */
+  function roomAt(subject: string, now: number): Eventually<number> {
+    return after(streakFor(everyAddress), ({ since }) => window.room(subject, now, { limit, since }));
+  }
+
+  function look(call: Call, name: string): Eventually<Look> {
+    const address = addressSubject(call);
+    return after(roomAt(address, call.now), (here) =>
+      after(subjectOf(call, name), (subject) =>
+        after(roomOf(subject, call.now), (there) => ({
+          room: Math.min(here, there),
+          subjects: [address, subject.counted],
+        })),
+      ),
+    );
+  }
+
+  function fail(call: Call, account?: string): Eventually<void> {
+    const address = window.count(addressSubject(call), call.now);
+    if (account === undefined) return write(call.now, [address]);
+    return after(subjectOf(call, account), ({ counted }) =>
+      write(call.now, [address, window.count(counted, call.now), ...addToStreak(counted, call.now)]),
+    );
+  }
+
+  function pass(call: Call, account: string): Eventually<readonly Change[]> {
+    return after(subjectOf(call, account), ({ general, own, knownAt, counted }) => {
+      const isNoted = knownAt !== null && knownAt > call.now - noteEveryMs;
+      const noted = isNoted ? [] : addLogin(own, general, call.now);
+      const crowd = knownAt === null ? dropLeastRecent(general) : [];
+      return after(streakFor(counted), ({ count }) =>
+        after(crowd, (dropped) => [...dropped, ...noted, ...(count === 0 ? [] : [endStreak(counted)])]),
+      );
+    });
+  }
+
+  /** Makes room for one more address of the account. */
+  function dropLeastRecent(account: string): Eventually<readonly Change[]> {
+    const collection = knownAddressesCollection;
+    const ofAccount = { column: "account", operator: "eq", value: account } as const;
     const sort = [
       { column: "at", descending: true },
       { column: "id", descending: true },
     ];
-    return after(store.list({ collection: guessesCollection, where, sort, limit }), (rows) =>
-      Math.min(room, requireFew(rows.map(timeOf).reverse(), now)),
-    );
+    return after(store.list({ collection, where: ofAccount, sort, limit: maxKnownAddresses }), (rows) => {
+      const last = rows[maxKnownAddresses - 1];
+      if (last === undefined) return [];
+      const older = { column: "at", operator: "lte", value: last.record["at"]! } as const;
+      return [{ kind: "deleteAll", collection, where: { all: [ofAccount, older] } }];
+    });
   }
 
-  /** How many more there is room for. `times` are the latest ones, the oldest first. */
-  function requireFew(times: readonly number[], now: number): number {
-    const oldest = times.at(-limit);
-    if (oldest === undefined || oldest <= now - windowMs)
-      return limit - times.filter((time) => time > now - windowMs).length;
-    // When the oldest of them leaves the window there is room for one more try.
-    const seconds = Math.min(windowSeconds, Math.max(1, Math.ceil((oldest + windowMs - now) / 1000)));
-    throw problem("too_many_attempts", { headers: [["Retry-After", String(seconds)]] });
+  function checkProbes(call: Call): Eventually<number> {
+    return roomAt(probeSubject(call), call.now);
   }
 
-  function fail(call: Call, account?: string): Eventually<void> {
-    const changes: Change[] = [];
-    for (const subject of subjectsOf(call, account, key)) {
-      remember(subject, call.now);
-      changes.push({ kind: "insert", collection: guessesCollection, values: { subject, at: call.now } });
-    }
-    if (call.now - prunedAt >= windowMs) {
-      prunedAt = call.now;
-      changes.push({
-        kind: "deleteAll",
-        collection: guessesCollection,
-        where: { column: "at", operator: "lte", value: call.now - windowMs },
-      });
-    }
-    return store.write({ changes }).then(() => undefined);
+  function probe<T>(call: Call, task: () => Promise<Probed<T>>): Promise<T> {
+    const subject = probeSubject(call);
+    const room = (): Eventually<number> => checkProbes(call);
+    return sideBySide([subject], room, async () => {
+      const { counts, result } = await task();
+      if (counts) await write(call.now, [window.count(subject, call.now)]);
+      return result;
+    });
   }
 
-  function remember(subject: string, now: number): void {
-    const times = [...(recent.get(subject) ?? []), now].slice(-limit);
-    // Taken out and put back, so that the first in the map is the one that failed least recently.
-    recent.delete(subject);
-    recent.set(subject, times);
-    if (recent.size <= maxSubjects) return;
-    for (const oldest of recent.keys()) {
-      recent.delete(oldest);
-      return;
-    }
+  async function unlock(account: string, now: number): Promise<void> {
+    await store.write({ changes: [...forgive(accountSubject(account), now), ...forgive(everyAddress, now)] });
   }
 
-  return { check, fail };
+  function write(now: number, changes: readonly Change[]): Promise<void> {
+    const isDue = Math.abs(now - prunedAt) >= windowSeconds * 1000;
+    if (isDue) prunedAt = now;
+    const pruned = isDue ? [window.prune(now), ...pruneRecords(now, ceiling, knownMs)] : [];
+    return store.write({ changes: [...changes, ...pruned] }).then(() => undefined);
+  }
+
+  /**
+   * As a keyed digest: people type their password into the wrong field. Folded as the store folds names, or the count would tell
+   * by two spellings of a name whether there is an account of it.
+   */
+  function accountSubject(username: string): string {
+    return `account ${hmac(key, fold(username)).toString("base64url")}`;
+  }
+
+  /** Begins with the account, so that everything of it can be found. */
+  function knownKey(call: Call, account: string): string {
+    const network = formatNetwork(call.client.address);
+    return `${account} ${hmac(key, `${account} at ${network}`).toString("base64url")}`;
+  }
+
+  return {
+    check: (call, account) =>
+      account === undefined ? roomAt(addressSubject(call), call.now) : after(look(call, account), ({ room }) => room),
+    fail,
+    look,
+    pass,
+    checkProbes,
+    probe,
+    unlock,
+  };
 }
 
-function timeOf({ record }: Row): number {
-  return Number(record["at"]);
+interface Subject {
+  /** The account, from wherever it is tried. */
+  readonly general: string;
+  /** The account at this address. */
+  readonly own: string;
+  /** When it logged in from here last; null where that is too long ago. */
+  readonly knownAt: number | null;
+  /** The one of the two that counts. */
+  readonly counted: string;
 }
 
-const noKey = new Uint8Array();
-
-/** Whom a try counts against. Without a key, for memory only. */
-export function subjectsOf(call: Call, account?: string, key: Uint8Array = noKey): readonly string[] {
-  return [addressSubject(call), ...(account === undefined ? [] : [accountSubject(account, key)])];
+function probeSubject(call: Call): string {
+  return `probe ${formatNetwork(call.client.address)}`;
 }
 
 /** An IPv6 caller owns a /64 and could take a new address for each try. */
 function addressSubject(call: Call): string {
   return `address ${formatNetwork(call.client.address)}`;
-}
-
-/**
- * As a keyed digest: people type their password into the wrong field. Folded as the store folds names, or the count would tell
- * by two spellings of a name whether there is an account of it.
- */
-function accountSubject(username: string, key: Uint8Array): string {
-  return `account ${hmac(key, fold(username)).toString("base64url")}`;
 }

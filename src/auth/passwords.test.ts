@@ -109,7 +109,7 @@ test("a burst of guesses gets hardly further than the limit", async () => {
 test("beyond 64 that wait the answer is 503 with Retry-After", async () => {
   await using house = await set();
 
-  const tries = await Promise.allSettled(Array.from({ length: 80 }, () => house.passwords.hash("correct horse")));
+  const tries = await Promise.allSettled(Array.from({ length: 80 }, () => house.passwords.hash(call, "correct horse")));
 
   const refused = tries.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
   assert.equal(refused.length, 80 - 64 - 2);
@@ -117,7 +117,7 @@ test("beyond 64 that wait the answer is 503 with Retry-After", async () => {
     assert.ok(reason instanceof Problem && reason.code === "unavailable");
     assert.deepEqual(reason.headers, [["Retry-After", "1"]]);
   }
-  assert.match(await house.passwords.hash("correct horse"), /^\$argon2id\$/);
+  assert.match(await house.passwords.hash(call, "correct horse"), /^\$argon2id\$/);
 });
 
 const account = { username: "ada.lovelace", email: "Ada@Example.com" };

@@ -1,11 +1,13 @@
 import { isCommonPassword } from "../crypto/common-passwords.ts";
 import { hashPassword, isKnownFormat, needsUpgrade, verifyPassword } from "../crypto/password-hash.ts";
 import type { Call } from "../http/call.ts";
-import { problem, type Issue } from "../problem/problem.ts";
-import { StoreUnavailable, type Store, type WrittenValues } from "../store/store.ts";
+import type { Issue } from "../problem/problem.ts";
+import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../store/store.ts";
 import { accountsCollection, type Account, type Accounts } from "./accounts.ts";
-import { subjectsOf, type Guessing } from "./guessing.ts";
+import type { AccountGuessing } from "./guessing.ts";
 import { makeSideBySide } from "./side-by-side.ts";
+import { formatNetwork } from "./trusted-proxies.ts";
+import { makeTurns, type Asker } from "./turns.ts";
 
 /** Checks and makes passwords. Every hash of the process is computed here, so that they can be counted. */
 export interface Passwords {
@@ -16,8 +18,11 @@ export interface Passwords {
   verify(call: Call, username: string, password: string): Promise<Account | null>;
   /** The same for a login, which the account remembers. */
   login(call: Call, username: string, password: string): Promise<Account | null>;
-  /** Hashes a new password. Throws 503 where too many wait. */
-  hash(password: string): Promise<string>;
+  /**
+   * Hashes a new password, in turn with the other hashes of the caller's address; `account` is whoever asks, where that is known. Null: the
+   * service itself asks. Throws 503 where too many wait.
+   */
+  hash(call: Call | null, password: string, account?: string): Promise<string>;
   /** How many hashes are computed and how many wait for their turn. */
   load(): { readonly running: number; readonly waiting: number };
 }
@@ -25,7 +30,7 @@ export interface Passwords {
 export interface PasswordsOptions {
   readonly accounts: Accounts;
   readonly store: Store;
-  readonly guessing: Guessing;
+  readonly guessing: AccountGuessing;
   /** How many hashes are computed at once. */
   readonly cores: number;
 }
@@ -38,39 +43,41 @@ const decoyHash = "$argon2id$v=19$m=19456,t=2,p=1$aJ28384/Zlyri9TFXg/3aA$+PzhKhO
 
 /** Makes the one place of a process where passwords are checked. */
 export function makePasswords({ accounts, store, guessing, cores }: PasswordsOptions): Passwords {
-  const { inTurn, load } = makeTurns(cores, maxWaiting);
+  const turns = makeTurns(cores, maxWaiting);
   const sideBySide = makeSideBySide();
 
   async function check(call: Call, username: string, password: string, isLogin: boolean): Promise<Account | null> {
     const account = isPossibleUsername(username) ? await accounts.findByUsername(username) : null;
     // Counted under the stored spelling: what the store takes for the same name is one account.
     const name = account?.username ?? username;
-    await guessing.check(call, name);
+    const { subjects } = await guessing.look(call, name);
     // Asked again, for what was tried while this one waited: a burst gets no further than the limit.
     const room = () => guessing.check(call, name);
-    const checked = await inTurn(() =>
-      sideBySide(subjectsOf(call, name), room, async () => {
-        const matches = await matchesAccount(account, password);
-        if (!matches) await guessing.fail(call, name);
-        return matches && account !== null ? upgraded(account, password) : null;
+    const checked = await turns.hold(askerOf(call, subjects.at(-1)), (place) =>
+      sideBySide(subjects, room, async () => {
+        const good = await place.run(() => checkAccount(account, password));
+        if (good === null) await guessing.fail(call, name);
+        return good;
       }),
     );
     if (checked !== null) await keep(call, account!, checked, isLogin);
     return checked;
   }
 
-  /** Writes what a good password has taught: when it was used, and its hash in our own format. */
+  /** Writes what a good password has taught: when it was used, from where, and its hash in our own format. */
   async function keep(call: Call, before: Account, after: Account, isLogin: boolean): Promise<void> {
     const values: WrittenValues = {
       ...(isLogin ? { last_login_at: new Date(call.now).toISOString() } : {}),
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
     };
-    if (Object.keys(values).length === 0) return;
+    const passed = await guessing.pass(call, before.username);
+    if (Object.keys(values).length === 0 && passed.length === 0) return;
     // Only while the password is the one that was checked: a change of it that came in between stands.
     const unchanged = { column: "password_hash", operator: "eq", value: before.passwordHash } as const;
     const where = { all: [{ column: "id", operator: "eq", value: before.id } as const, unchanged] };
     try {
-      await store.write({ changes: [{ kind: "updateAll", collection: accountsCollection, where, values }] });
+      const learned: Change = { kind: "updateAll", collection: accountsCollection, where, values };
+      await store.write({ changes: Object.keys(values).length === 0 ? passed : [learned, ...passed] });
     } catch (error) {
       // Nobody is kept out by a disk that is full: what could not be kept is learned the next time, and the store has told the log.
       if (!(error instanceof StoreUnavailable)) throw error;
@@ -80,9 +87,18 @@ export function makePasswords({ accounts, store, guessing, cores }: PasswordsOpt
   return {
     verify: (call, username, password) => check(call, username, password, false),
     login: (call, username, password) => check(call, username, password, true),
-    hash: (password) => inTurn(() => hashPassword(password)),
-    load,
+    hash: (call, password, account) =>
+      turns.hold(askerOf(call, account), (place) => place.run(() => hashPassword(password))),
+    load: turns.load,
   };
+}
+
+function askerOf(call: Call | null, account = ""): Asker {
+  return { address: call === null ? "" : formatNetwork(call.client.address), account };
+}
+
+async function checkAccount(account: Account | null, password: string): Promise<Account | null> {
+  return (await matchesAccount(account, password)) && account !== null ? upgraded(account, password) : null;
 }
 
 /** A hash is always computed, so that the time does not tell which accounts there are. */
@@ -123,36 +139,4 @@ export function checkNewPassword(
     return issue("same_as_username", "The password must not be the username.");
   if (folded === account.email?.toLowerCase()) return issue("same_as_email", "The password must not be the e-mail.");
   return null;
-}
-
-/** Lets `running` tasks run at once and `waiting` more wait for their turn; beyond that the request ends. */
-function makeTurns(
-  running: number,
-  waiting: number,
-): { inTurn<T>(task: () => Promise<T>): Promise<T>; load: Passwords["load"] } {
-  const queue: (() => void)[] = [];
-  let free = running;
-
-  function next(): void {
-    const first = queue.shift();
-    if (first === undefined) free++;
-    else first();
-  }
-
-  async function inTurn<T>(task: () => Promise<T>): Promise<T> {
-    if (free > 0) free--;
-    else if (queue.length < waiting) await new Promise<void>((resolve) => queue.push(resolve));
-    else
-      throw problem("unavailable", {
-        detail: "Too many passwords are being checked at the moment.",
-        headers: [["Retry-After", "1"]],
-      });
-    try {
-      return await task();
-    } finally {
-      next();
-    }
-  }
-
-  return { inTurn, load: () => ({ running: running - free, waiting: queue.length }) };
 }

@@ -36,6 +36,12 @@ export function addUserCommands(user: Command): void {
   )
     .option("--json", "answer in JSON")
     .action(changePassword);
+  user
+    .command("unlock")
+    .description("forgive wrong passwords: of the user from everywhere, and the last minute of every address")
+    .argument("<user>")
+    .option("--json", "answer in JSON")
+    .action(unlock);
   addChange(user, "disable", "no longer let a user in; ends sessions and every token", { active: false });
   addChange(user, "enable", "let a user in again", { active: true });
   addChange(user, "promote", "make a user an administrator", { role: "admin" });
@@ -83,6 +89,15 @@ async function changePassword(user: string, options: Output & PasswordOptions): 
     const id = await requireUserId(operator, user);
     await requireDone(operator, "PATCH", `/users/${id}`, { password });
     await showUser(operator, id, options.json ?? false, "given another password", isDrawn ? password : null);
+  });
+}
+
+async function unlock(user: string, { json = false }: Output): Promise<void> {
+  await withOperator(async (operator) => {
+    const id = await requireUserId(operator, user);
+    const { username } = (await requireDone(operator, "GET", `/users/${id}/account`)) as { readonly username: string };
+    await operator.unlock(username);
+    await showUser(operator, id, json, "unlocked", null);
   });
 }
 

@@ -239,7 +239,7 @@ export const catalogue = {
     429,
     "Too many attempts",
     "Too many failed attempts. Try again later.",
-    "Wrong credentials came too often for this account or from this address.",
+    "Wrong credentials came too often for this account or from this address, or too many names were tried.",
     "Wait for the seconds in Retry-After.",
   ),
   headers_too_large: entry(

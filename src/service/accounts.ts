@@ -25,6 +25,7 @@ import {
 import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
 import { ifNoneMatch, notModified, type Documentation } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
+import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
 import { requireAdministrator, requireProof, users } from "./users.ts";
 
@@ -130,8 +131,13 @@ async function prepareChange(parts: Parts, { exchange, current, draft }: Write):
   if (username === before.username) return { also };
   requireMayName(parts, exchange);
   requireUsername(username);
+  await requireMayProbe(parts, exchange);
   await requireProof(parts, exchange, before, draft!.transient["current_password"] as string | undefined);
-  return { values: { username_follows_email: false, username_origin: usernameOriginOf(exchange) }, also };
+  return {
+    values: { username_follows_email: false, username_origin: usernameOriginOf(exchange) },
+    also,
+    complete: () => requireFree(parts, parts.users, exchange, { id: before.id, username }),
+  };
 }
 
 /** A name that was chosen. One that follows the e-mail is as long as that, and stays while it is not changed. */

@@ -17,7 +17,7 @@ export async function makeFirstAdministrator(parts: Parts, now: number): Promise
   if ((await store.count(accountsCollection, isAdministrator)) > 0) return null;
   const username = settings.adminUsername;
   const drawnPassword = settings.adminPassword === null ? randomBytes(15).toString("base64url") : null;
-  const passwordHash = await passwords.hash(drawnPassword ?? settings.adminPassword!.reveal().toString("utf8"));
+  const passwordHash = await passwords.hash(null, drawnPassword ?? settings.adminPassword!.reveal().toString("utf8"));
   const address = users.resource.fields["email"]!.kind;
   // A domain that is nobody's, for ever (RFC 2606 §2), and that validators take for an e-mail.
   const email = address.parse(username) === username ? username : "admin@example.invalid";

@@ -33,6 +33,8 @@ export interface Operator {
   /** Asks as a request does, so that every rule holds: fields, uniqueness, the last administrator, revocation. */
   ask(method: string, path: string, body?: unknown): Promise<OperatorAnswer>;
   findAccount(username: string): Promise<Account | null>;
+  /** Forgives the wrong passwords of an account, and those of every address. */
+  unlock(username: string): Promise<void>;
   /** Users and how they log in, in the order of their ids, a page at a time. */
   listUsers(where: Where | null): AsyncGenerator<readonly ListedUser[]>;
   /** Writes what can be written and tells of the rest why not. */
@@ -123,6 +125,7 @@ export async function openOperator({
   return {
     ask,
     findAccount: async (username) => accounts.findByUsername(username),
+    unlock: (username) => parts.guessing.unlock(username, Date.now()),
     listUsers,
     importUsers: (lines, options) => importUsers(parts, lines, options),
     bind: (userId, identity) => bindings.bind(userId, identity, Date.now()),

@@ -19,8 +19,8 @@ import {
   type Accounts,
   type APITokens,
   type AccessTokens,
+  type AccountGuessing,
   type Bindings,
-  type Guessing,
   type Mount,
   type NamedKeys,
   type Observer,
@@ -41,7 +41,7 @@ export interface LoginParts {
   readonly observe: Observer;
   readonly accounts: Accounts;
   readonly bindings: Bindings;
-  readonly guessing: Guessing;
+  readonly guessing: AccountGuessing;
   readonly passwords: Passwords;
   readonly revocations: Revocations;
   readonly keys: SigningKeys;

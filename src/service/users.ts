@@ -24,6 +24,7 @@ import {
 } from "../index.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
 import type { LoginParts } from "./parts.ts";
+import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, takesOutsideLogins, usernameOriginOf } from "./usernames.ts";
 
 /** Users: what the specification shows. How a user logs in is written here and kept apart, in the account of the same id. */
@@ -79,7 +80,7 @@ export const users = defineResource({
 
 /** Serves users to administrators, and to each user that user. */
 export function mountUsers(parts: LoginParts): Mount {
-  return mount(users, {
+  const mounted: Mount = mount(users, {
     permission: {
       list: ownOrAny,
       create: allOf(unlimited, parts.settings.registration === "open" ? anyone : administrator),
@@ -89,18 +90,19 @@ export function mountUsers(parts: LoginParts): Mount {
       delete: ownOrAnyUnlimited,
     },
     problems: { delete: ["last_admin"] },
-    beforeWrite: (write) => withAccount(parts, write),
+    beforeWrite: (write) => withAccount(parts, mounted, write),
   });
+  return mounted;
 }
 
-function withAccount(parts: LoginParts, write: Write): Promise<Prepared> | Prepared {
+function withAccount(parts: LoginParts, mounted: Mount, write: Write): Promise<Prepared> | Prepared {
   switch (write.kind) {
     case "create":
-      return createAccount(parts, write);
+      return createAccount(parts, mounted, write);
     case "delete":
       return deleteAccount(parts, write);
     default:
-      return changeAccount(parts, write);
+      return changeAccount(parts, mounted, write);
   }
 }
 
@@ -111,54 +113,73 @@ interface LoginFields {
   readonly end_keys?: boolean;
 }
 
-async function createAccount(parts: LoginParts, { exchange, draft }: Write): Promise<Prepared> {
-  const address = draft!.values["email"] as string;
-  const { username, password } = draft!.transient as LoginFields;
-  if (username !== undefined) requireMayName(parts, exchange);
-  const name = username ?? address;
-  if (password !== undefined) requireGoodPassword(password, name, address);
-  const account: WrittenValues = {
-    username: name,
-    username_follows_email: username === undefined,
-    role: "user",
-    active: true,
-    password_hash: password === undefined ? null : await parts.passwords.hash(password),
-    generation: firstGeneration(exchange.call.now),
-    created_at: new Date(exchange.call.now).toISOString(),
-    last_login_at: null,
-    username_origin: usernameOriginOf(exchange),
+async function createAccount(parts: LoginParts, mounted: Mount, { exchange, id, draft }: Write): Promise<Prepared> {
+  await requireMayProbe(parts, exchange);
+  const email = draft!.values["email"] as string;
+  const { username: chosen, password } = draft!.transient as LoginFields;
+  const username = chosen ?? email;
+  if (chosen !== undefined) requireMayName(parts, exchange);
+  if (password !== undefined) requireGoodPassword(password, username, email);
+  const { call } = exchange;
+  return {
+    async complete() {
+      await requireFree(parts, mounted, exchange, { id, email, username, isSignUp: true });
+      const account: WrittenValues = {
+        username,
+        username_follows_email: chosen === undefined,
+        role: "user",
+        active: true,
+        password_hash: password === undefined ? null : await parts.passwords.hash(call, password, askerOf(exchange)),
+        generation: firstGeneration(call.now),
+        created_at: new Date(call.now).toISOString(),
+        last_login_at: null,
+        username_origin: usernameOriginOf(exchange),
+      };
+      return [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }];
+    },
   };
-  return { also: [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }] };
 }
 
-async function changeAccount(parts: LoginParts, { exchange, id, current, draft }: Write): Promise<Prepared> {
+async function changeAccount(
+  parts: LoginParts,
+  mounted: Mount,
+  { exchange, id, current, draft }: Write,
+): Promise<Prepared> {
   const { username, password, current_password: proof, end_keys: endKeys = false } = draft!.transient as LoginFields;
   const address = draft!.values["email"] as string;
   const row = await parts.store.find(accountsCollection, id!);
   if (row === null) return {};
   const account = accountOf(row);
+  const { call } = exchange;
+  const isMoved = address !== current!["email"];
+  const mayFollow = row.record["username_follows_email"] === true && !takesOutsideLogins(parts.settings);
+  const name = username ?? (isMoved && mayFollow ? address : account.username);
+  const names = {
+    ...(isMoved ? { email: address } : {}),
+    ...(name === account.username ? {} : { username: name }),
+  };
+  if (Object.keys(names).length > 0) await requireMayProbe(parts, exchange);
   const isRenamed = username !== undefined && username !== account.username;
   if (isRenamed) requireMayName(parts, exchange);
-  const isMoved = address !== current!["email"];
   if (isRenamed || isMoved || password !== undefined) await requireProof(parts, exchange, account, proof);
-  const changes: Change[] = [];
-  const values: Record<string, string | boolean> = {};
-  const follows = row.record["username_follows_email"] === true && !takesOutsideLogins(parts.settings);
-  if (isRenamed) {
-    Object.assign(values, { username, username_follows_email: false, username_origin: usernameOriginOf(exchange) });
-  } else if (username !== undefined) {
-    values["username_follows_email"] = false;
-  } else if (follows && isMoved) {
-    Object.assign(values, { username: address, username_origin: usernameOriginOf(exchange) });
-  }
-  if (password !== undefined) {
-    requireGoodPassword(password, username ?? account.username, address);
-    values["password_hash"] = await parts.passwords.hash(password);
-    changes.push(...parts.revocations.endAccount(account, exchange.call.now, endKeys));
-  }
-  if (Object.keys(values).length > 0)
-    changes.unshift({ kind: "update", collection: accountsCollection, key: id!, values, revision: row.revision });
-  return { also: changes };
+  if (password !== undefined) requireGoodPassword(password, username ?? account.username, address);
+  return {
+    async complete() {
+      if (Object.keys(names).length > 0) await requireFree(parts, mounted, exchange, { id, ...names });
+      const values: WrittenValues = {
+        ...("username" in names ? { username: names.username, username_origin: usernameOriginOf(exchange) } : {}),
+        ...(username === undefined ? {} : { username_follows_email: false }),
+        ...(password === undefined
+          ? {}
+          : { password_hash: await parts.passwords.hash(call, password, askerOf(exchange)) }),
+      };
+      if (Object.keys(values).length === 0) return [];
+      return [
+        { kind: "update", collection: accountsCollection, key: id!, values, revision: row.revision },
+        ...(password === undefined ? [] : parts.revocations.endAccount(account, call.now, endKeys)),
+      ];
+    },
+  };
 }
 
 async function deleteAccount(parts: LoginParts, { exchange, id }: Write): Promise<Prepared> {
@@ -186,6 +207,11 @@ export const requireAdministrator: Change = {
   atLeast: 1,
   name: "last_admin",
 };
+
+/** Whose turn a new hash is computed in. */
+function askerOf({ identity }: Exchange): string {
+  return identity === null ? "" : String(identity.id);
+}
 
 /** Whoever changes their own login shows that they know it: a session left open must not be enough. */
 export async function requireProof(

@@ -36,7 +36,7 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
   await requireCollectionAsKnown(placed, exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, values };
   const outcome = await exchange.service.store.write({
-    changes: [insert, ...(prepared.also ?? [])],
+    changes: [insert, ...(await furtherChanges(prepared))],
     ...(idempotency === null ? {} : { idempotency }),
   });
   if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed);
@@ -76,7 +76,7 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
   requireAllowed(placed, exchange, { id: exchange.id(), ...values });
   requireNothingThere(exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, key: exchange.id(), values };
-  const outcome = await exchange.service.store.write({ changes: [insert, ...(prepared.also ?? [])] });
+  const outcome = await exchange.service.store.write({ changes: [insert, ...(await furtherChanges(prepared))] });
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(placed, exchange, outcome.rows[0]!, false);
   // Somebody else was first: If-None-Match: * has lost the race, anything else is a replacement now.
@@ -158,7 +158,7 @@ async function change(
     revision: row.revision,
   };
   const outcome = await exchange.service.store.write({
-    changes: [update, ...(prepared.also ?? [])],
+    changes: [update, ...(await furtherChanges(prepared))],
     ...(idempotency === null ? {} : { idempotency }),
   });
   if (outcome.kind === "written") return showRow(placed, outcome.rows[0]!);
@@ -193,7 +193,7 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
       key: exchange.id(),
       revision: row.revision,
     };
-    const outcome = await exchange.service.store.write({ changes: [removal, ...(prepared.also ?? [])] });
+    const outcome = await exchange.service.store.write({ changes: [removal, ...(await furtherChanges(prepared))] });
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
     if (!isOvertaken(outcome, exchange)) throw refusal(outcome, placed);
   }
@@ -211,6 +211,10 @@ function requireAllowed(
 
 function prepare({ beforeWrite }: MountInPlace, write: Write): Eventually<Prepared> {
   return beforeWrite === null ? {} : after(beforeWrite(write), (prepared) => prepared);
+}
+
+async function furtherChanges(prepared: Prepared): Promise<readonly Change[]> {
+  return [...(prepared.also ?? []), ...((await prepared.complete?.()) ?? [])];
 }
 
 function valuesOf(

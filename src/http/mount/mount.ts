@@ -43,6 +43,10 @@ export interface Prepared {
   readonly values?: Readonly<Record<string, unknown>>;
   /** Changes of the same transaction, after the record's own: `keyOf(0)` is its id. */
   readonly also?: readonly Change[];
+  /**
+   * What costs much, or conflicts with what others have: asked once the preconditions hold. Its changes stand behind `also`.
+   */
+  complete?(): Eventually<readonly Change[]>;
 }
 
 export interface MountOptions {

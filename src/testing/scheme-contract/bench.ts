@@ -1,5 +1,5 @@
 import { AssertionError } from "node:assert";
-import { guessesCollection, makeGuessing } from "../../auth/guessing.ts";
+import { guessingCollections, makeGuessing } from "../../auth/guessing.ts";
 import type { Carrier, Verdict } from "../../auth/scheme.ts";
 import { createService } from "../../create-service.ts";
 import { Call } from "../../http/call.ts";
@@ -56,7 +56,7 @@ async function atBench(make: MakeSubject, keep: (bench: Bench) => Promise<void>)
   const observed: Observation[] = [];
   const observe = (observation: Observation): void => void observed.push(observation);
   const store = growingStore();
-  await store.open([guessesCollection]);
+  await store.open(guessingCollections);
   const guessing = makeGuessing({ store });
   const subject = await make({ store, guessing, observe, now: clock.now });
   const { scheme, headers: further = {} } = subject;

@@ -1,4 +1,4 @@
-import type { Guessing } from "../../auth/guessing.ts";
+import type { AccountGuessing } from "../../auth/guessing.ts";
 import type { Scheme } from "../../auth/scheme.ts";
 import type { Observer } from "../../observation.ts";
 import type { Store } from "../../store/store.ts";
@@ -8,7 +8,7 @@ export interface SchemeTools {
   /** Empty, in memory, and open; `open` it with the collections that the scheme needs. */
   readonly store: Store;
   /** The service's own count of wrong credentials. */
-  readonly guessing: Guessing;
+  readonly guessing: AccountGuessing;
   readonly observe: Observer;
   /** The time at the start, in milliseconds since the epoch. */
   readonly now: number;

@@ -1,0 +1,55 @@
+import { problem, type Change, type Exchange, type Mount } from "../index.ts";
+import type { LoginParts } from "./parts.ts";
+
+/** What a user is to be called, as far as it is new. */
+export interface NewNames {
+  /** The user's own id; null where there is none yet. */
+  readonly id: number | null;
+  readonly email?: string;
+  readonly username?: string;
+  /** Somebody makes an account for themselves. */
+  readonly isSignUp?: boolean;
+}
+
+/** Ends the request (429) where this address has looked too often for what is taken. To be asked before any hash. */
+export async function requireMayProbe({ guessing }: LoginParts, exchange: Exchange): Promise<void> {
+  if (!isAdministrator(exchange)) await guessing.checkProbes(exchange.call);
+}
+
+/**
+ * Ends the request (409) where another user has one of the names: before a hash is computed for nothing. Whoever is no
+ * administrator learns only so many of them. Adds no changes.
+ */
+export async function requireFree(
+  parts: LoginParts,
+  users: Pick<Mount, "collection">,
+  exchange: Exchange,
+  names: NewNames,
+): Promise<readonly Change[]> {
+  const look = () => findTaken(parts, users, names);
+  const taken = isAdministrator(exchange)
+    ? await look()
+    : await parts.guessing.probe(exchange.call, async () => {
+        const result = await look();
+        return { counts: result !== null || names.isSignUp === true, result };
+      });
+  if (taken === null) return [];
+  throw problem("taken", {
+    issues: [{ pointer: `/${taken}`, code: "taken", detail: "This value is already taken." }],
+  });
+}
+
+async function findTaken(
+  { store, accounts }: LoginParts,
+  { collection }: Pick<Mount, "collection">,
+  { id, email, username }: NewNames,
+): Promise<"email" | "username" | null> {
+  const sameEmail = email === undefined ? null : await store.findBy(collection, "email", email);
+  if (sameEmail !== null && sameEmail.record["id"] !== id) return "email";
+  const sameName = username === undefined ? null : await accounts.findByUsername(username);
+  return sameName !== null && sameName.id !== id ? "username" : null;
+}
+
+function isAdministrator({ identity }: Exchange): boolean {
+  return identity?.role === "admin";
+}
