@@ -350,7 +350,8 @@ test("what is taken costs no hash, and a false precondition is told before it", 
   const body = { name: "Ann", email: ann.email, password: "another password" };
 
   const burst = await Promise.all(Array.from({ length: 100 }, () => api.post("/users", body, api.admin)));
-  const stale = await api.patch("/users/1", { email: ann.email }, { ...api.admin, "if-match": '"0"' });
+  const move = { email: ann.email, current_password: adminPassword };
+  const stale = await api.patch("/users/1", move, { ...api.admin, "if-match": '"0"' });
 
   assert.deepEqual(new Set(burst.map(({ status }) => status)), new Set([409]));
   assert.equal(stale.status, 412);
