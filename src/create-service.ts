@@ -57,6 +57,8 @@ export interface ServiceOptions {
   readonly scopesAllow?: ScopesAllow;
   /** Bodies of 1 KiB and more are compressed for whoever asks for it; `true` where it is left out. */
   readonly compression?: boolean;
+  /** Lets endpoints with `logsIn` be called from other hosts over cleartext, where whoever is on the way reads along. */
+  readonly allowCleartextLogins?: boolean;
   /** Hears what happens. */
   readonly observe?: Observer | null;
   /** Milliseconds since the epoch. */
@@ -112,6 +114,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     cursors: makeCursors((secret ?? new Secret(randomBytes(32))).derive("cursor")),
     fingerprintKey: secret?.derive("idempotency") ?? new Uint8Array(),
     scopesAllow: options.scopesAllow ?? null,
+    allowsCleartextLogins: options.allowCleartextLogins ?? false,
     allowedOrigins,
     sameSiteOrigins: [...allowedOrigins, ...ownOrigins],
     observe,

@@ -101,10 +101,6 @@ test("a login for the token answers 401 where the framework it imitates says 400
 
   assert.equal((await api.post("/api-token-auth/", { username: "admin", password: "wrong" })).status, 401);
   assert.equal((await api.post("/api-token-auth", { username: "admin" })).status, 400);
-  assert.equal(
-    (await api.post("/api-token-auth/", "username=admin", { "content-type": "application/x-www-form-urlencoded" }))
-      .status,
-    415,
-  );
+  assert.equal((await api.post("/api-token-auth/", "admin", { "content-type": "text/plain" })).status, 415);
   assert.equal((await api.get("/api-token-auth/")).status, 405);
 });

@@ -53,7 +53,9 @@ const transports = [
 
 for (const { from, arriving, trust, session, secure } of transports) {
   test(`cookies for a request from ${from}`, async (t) => {
-    const api = await serve(t, { settings: trust === "" ? {} : { LATCHKEY_TRUSTED_PROXIES: trust } });
+    const api = await serve(t, {
+      settings: { LATCHKEY_CLEARTEXT_LOGINS: "allow", ...(trust === "" ? {} : { LATCHKEY_TRUSTED_PROXIES: trust }) },
+    });
 
     const loggedIn = await arrive(api, "/api/session/", { ...arriving, method: "POST", body: admin });
     assert.equal(loggedIn.status, 201);

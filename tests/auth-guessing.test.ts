@@ -211,7 +211,10 @@ test("guesses count for the account from wherever they come, and for the address
   const logIn = (address: string, username: string, password: string) =>
     arrive(api, "/api/token/", {
       method: "POST",
-      headers: [["X-Forwarded-For", address]],
+      headers: [
+        ["X-Forwarded-For", address],
+        ["X-Forwarded-Proto", "https"],
+      ],
       body: { username, password },
     });
 
@@ -235,6 +238,7 @@ test("nobody takes another address by writing one", async (t) => {
     arrive(api, "/api/token/", {
       method: "POST",
       peer: "203.0.113.7",
+      encrypted: true,
       headers: [
         ["X-Forwarded-For", `198.51.100.${turn}`],
         ["Forwarded", `for=198.51.100.${turn}`],

@@ -16,6 +16,7 @@ import { createLatchkey, type Latchkey } from "../service/latchkey.ts";
 import { ConfigError, readSettings, type Settings } from "../service/settings.ts";
 import { banner } from "./banner.ts";
 import { watchForCrashes } from "./crash.ts";
+import { cleartextNotice } from "./cleartext.ts";
 import { exits } from "./exit.ts";
 import { isAboutSettings } from "./failure.ts";
 import { workerMetrics } from "./worker-metrics.ts";
@@ -58,6 +59,8 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
 async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   const config = await loadConfigFile(process.cwd());
   const settings = readSettings(environment, config);
+  const notice = cleartextNotice(settings);
+  if (notice !== null && cluster.isPrimary) process.stderr.write(`${notice}\n`);
   if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers);
   // When the primary is gone nothing can be told to it any more, and Node ends its workers.
   cluster.worker?.on("error", () => undefined);

@@ -26,6 +26,8 @@ export interface ServiceCore {
   readonly sameSiteOrigins: readonly string[];
   /** What a credential that is limited to scopes may ask for at all; the endpoint's permission decides after that. Null: everything. */
   readonly scopesAllow: ScopesAllow | null;
+  /** Endpoints that log in do so from other hosts over cleartext too. */
+  readonly allowsCleartextLogins: boolean;
   /** Null where nobody listens. */
   readonly observe: Observer | null;
   /** Requests that wait for something. Those that are answered at once are never seen in flight. */

@@ -85,6 +85,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   consumes: optional(texts),
   refusesBrowserForms: optional(aBoolean),
   redirectsFor: optional(texts),
+  logsIn: optional(aBoolean),
   bodyOptional: optional(aBoolean),
   produces: optional(text),
   documentation: optional(anObject),

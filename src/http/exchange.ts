@@ -39,6 +39,8 @@ export interface EndpointFacts {
   readonly refusesBrowserForms?: boolean;
   /** The media types, besides those of the formats, that a caller may ask for because it is sent elsewhere: a form of a page is answered with a redirect. */
   readonly redirectsFor?: readonly string[];
+  /** It takes a password or gives a credential: from another host only over TLS, unless the service allows cleartext. */
+  readonly logsIn?: boolean;
   /** A body may be left out. */
   readonly bodyOptional?: boolean;
   /**

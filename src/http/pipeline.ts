@@ -1,5 +1,6 @@
 import { isUnsafe, requireSameSite } from "../auth/cross-site.ts";
 import type { Witness } from "../auth/explanation.ts";
+import { requireSecureTransport } from "../auth/transport.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { decideOn } from "../permission/decision.ts";
 import { Problem, problem } from "../problem/problem.ts";
@@ -68,6 +69,7 @@ class Way {
     const endpoint = requireEndpoint(match.route, call.method);
     if (endpoint === null) return answerOptions(call, match.route, service.allowedOrigins);
     const exchange = (this.exchange = new Exchange(service, call, endpoint, match.params));
+    if (endpoint.logsIn === true && !service.allowsCleartextLogins) requireSecureTransport(call);
     if (endpoint.access === "open") return this.#serve(exchange, endpoint);
     return after(service.chain.identify(call, (this.witness = findWitness(call))), (identified) => {
       exchange.identified = identified;

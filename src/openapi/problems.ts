@@ -83,6 +83,7 @@ function list(some: readonly ProblemCode[]): string {
 export function* problemsOnTheWay(endpoint: Endpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {
   const { access, method, path, consumes, produces, query } = endpoint;
   if (path.includes("{")) yield "not_found";
+  if (endpoint.logsIn === true) yield "insecure_transport";
   if (access !== "open") yield* problemsOfCredentials(endpoint, schemes);
   if (access !== "open" && access !== anyone) yield "permission_denied";
   if (produces === undefined) yield "not_acceptable";

@@ -12,6 +12,7 @@ export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
     defineEndpoint({
       method: "POST",
       path,
+      logsIn: true,
       access: ownOrAnyUnlimited,
       target: (exchange) => requireAccount(parts, exchange),
       documentation: documentation.issue,
@@ -37,6 +38,7 @@ export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
       path: "/api-token-auth/",
       access: "open",
       consumes: loginTypes,
+      logsIn: true,
       documentation: documentation.exchange,
       handle: (exchange) => exchangePassword(parts, exchange),
     }),

@@ -30,6 +30,7 @@ export function keyEndpoints(parts: Parts): readonly Endpoint[] {
     defineEndpoint({
       method: "POST",
       path,
+      logsIn: true,
       access: ownOrAnyUnlimited,
       target: (exchange) => requireAccount(parts, exchange),
       consumes: ["application/json"],

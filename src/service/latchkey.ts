@@ -150,6 +150,7 @@ export async function openLatchkey({
     secret: settings.secret,
     guessing: parts.guessing,
     scopesAllow,
+    allowCleartextLogins: settings.cleartextLogins === "allow",
     allowedOrigins: settings.allowedOrigins,
     ownOrigins: settings.publicURL === null ? [] : [new URL(settings.publicURL).origin],
     trustedProxies: settings.trustedProxies,

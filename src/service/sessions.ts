@@ -30,6 +30,7 @@ export function sessionEndpoints(parts: Parts): readonly Endpoint[] {
       method: "POST",
       path,
       access: "open",
+      logsIn: true,
       consumes: [...loginTypes, "application/xml"],
       redirectsFor: ["text/html"],
       documentation: documentation.logIn,

@@ -136,7 +136,8 @@ function checkSigningKeys({ signingKeys }: Readings): readonly string[] {
   }
 }
 
-function isLoopback(host: string): boolean {
+/** Whether nobody but this machine reaches an address. */
+export function isLoopback(host: string): boolean {
   return host.toLowerCase() === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 

@@ -213,6 +213,13 @@ export const settingsTable = {
     parse: filePath,
     meaning: "The PEM file of the certificate's private key.",
   },
+  cleartextLogins: {
+    name: "LATCHKEY_CLEARTEXT_LOGINS",
+    default: "refuse",
+    parse: oneOf("refuse", "allow"),
+    meaning:
+      "`allow`: logins from other hosts without TLS too, for a private network; Basic stays refused. Told at every start.",
+  },
   publicURL: {
     name: "LATCHKEY_PUBLIC_URL",
     default: null,

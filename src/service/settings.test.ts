@@ -91,6 +91,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     refreshFamilySeconds: 2_592_000,
     refreshGraceSeconds: 10,
     rotatesRefreshTokens: true,
+    cleartextLogins: "refuse",
     sessionIdleSeconds: 86_400,
     sessionSeconds: 1_209_600,
     signingKeysFile: null,

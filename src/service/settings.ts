@@ -47,6 +47,8 @@ export interface Settings {
   readonly workers: number;
   /** PEM texts that belong together. */
   readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Whether passwords are taken, and credentials given, from other hosts without TLS. */
+  readonly cleartextLogins: SettingValue<"cleartextLogins">;
   /** Without a slash at its end. */
   readonly publicURL: string | null;
   readonly issuer: string;
@@ -99,6 +101,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     issuers,
     workers: readings.workers.value,
     tls,
+    cleartextLogins: readings.cleartextLogins.value,
     publicURL: publicURL.value,
     issuer,
     compression: readings.compression.value === "on",

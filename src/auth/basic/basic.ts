@@ -1,9 +1,9 @@
 import { after, type Eventually } from "../../eventually.ts";
 import type { Call } from "../../http/call.ts";
-import { problem } from "../../problem/problem.ts";
 import { identityOf, type Account, type Accounts } from "../accounts.ts";
 import type { Passwords } from "../passwords.ts";
 import { accepted, rejected, type Scheme, type Verdict } from "../scheme.ts";
+import { requireSecureTransport } from "../transport.ts";
 import { parseBasicCredentials } from "./credentials.ts";
 import { makeVerifiedMemory } from "./verified-memory.ts";
 
@@ -23,7 +23,7 @@ export function basic({ accounts, passwords }: BasicOptions): Scheme {
 
   function authenticate(credential: string, call: Call): Eventually<Verdict> {
     // Before anything is looked at: a right password in cleartext must not be told from a wrong one.
-    if (!call.client.encrypted && !call.client.loopback) throw problem("insecure_transport");
+    requireSecureTransport(call);
     const key = memory.keyOf(credential);
     const remembered = memory.find(key, call.now);
     if (remembered === null) return verify(key, credential, call);
