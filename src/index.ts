@@ -100,13 +100,7 @@ export {
 } from "./auth/trusted-proxies.ts";
 export { basic, type BasicOptions } from "./auth/basic/basic.ts";
 export { session, type SessionOptions } from "./auth/session/session.ts";
-export {
-  sessions,
-  sessionsCollection,
-  type ListedSession,
-  type Sessions,
-  type SessionsOptions,
-} from "./auth/session/sessions.ts";
+export { sessions, sessionsCollection, type Sessions, type SessionsOptions } from "./auth/session/sessions.ts";
 export { token, type TokenOptions } from "./auth/token/token.ts";
 export { apiTokens, apiTokensCollection, type APITokens, type ListedToken } from "./auth/token/api-tokens.ts";
 export { namedKeys, namedKeysCollection, type ListedKey, type NamedKeys } from "./auth/token/named-keys.ts";
@@ -128,6 +122,9 @@ export {
   type TokenPairs,
   type TokenPairsOptions,
 } from "./auth/bearer/token-pairs.ts";
+export { familiesCollection } from "./auth/bearer/families.ts";
+export { mergeLogins, placeOf, type ListedLogin, type LoginPage } from "./auth/logins.ts";
+export { readPage, type Listing, type PageQuery, type ReadPage } from "./http/paging.ts";
 export { deadFamiliesCollection, refreshUsesCollection } from "./auth/bearer/refresh-uses.ts";
 export { makeRevocations, revocationsCollection, type Revocations } from "./auth/revocation.ts";
 export {

@@ -41,6 +41,14 @@ export type Observation =
     }
   /** A refresh token came back after its window: the family has ended. */
   | { readonly kind: "refresh_reuse"; readonly requestId: string; readonly userId: number; readonly family: string }
+  /** Somebody has ended logins of a user: one, all, or all but their own. */
+  | {
+      readonly kind: "logins_ended";
+      readonly requestId: string;
+      readonly userId: number;
+      readonly which: "one" | "all" | "others";
+      readonly by: number;
+    }
   /** An identity from outside was seen for the first time and is an account's from now on; `issuer` is empty for the proxy. */
   | { readonly kind: "identity_bound"; readonly issuer: string; readonly subject: string; readonly userId: number }
   /** An identity from outside was refused, because its username or its e-mail is an account's that it must not claim. `userId`: whose name it is; null where it is the e-mail. */

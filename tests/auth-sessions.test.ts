@@ -107,6 +107,7 @@ test("a user sees their sessions and ends one or all; another user's are out of 
   for (const each of listed.json)
     assert.deepEqual(Object.keys(each), [
       "id",
+      "kind",
       "created_at",
       "last_seen_at",
       "expires_at",

@@ -10,13 +10,13 @@ interface Output {
 export function addSessionCommands(session: Command): void {
   session
     .command("list")
-    .description("list a user's sessions")
+    .description("list a user's logins, by sessions and by tokens")
     .argument("<user>")
     .option("--json", "answer in JSON")
     .action(list);
   session
     .command("end")
-    .description("end all sessions of a user, or one")
+    .description("end all logins of a user, or one")
     .argument("<user>")
     .argument("[session]", "its id, as session list shows it; write -- before one that begins with -")
     .option("--json", "answer in JSON")
@@ -26,15 +26,19 @@ export function addSessionCommands(session: Command): void {
 function list(user: string, { json = false }: Output): Promise<void> {
   return withOperator(async (operator) => {
     const id = await requireUserId(operator, user);
-    const sessions = (await requireDone(operator, "GET", `/users/${id}/sessions`)) as readonly Shown[];
-    await showList(json, [sessions], ["id", "created_at", "last_seen_at", "expires_at", "address", "user_agent"]);
+    const sessions = (await requireDone(operator, "GET", `/users/${id}/sessions?limit=1000`)) as readonly Shown[];
+    await showList(
+      json,
+      [sessions],
+      ["id", "kind", "created_at", "last_seen_at", "expires_at", "address", "user_agent"],
+    );
   });
 }
 
 function end(user: string, session: string | undefined, { json = false }: Output): Promise<void> {
   return withOperator(async (operator) => {
     const id = await requireUserId(operator, user);
-    const before = (await requireDone(operator, "GET", `/users/${id}/sessions`)) as readonly unknown[];
+    const before = (await requireDone(operator, "GET", `/users/${id}/sessions?limit=1000`)) as readonly unknown[];
     const one = session === undefined ? "" : `/${encodeURIComponent(session)}`;
     await requireDone(operator, "DELETE", `/users/${id}/sessions${one}`);
     const ended = session === undefined ? before.length : 1;

@@ -88,6 +88,17 @@ function lineOf(observation: Observation, level: LogLevel): Record<string, unkno
         user_id: observation.userId,
         family: observation.family,
       };
+    case "logins_ended":
+      if (level === "error") return null;
+      return {
+        time,
+        level: "info",
+        event: "logins_ended",
+        request_id: observation.requestId,
+        user_id: observation.userId,
+        which: observation.which,
+        by: observation.by,
+      };
     case "identity_bound":
       if (level === "error") return null;
       return {

@@ -25,7 +25,7 @@ export function makeMetrics(): Metrics {
   const routes = new Map<string | null, Map<string, Series>>();
   const problems = new Map<string, number>();
   const refusals = new Map<string, number>();
-  const counts = { faults: 0, errors: 0, reuses: 0, dropped: 0, bound: 0, notBound: 0 };
+  const counts = { faults: 0, errors: 0, reuses: 0, dropped: 0, bound: 0, notBound: 0, ended: 0 };
 
   function takeRequest({ method, route, status, code, durationMs }: Extract<Observation, { kind: "request" }>): void {
     const series = seriesFor(route, methods.has(method) ? method : "other");
@@ -65,6 +65,9 @@ export function makeMetrics(): Metrics {
           break;
         case "identity_header_dropped":
           counts.dropped++;
+          break;
+        case "logins_ended":
+          counts.ended++;
           break;
         case "identity_bound":
           counts.bound++;
@@ -114,6 +117,7 @@ export function makeMetrics(): Metrics {
         counter("latchkey_errors_total", "Errors outside of requests: the store, a feed, a file.", counts.errors),
         counter("latchkey_refresh_reuses_total", "Refresh tokens used again after their window.", counts.reuses),
         counter("latchkey_identity_headers_dropped_total", "Identity headers from untrusted peers.", counts.dropped),
+        counter("latchkey_logins_ended_total", "Times that somebody ended logins of a user.", counts.ended),
         counter(
           "latchkey_identities_bound_total",
           "Identities from outside that were bound to an account.",

@@ -64,6 +64,26 @@ export function readListRequest(
   return { filters, sort, limit, cursor: once.get("cursor") ?? null, fields };
 }
 
+/** Reads `?limit=` and `?cursor=` alone, for a list that can be asked for nothing else. */
+export function readPageRequest(
+  parameters: readonly (readonly [name: string, value: string])[],
+): Pick<ListRequest, "limit" | "cursor"> | { readonly issues: readonly Issue[] } {
+  const issues: Issue[] = [];
+  const once = new Map<string, string>();
+  for (const [name, value] of parameters) {
+    const isKnown = name === "limit" || name === "cursor";
+    if (!isKnown)
+      issues.push({ pointer: `?${name}`, code: "unknown_parameter", detail: "There is no such parameter." });
+    else if (once.has(name))
+      issues.push({ pointer: `?${name}`, code: "repeated", detail: "The parameter must be given once." });
+    once.set(name, value);
+  }
+  const limit = readLimit(once.get("limit"));
+  if (limit instanceof Flaw) issues.push({ pointer: "?limit", code: limit.code, detail: limit.detail });
+  if (issues.length > 0 || limit instanceof Flaw) return { issues };
+  return { limit, cursor: once.get("cursor") ?? null };
+}
+
 /** Reads `?fields=` alone, for a single record. */
 export function readFieldsRequest(
   resource: Resource,

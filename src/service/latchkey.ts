@@ -4,6 +4,7 @@ import {
   bindingsCollection,
   createService,
   deadFamiliesCollection,
+  familiesCollection,
   namedKeysCollection,
   makeMetrics,
   openapiDocument,
@@ -23,11 +24,12 @@ import { apiTokenEndpoints } from "./api-token.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
 import { keyEndpoints } from "./keys.ts";
+import { loginListEndpoints } from "./logins.ts";
 import { metricsEndpoint, serviceMetrics, tellAlone, type ServiceMetrics } from "./metrics.ts";
 import { mountedItems, mountedOrders } from "./orders.ts";
 import { makeLoginParts, type Parts } from "./parts.ts";
 import { chosenSchemes } from "./schemes.ts";
-import { sessionEndpoints, sessionListEndpoints } from "./sessions.ts";
+import { sessionEndpoints } from "./sessions.ts";
 import { ConfigError, type SchemeName, type Settings } from "./settings.ts";
 import { systemEndpoints } from "./system.ts";
 import { tokenEndpoints } from "./tokens.ts";
@@ -125,7 +127,7 @@ export async function openLatchkey({
     ...loginSchemes.flatMap((scheme) => (settings.schemes.includes(scheme) ? logins[scheme] : [])),
     ...accountEndpoints(parts),
     ...keyEndpoints(parts),
-    ...sessionListEndpoints(parts),
+    ...loginListEndpoints(parts),
     protectedEndpoint(parts),
     ...systemEndpoints(parts, readiness, openapi),
     metricsEndpoint(gatherMetrics ?? (() => tellAlone(metrics))),
@@ -145,6 +147,7 @@ export async function openLatchkey({
       namedKeysCollection,
       refreshUsesCollection,
       deadFamiliesCollection,
+      familiesCollection,
       revocationsCollection,
     ],
     secret: settings.secret,

@@ -4,6 +4,7 @@ import {
   apiTokens,
   apiTokensCollection,
   derivedSigningKeys,
+  familiesCollection,
   makeGuessing,
   makePasswords,
   makeRevocations,
@@ -69,7 +70,7 @@ export function makeLoginParts(settings: Settings, store: Store, observe: Observ
   const revocations = makeRevocations({
     store,
     accessSeconds: settings.accessSeconds,
-    endWithGeneration: [sessionsCollection],
+    endWithGeneration: [sessionsCollection, familiesCollection],
     endWithAccount: [apiTokensCollection, namedKeysCollection],
   });
   const keys =

@@ -4,7 +4,6 @@ import {
   defineResource,
   formType,
   prefersRedirect,
-  problem,
   requireDraft,
   requireSameSite,
   text,
@@ -13,8 +12,6 @@ import {
   type Exchange,
   type Reply,
 } from "../index.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
-import { requireAccount } from "./accounts.ts";
 import { clearedSessionCookie, requireOneCookie, sessionCookie, sessionCookieName } from "./cookies.ts";
 import { credentials, loginFields, loginTypes, logInWith, requireLogin } from "./credentials.ts";
 import { objectSchema, orNull, textSchema, timeSchema, userSchema, type Documentation } from "./descriptions.ts";
@@ -54,45 +51,6 @@ export function sessionEndpoints(parts: Parts): readonly Endpoint[] {
     }),
   ];
 }
-
-/** The list of one's logins, and ending them. */
-export function sessionListEndpoints(parts: Parts): readonly Endpoint[] {
-  return [
-    defineEndpoint({
-      method: "GET",
-      path: "/users/{id}/sessions",
-      access: ownOrAny,
-      documentation: documentation.list,
-      handle: (exchange) => list(parts, exchange),
-    }),
-    defineEndpoint({
-      method: "DELETE",
-      path: "/users/{id}/sessions",
-      access: ownOrAnyUnlimited,
-      target: (exchange) => requireAccount(parts, exchange),
-      documentation: documentation.endAll,
-      handle: (exchange) => endAll(parts, exchange),
-    }),
-    defineEndpoint({
-      method: "DELETE",
-      path: "/users/{id}/sessions/{session_id:text}",
-      access: ownOrAnyUnlimited,
-      target: (exchange) => requireAccount(parts, exchange),
-      documentation: documentation.endOne,
-      handle: (exchange) => endOne(parts, exchange),
-    }),
-  ];
-}
-
-const listedSession = objectSchema("session", {
-  id: textSchema,
-  created_at: timeSchema,
-  last_seen_at: timeSchema,
-  expires_at: timeSchema,
-  address: textSchema,
-  user_agent: orNull(textSchema),
-  current: { type: "boolean", description: "The caller came with this one." },
-});
 
 const documentation = {
   logIn: {
@@ -136,18 +94,6 @@ const documentation = {
     },
     problems: ["cross_site", "duplicate_credentials"],
   },
-  list: {
-    summary: "List a user's sessions",
-    tag: "users",
-    responses: {
-      200: {
-        description: "All that have not ended.",
-        schema: { type: "array", items: listedSession, xml: { name: "sessions", wrapped: true } },
-      },
-    },
-  },
-  endAll: { summary: "End all sessions of a user", tag: "users", responses: { 204: { description: "Ended." } } },
-  endOne: { summary: "End one session of a user", tag: "users", responses: { 204: { description: "Ended." } } },
 } satisfies Record<string, Documentation>;
 
 /** No other site may make a browser log in, or out. */
@@ -189,7 +135,7 @@ async function logInByForm(parts: Parts, exchange: Exchange): Promise<Reply> {
 }
 
 async function start(parts: Parts, { call }: Exchange, account: Account): Promise<Reply> {
-  const created = await parts.sessions.create(account, call);
+  const created = await parts.sessions.create(account, call, call.cookie(sessionCookieName(call)) ?? null);
   const user = await requireUser(parts, account.id);
   return {
     status: 201,
@@ -216,24 +162,4 @@ async function logOut(parts: Parts, { call }: Exchange): Promise<Reply> {
   const cookie = requireOneCookie(call, sessionCookieName(call));
   if (cookie !== null) await parts.sessions.end(cookie);
   return { status: 204, cache: "no-store", headers: [clearedSessionCookie(call)] };
-}
-
-async function list(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const account = await requireAccount(parts, exchange);
-  const { sessionId = null } = exchange.requireIdentity();
-  const value = await parts.sessions.list(account.id, sessionId, exchange.call.now);
-  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "sessions", items: "session" } };
-}
-
-async function endAll(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const account = await requireAccount(parts, exchange);
-  await parts.sessions.endAll(account.id);
-  return { status: 204, cache: "no-store" };
-}
-
-async function endOne(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const account = await requireAccount(parts, exchange);
-  const ended = await parts.sessions.endOne(account.id, exchange.params["session_id"] as string);
-  if (!ended) throw problem("not_found");
-  return { status: 204, cache: "no-store" };
 }

@@ -29,7 +29,7 @@ export function basic({ accounts, passwords }: BasicOptions): Scheme {
     if (remembered === null) return verify(key, credential, call);
     return after(accounts.find(remembered.id), (account) => {
       if (account !== null && account.active && isSameLogin(account, remembered))
-        return accepted(identityOf(account, name));
+        return accepted(identityOf(account, name, { authTime: call.now }));
       memory.forget(key);
       return verify(key, credential, call);
     });
@@ -42,7 +42,7 @@ export function basic({ accounts, passwords }: BasicOptions): Scheme {
     const pending = running.get(key);
     const shared = pending === undefined ? null : await pending.catch(() => null);
     const account = shared ?? (await verifyAlone(key, call, parsed.username, parsed.password));
-    return account === null ? wrong : accepted(identityOf(account, name));
+    return account === null ? wrong : accepted(identityOf(account, name, { authTime: call.now }));
   }
 
   async function verifyAlone(key: string, call: Call, username: string, password: string): Promise<Account | null> {

@@ -62,11 +62,20 @@ function signed(header: unknown, claims: unknown, key: KeyObject = keys.signing.
 test("a token stands for its account without any database", async () => {
   const access = make();
 
-  const verdict = await access.verify(await access.issue(ada, "family", now), now);
+  const verdict = await access.verify(await access.issue(ada, "family", now, seconds - 60), now);
 
+  const login = { family: "family", authTime: now - 60_000 };
   assert.deepEqual(verdict, {
     kind: "accepted",
-    identity: { id: 7, username: "ada", role: "admin", scheme: "bearer", scopes: null, expiresAt: now + 300_000 },
+    identity: {
+      id: 7,
+      username: "ada",
+      role: "admin",
+      scheme: "bearer",
+      scopes: null,
+      expiresAt: now + 300_000,
+      ...login,
+    },
   });
 });
 

@@ -6,7 +6,7 @@ import type { Account } from "../accounts.ts";
 import type { SigningKeys } from "../keys.ts";
 import type { RevocableClaims, Revocations } from "../revocation.ts";
 import { accepted, rejected, type Verdict } from "../scheme.ts";
-import { verifyJWT, type JWTRules } from "./jwt.ts";
+import { isTime, verifyJWT, type JWTRules } from "./jwt.ts";
 
 /** The `typ` of access tokens (RFC 9068 §2.1). */
 export const accessType = "at+jwt";
@@ -22,8 +22,8 @@ export interface AccessTokensOptions {
 /** Makes access tokens and says who comes with one. */
 export interface AccessTokens {
   readonly lifetimeSeconds: number;
-  /** A token for the account, of that refresh family. `now` in milliseconds. */
-  issue(account: Account, family: string, now: number): Promise<string>;
+  /** A token for the account, of that refresh family, which began at `authTime` (seconds since the epoch; null: not known). `now` in milliseconds. */
+  issue(account: Account, family: string, now: number, authTime?: number | null): Promise<string>;
   /** Who the token stands for; answered at once for a token that was verified before. Reads no database. */
   verify(token: string, now: number): Eventually<Verdict>;
 }
@@ -59,10 +59,19 @@ export function accessTokens({ keys, issuer, lifetimeSeconds, revocations }: Acc
     const own = readClaims(verified.claims);
     if (own === null) return rejected("malformed");
     const { userId: sub, iat, exp } = verified;
-    const { username, role, gen, roleChanges, fam } = own;
+    const { username, role, gen, roleChanges, fam, authTime } = own;
     // Never older than the lifetime that is set now: revocations are kept only for so long.
     const expiresAt = Math.min(exp, iat + lifetimeSeconds) * 1000;
-    const identity: Identity = { id: sub, username, role, scheme: "bearer", scopes: null, expiresAt };
+    const identity: Identity = {
+      id: sub,
+      username,
+      role,
+      scheme: "bearer",
+      scopes: null,
+      expiresAt,
+      family: fam,
+      ...authTime,
+    };
     const entry: Remembered = { verdict: accepted(identity), claims: { sub, gen, role, roleChanges, fam }, expiresAt };
     const verdict = standing(entry, now);
     if (verdict.kind === "accepted" && version === keys.version) remember(token, entry);
@@ -89,14 +98,24 @@ export function accessTokens({ keys, issuer, lifetimeSeconds, revocations }: Acc
 
   return {
     lifetimeSeconds,
-    issue({ id, username, role, generation, roleChanges }, family, now) {
+    issue({ id, username, role, generation, roleChanges }, family, now, authTime = null) {
       const iat = Math.floor(now / 1000);
       // Once: between two looks another may have become the one that signs.
       const { alg, kid, privateKey } = keys.signing;
       const sub = String(id);
       const claims = { iss: issuer, aud: issuer, sub, iat, exp: iat + lifetimeSeconds, jti: randomUUID() };
+      const loggedIn = authTime === null ? {} : { auth_time: authTime };
       // SimpleJWT's name for the subject, which its clients read.
-      return new SignJWT({ ...claims, user_id: sub, username, role, gen: generation, rch: roleChanges, fam: family })
+      return new SignJWT({
+        ...claims,
+        ...loggedIn,
+        user_id: sub,
+        username,
+        role,
+        gen: generation,
+        rch: roleChanges,
+        fam: family,
+      })
         .setProtectedHeader({ alg, typ: accessType, kid })
         .sign(privateKey);
     },
@@ -112,10 +131,18 @@ export function accessTokens({ keys, issuer, lifetimeSeconds, revocations }: Acc
 }
 
 /** The claims that only access tokens have; null where one is missing or of the wrong type. */
-function readClaims({ username, role, gen, rch = 0, fam }: Readonly<Record<string, unknown>>): OwnClaims | null {
+function readClaims({
+  username,
+  role,
+  gen,
+  rch = 0,
+  fam,
+  auth_time,
+}: Readonly<Record<string, unknown>>): OwnClaims | null {
   if (typeof username !== "string" || (role !== "user" && role !== "admin") || typeof fam !== "string") return null;
   if (!Number.isSafeInteger(gen) || !Number.isSafeInteger(rch)) return null;
-  return { username, role, gen: gen as number, roleChanges: rch as number, fam };
+  const authTime = isTime(auth_time) ? { authTime: auth_time * 1000 } : {};
+  return { username, role, gen: gen as number, roleChanges: rch as number, fam, authTime };
 }
 
 interface OwnClaims {
@@ -127,6 +154,8 @@ interface OwnClaims {
   readonly roleChanges: number;
   /** The refresh family. */
   readonly fam: string;
+  /** When its login was, in milliseconds, where the token says it. */
+  readonly authTime: { readonly authTime?: number };
 }
 
 const expired = rejected("expired", "The token has expired.");

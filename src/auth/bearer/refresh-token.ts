@@ -3,7 +3,7 @@ import { SignJWT } from "jose/jwt/sign";
 import { hmac, type Secret } from "../../crypto/secret.ts";
 import type { Account } from "../accounts.ts";
 import { rejected, type Rejection } from "../scheme.ts";
-import { verifyJWT, type JWTRules } from "./jwt.ts";
+import { isTime, verifyJWT, type JWTRules } from "./jwt.ts";
 
 /** The `typ` of refresh tokens. */
 export const refreshType = "rt+jwt";
@@ -21,6 +21,8 @@ export interface RefreshToken {
   readonly exp: number;
   /** When the family ends, however often it is refreshed. */
   readonly familyExp: number;
+  /** The login that all of them come from; null in tokens from before it was told. */
+  readonly authTime: number | null;
 }
 
 export interface RefreshTokensOptions {
@@ -61,6 +63,7 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
         iat,
         exp: Math.min(iat + refreshSeconds, familyExp),
         familyExp,
+        authTime: iat,
       };
     },
     succeed(parent, nonce, usedAt) {
@@ -68,7 +71,7 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
       const jti = hmac(successorKey, `${parent.jti}|${nonce}`).toString("base64url");
       return { ...parent, jti, iat, exp: Math.min(iat + refreshSeconds, parent.familyExp) };
     },
-    sign({ userId, jti, family, generation, iat, exp, familyExp }) {
+    sign({ userId, jti, family, generation, iat, exp, familyExp, authTime }) {
       const claims = {
         iss: issuer,
         aud: issuer,
@@ -79,6 +82,7 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
         iat,
         exp,
         fexp: familyExp,
+        ...(authTime === null ? {} : { auth_time: authTime }),
       };
       return new SignJWT(claims).setProtectedHeader({ alg: "HS256", typ: refreshType }).sign(key);
     },
@@ -86,10 +90,11 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
       const verified = await verifyJWT(text, rules, now);
       if (verified.kind === "rejected") return verified;
       const { userId, jti, iat, exp, claims } = verified;
-      const { fam: family, gen: generation, fexp: familyExp } = claims;
+      const { fam: family, gen: generation, fexp: familyExp, auth_time: authTime = null } = claims;
       if (typeof family !== "string" || typeof generation !== "number" || typeof familyExp !== "number")
         return rejected("malformed");
-      return { kind: "refresh", userId, jti, family, generation, iat, exp, familyExp };
+      if (authTime !== null && !isTime(authTime)) return rejected("malformed");
+      return { kind: "refresh", userId, jti, family, generation, iat, exp, familyExp, authTime };
     },
   };
 }

@@ -1,8 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { digest } from "../../crypto/secret.ts";
+import type { Call } from "../../http/call.ts";
 import type { Change, Collection, Outcome, Store, Where } from "../../store/store.ts";
 import { accountsCollection } from "../accounts.ts";
+import { maxLogins } from "../logins.ts";
 import type { Revocations } from "../revocation.ts";
+import type { TokenFamilies } from "./families.ts";
 import type { RefreshToken } from "./refresh-token.ts";
 
 /** Refresh tokens that were used up; the key is a hash of the token's `jti`. A login leaves nothing here. */
@@ -40,18 +43,20 @@ export type Use =
 export interface RefreshUsesOptions {
   readonly store: Store;
   readonly revocations: Pick<Revocations, "endFamily">;
+  readonly families: TokenFamilies;
+  readonly refreshSeconds: number;
   readonly graceSeconds: number;
 }
 
 /** What the database knows of refresh tokens: which were used up, and which families are dead. Times in milliseconds. */
 export interface RefreshUses {
-  useUp(token: RefreshToken, now: number): Promise<Use>;
-  /** What has become of the token so far; uses nothing up. Its account is the caller's to look at. */
-  look(token: RefreshToken, now: number): Promise<Use | { readonly kind: "unused" }>;
+  useUp(token: RefreshToken, call: Call): Promise<Use>;
+  /** Notes a use of the token, and what has become of it so far; uses nothing up. Its account is the caller's to look at. */
+  look(token: RefreshToken, call: Call): Promise<Use | { readonly kind: "unused" }>;
   /** Whether the token could still be used for the first time; its account is the caller's to look at. */
   isFresh(token: RefreshToken): Promise<boolean>;
   /** Ends the family and its access tokens; false where it had ended before. */
-  endFamily(token: RefreshToken, now: number): Promise<boolean>;
+  endFamily(token: Pick<RefreshToken, "family" | "familyExp">, now: number): Promise<boolean>;
   /** Erases the nonces of windows that closed two seconds ago. */
   sweep(now: number): Change[];
   /** Removes what concerns only tokens that have expired. */
@@ -65,7 +70,13 @@ const slackMs = 3_600_000;
 const sweepSlackMs = 2000;
 
 /** The uses in a store. */
-export function refreshUses({ store, revocations, graceSeconds }: RefreshUsesOptions): RefreshUses {
+export function refreshUses({
+  store,
+  revocations,
+  families,
+  refreshSeconds,
+  graceSeconds,
+}: RefreshUsesOptions): RefreshUses {
   const isOpen = (usedAt: number, now: number) => now < usedAt + graceSeconds * 1000;
 
   async function readUse(token: RefreshToken, now: number): Promise<Use | null> {
@@ -76,12 +87,48 @@ export function refreshUses({ store, revocations, graceSeconds }: RefreshUsesOpt
     return nonce === null || !isOpen(usedAt, now) ? { kind: "reused" } : { kind: "used", nonce, usedAt };
   }
 
+  /** Ends the oldest families of a user who has too many of them. */
+  async function endOldest(userId: number, now: number): Promise<void> {
+    for (const family of await families.beyond(userId, maxLogins, now)) {
+      const found = await families.find(userId, family);
+      if (found !== null) await endFamily(found, now);
+    }
+  }
+
+  async function endFamily(
+    { family, familyExp }: Pick<RefreshToken, "family" | "familyExp">,
+    now: number,
+  ): Promise<boolean> {
+    const ended = { expires_at: timeText(familyExp * 1000 + slackMs) };
+    const outcome = await store.write({
+      changes: [
+        { kind: "insert", collection: deadFamiliesCollection, key: family, values: ended },
+        {
+          kind: "updateAll",
+          collection: refreshUsesCollection,
+          where: { all: [equals("family", family), hasNonce] },
+          values: { nonce: null },
+        },
+        ...families.forget(family),
+        ...revocations.endFamily(family, now),
+      ],
+    });
+    if (outcome.kind !== "written" && outcome.kind !== "taken") throw unexpected(outcome);
+    return outcome.kind === "written";
+  }
+
   return {
-    async useUp(token, now) {
+    endFamily,
+    async useUp(token, call) {
+      const { now } = call;
       const nonce = randomBytes(16).toString("base64url");
-      const outcome = await store.write({ changes: firstUse(token, nonce, now) });
+      const successorExpiresAt = Math.min(now + refreshSeconds * 1000, token.familyExp * 1000);
+      const outcome = await store.write({
+        changes: [...firstUse(token, nonce, now), ...families.use(token, call, successorExpiresAt)],
+      });
       switch (outcome.kind) {
         case "written":
+          if (outcome.rows[FIRST_USE]!.record["uses"] === 1) await endOldest(token.userId, now);
           return { kind: "used", nonce, usedAt: now };
         case "taken":
           return (await readUse(token, now)) ?? { kind: "ended" }; // gone with its account
@@ -92,36 +139,21 @@ export function refreshUses({ store, revocations, graceSeconds }: RefreshUsesOpt
           throw unexpected(outcome);
       }
     },
-    async look(token, now) {
-      if ((await store.find(deadFamiliesCollection, token.family)) !== null) return { kind: "ended" };
-      return (await readUse(token, now)) ?? { kind: "unused" };
+    async look(token, call) {
+      const known = await readUse(token, call.now);
+      const [isLiving, isActive] = requireLiving(token);
+      const noted = await store.write({
+        changes: [isLiving, isActive, ...families.use(token, call, token.exp * 1000)],
+      });
+      if (noted.kind !== "written") return { kind: "ended" };
+      if (noted.rows[2]!.record["uses"] === 1) await endOldest(token.userId, call.now);
+      return known ?? { kind: "unused" };
     },
     async isFresh(token) {
       return (
         (await store.find(refreshUsesCollection, keyOf(token))) === null &&
         (await store.find(deadFamiliesCollection, token.family)) === null
       );
-    },
-    async endFamily({ family, familyExp }, now) {
-      const outcome = await store.write({
-        changes: [
-          {
-            kind: "insert",
-            collection: deadFamiliesCollection,
-            key: family,
-            values: { expires_at: timeText(familyExp * 1000 + slackMs) },
-          },
-          {
-            kind: "updateAll",
-            collection: refreshUsesCollection,
-            where: { all: [equals("family", family), hasNonce] },
-            values: { nonce: null },
-          },
-          ...revocations.endFamily(family, now),
-        ],
-      });
-      if (outcome.kind !== "written" && outcome.kind !== "taken") throw unexpected(outcome);
-      return outcome.kind === "written";
     },
     sweep(now) {
       const closed: Where = {
@@ -140,25 +172,32 @@ export function refreshUses({ store, revocations, graceSeconds }: RefreshUsesOpt
     },
     prune(now) {
       const where: Where = { column: "expires_at", operator: "lte", value: timeText(now) };
-      return [refreshUsesCollection, deadFamiliesCollection].map((collection) => ({
+      const expired = [refreshUsesCollection, deadFamiliesCollection].map((collection): Change => ({
         kind: "deleteAll",
         collection,
         where,
       }));
+      return [...expired, ...families.prune(now)];
     },
   };
 }
 
 /** The first use: it succeeds once, whichever process tries, and only for a living family of a living account. */
 function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
-  const { userId, family, generation, exp } = token;
+  const { userId, family, exp } = token;
+  const values = { user_id: userId, family, nonce, used_at: timeText(now), expires_at: timeText(exp * 1000 + slackMs) };
+  return [...requireLiving(token), { kind: "insert", collection: refreshUsesCollection, key: keyOf(token), values }];
+}
+
+/** Where the family stands among the changes of a first use. */
+const FIRST_USE = 3;
+
+function requireLiving({ userId, family, generation }: RefreshToken): readonly [Change, Change] {
   const ofAccount: Where = { any: [equals("generation", generation), equals("kept_family", family)] };
   const living: Where = { all: [equals("id", userId), equals("active", true), ofAccount] };
-  const values = { user_id: userId, family, nonce, used_at: timeText(now), expires_at: timeText(exp * 1000 + slackMs) };
   return [
     { kind: "require", collection: deadFamiliesCollection, where: equals("id", family), atMost: 0, name: "family" },
     { kind: "require", collection: accountsCollection, where: living, atLeast: 1, name: "account" },
-    { kind: "insert", collection: refreshUsesCollection, key: keyOf(token), values },
   ];
 }
 

@@ -15,6 +15,7 @@ import { derivedSigningKeys } from "../keys.ts";
 import { makeRevocations, revocationsCollection } from "../revocation.ts";
 import type { Rejection } from "../scheme.ts";
 import { accessTokens } from "./access.ts";
+import { familiesCollection } from "./families.ts";
 import { deadFamiliesCollection, refreshUsesCollection } from "./refresh-uses.ts";
 import { tokenPairs, type FreshAccess, type TokenPair, type TokenPairsOptions } from "./token-pairs.ts";
 
@@ -23,7 +24,13 @@ const issuer = "https://api.example";
 
 async function server(file = ":memory:", more: Partial<TokenPairsOptions> = {}) {
   const store = sqliteStore({ path: file });
-  await store.open([accountsCollection, revocationsCollection, refreshUsesCollection, deadFamiliesCollection]);
+  await store.open([
+    accountsCollection,
+    revocationsCollection,
+    refreshUsesCollection,
+    deadFamiliesCollection,
+    familiesCollection,
+  ]);
   const revocations = makeRevocations({ store, accessSeconds: 300, endWithGeneration: [], endWithAccount: [] });
   await revocations.open();
   const secret = new Secret("a secret of the server, long enough");

@@ -6,6 +6,7 @@ import { identityOf, type Account, type Accounts } from "../accounts.ts";
 import type { Revocations } from "../revocation.ts";
 import { accepted, rejected, type Rejection, type Verdict } from "../scheme.ts";
 import { type AccessTokens } from "./access.ts";
+import { tokenFamilies, type TokenFamilies } from "./families.ts";
 import { readType } from "./jwt.ts";
 import { refreshTokens, refreshType, type RefreshToken } from "./refresh-token.ts";
 import { refreshUses } from "./refresh-uses.ts";
@@ -50,6 +51,10 @@ export interface TokenPairs {
   refresh(token: string, call: Call): Promise<TokenPair | FreshAccess | Rejection>;
   /** Logs out: ends the family and its access tokens, also where the token was used up or has expired. Texts that are not ours do nothing. */
   end(token: string, now: number): Promise<void>;
+  /** The living families of a user that have been used. */
+  list: TokenFamilies["list"];
+  /** Ends one of those; false where the user has none of that name. */
+  endOne(userId: number, family: string, now: number): Promise<boolean>;
   /** Whether an access or refresh token would be taken now. Uses nothing up. */
   verify(token: string, call: Call): Promise<Verdict>;
   /** Erases what closed windows leave behind; for the timer, every second or so, and at the start. */
@@ -62,17 +67,18 @@ export interface TokenPairs {
 export function tokenPairs(options: TokenPairsOptions): TokenPairs {
   const { accounts, access, rotates = true, observe } = options;
   const tokens = refreshTokens(options);
-  const uses = refreshUses(options);
+  const families = tokenFamilies(options);
+  const uses = refreshUses({ ...options, families });
 
   async function pair(account: Account, token: RefreshToken, now: number): Promise<TokenPair> {
     const [alone, refresh] = await Promise.all([accessAlone(account, token, now), tokens.sign(token)]);
     return { ...alone, refresh, refreshExpiresAt: token.exp * 1000 };
   }
 
-  async function accessAlone(account: Account, { family }: RefreshToken, now: number): Promise<FreshAccess> {
+  async function accessAlone(account: Account, { family, authTime }: RefreshToken, now: number): Promise<FreshAccess> {
     return {
       kind: "issued",
-      access: await access.issue(account, family, now),
+      access: await access.issue(account, family, now, authTime),
       accessSeconds: access.lifetimeSeconds,
     };
   }
@@ -96,7 +102,7 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
       const standing = await read(text, call.now);
       if (standing.kind === "rejected") return standing;
       const { token, account } = standing;
-      const use = rotates ? await uses.useUp(token, call.now) : await uses.look(token, call.now);
+      const use = rotates ? await uses.useUp(token, call) : await uses.look(token, call);
       switch (use.kind) {
         case "unused":
           return accessAlone(account, token, call.now);
@@ -125,6 +131,11 @@ export function tokenPairs(options: TokenPairsOptions): TokenPairs {
       const { token, account } = standing;
       if (!(await uses.isFresh(token))) return rejected("revoked");
       return accepted(identityOf(account, "bearer", { expiresAt: token.exp * 1000 }));
+    },
+    list: families.list,
+    async endOne(userId, family, now) {
+      const found = await families.find(userId, family);
+      return found !== null && uses.endFamily(found, now);
     },
     sweep: uses.sweep,
     prune: uses.prune,

@@ -25,7 +25,8 @@ export function session({ sessions, accounts }: SessionOptions): Scheme {
 function judge(found: StoredSession, account: Account | null): Verdict {
   if (account === null || account.generation !== found.generation) return revoked;
   if (!account.active) return inactive;
-  return accepted(identityOf(account, "session", { expiresAt: found.expiresAt, sessionId: found.key }));
+  const { expiresAt, key: sessionId, createdAt: authTime } = found;
+  return accepted(identityOf(account, "session", { expiresAt, sessionId, authTime }));
 }
 
 const ended = "The session has ended. Log in again.";

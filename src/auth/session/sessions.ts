@@ -6,6 +6,7 @@ import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Change, Collection, Row, Store, Where } from "../../store/store.ts";
 import type { Account } from "../accounts.ts";
+import { loginPage, maxLogins, type ListedLogin, type LoginPage } from "../logins.ts";
 import { makeTouch } from "../touch.ts";
 
 /** Sessions; the key is a hash of the id, so nothing that is stored logs anyone in. */
@@ -33,20 +34,10 @@ export interface StoredSession {
   readonly key: string;
   readonly userId: number;
   readonly generation: number;
+  /** Its login, in milliseconds since the epoch. */
+  readonly createdAt: number;
   /** Its end however much it is used, in milliseconds since the epoch. */
   readonly expiresAt: number;
-}
-
-/** A session as its user sees it. */
-export interface ListedSession {
-  readonly id: string;
-  readonly created_at: string;
-  readonly last_seen_at: string;
-  readonly expires_at: string;
-  readonly address: string;
-  readonly user_agent: string | null;
-  /** The caller came with this one. */
-  readonly current: boolean;
 }
 
 export interface SessionsOptions {
@@ -60,24 +51,29 @@ export interface SessionsOptions {
 
 /** The sessions of a store. Times in milliseconds. */
 export interface Sessions {
-  /** A new session with a new id, whatever the caller came with. The id is for the cookie and is not kept. */
-  create(account: Account, call: Call): Promise<{ readonly id: string; readonly expiresAt: number }>;
+  /**
+   * A new session with a new id, whatever the caller came with. The id is for the cookie and is not kept. Ends the session with the id
+   * `before`, whose browser forgets it, and the oldest one where the user has too many.
+   */
+  create(
+    account: Account,
+    call: Call,
+    before?: string | null,
+  ): Promise<{ readonly id: string; readonly expiresAt: number }>;
   /** The living session of that id, and notes that it was used. */
   find(id: string, now: number): Eventually<StoredSession | null>;
   /** Logs out. An id that is unknown is fine. */
   end(id: string): Promise<void>;
-  /** The living sessions of a user, the newest first. `currentKey` is `identity.sessionId`. */
-  list(userId: number, currentKey: string | null, now: number): Promise<readonly ListedSession[]>;
+  /** The living sessions of a user. `currentKey` is `identity.sessionId`. */
+  list(userId: number, page: LoginPage, currentKey: string | null): Promise<readonly ListedLogin[]>;
   /** Ends a session of the user by its public id; false where the user has none of that id. */
   endOne(userId: number, publicId: string): Promise<boolean>;
-  endAll(userId: number): Promise<void>;
   /** Removes expired sessions; for the timer. */
   prune(now: number): Change[];
 }
 
 const idForm = /^[\w-]{43}$/;
 const maxUserAgent = 300;
-const maxListed = 1000;
 
 /** The sessions of a store. */
 export function sessions({ store, idleSeconds, lifetimeSeconds, observe }: SessionsOptions): Sessions {
@@ -88,15 +84,31 @@ export function sessions({ store, idleSeconds, lifetimeSeconds, observe }: Sessi
 
   function living(row: Row | null, now: number): StoredSession | null {
     if (row === null) return null;
-    const { id, user_id, generation, expires_at, last_seen_at } = row.record;
+    const { id, user_id, generation, created_at, expires_at, last_seen_at } = row.record;
     const expiresAt = Date.parse(expires_at as string);
     if (now >= expiresAt || now >= Date.parse(last_seen_at as string) + idleMs) return null;
     touch(id as string, last_seen_at as string, now);
-    return { key: id as string, userId: user_id as number, generation: generation as number, expiresAt };
+    const createdAt = Date.parse(created_at as string);
+    return { key: id as string, userId: user_id as number, generation: generation as number, createdAt, expiresAt };
+  }
+
+  function livingOf(userId: number, now: number): Where {
+    return { all: [equals("user_id", userId), later("expires_at", now), later("last_seen_at", now - idleMs)] };
+  }
+
+  /** Whoever logs in at once each look when all others that can be seen are there, and end the same ones. */
+  async function endOldest(userId: number, now: number): Promise<void> {
+    const page = { after: null, backwards: false, limit: maxLogins * 2, now };
+    const where = livingOf(userId, now);
+    const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
+    const value = rows.slice(maxLogins).map(({ record }) => record["id"]!);
+    if (value.length === 0) return;
+    const tooMany: Where = { column: "id", operator: "in", value };
+    await store.write({ changes: [{ kind: "deleteAll", collection: sessionsCollection, where: tooMany }] });
   }
 
   return {
-    async create({ id: user_id, generation }, call) {
+    async create({ id: user_id, generation }, call, before = null) {
       const id = randomBytes(32).toString("base64url");
       const expiresAt = call.now + lifetimeSeconds * 1000;
       const created_at = timeText(call.now);
@@ -111,11 +123,15 @@ export function sessions({ store, idleSeconds, lifetimeSeconds, observe }: Sessi
         user_agent: call.header("user-agent")?.slice(0, maxUserAgent) ?? null,
       };
       const outcome = await store.write({
-        changes: [{ kind: "insert", collection: sessionsCollection, key: keyOf(id), values }],
+        changes: [
+          { kind: "insert", collection: sessionsCollection, key: keyOf(id), values },
+          ...(before === null ? [] : [endOf(before)]),
+        ],
       });
       // The account went away between its password and here.
       if (outcome.kind === "dangling") throw problem("invalid_credentials");
       if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a new session.`);
+      await endOldest(user_id, call.now);
       return { id, expiresAt };
     },
     find(id, now) {
@@ -123,16 +139,11 @@ export function sessions({ store, idleSeconds, lifetimeSeconds, observe }: Sessi
       return after(store.find(sessionsCollection, keyOf(id)), (row) => living(row, now));
     },
     async end(id) {
-      await store.write({
-        changes: [{ kind: "deleteAll", collection: sessionsCollection, where: equals("id", keyOf(id)) }],
-      });
+      await store.write({ changes: [endOf(id)] });
     },
-    async list(userId, currentKey, now) {
-      const where: Where = {
-        all: [equals("user_id", userId), later("expires_at", now), later("last_seen_at", now - idleMs)],
-      };
-      const sort = [{ column: "created_at", descending: true }, { column: "id" }];
-      const rows = await store.list({ collection: sessionsCollection, where, sort, limit: maxListed });
+    async list(userId, page, currentKey) {
+      const where = livingOf(userId, page.now);
+      const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
       return rows.map((row) => listed(row, currentKey));
     },
     async endOne(userId, publicId) {
@@ -142,11 +153,6 @@ export function sessions({ store, idleSeconds, lifetimeSeconds, observe }: Sessi
       const outcome = await store.write({ changes: [{ kind: "delete", collection: sessionsCollection, key }] });
       return outcome.kind === "written";
     },
-    async endAll(userId) {
-      await store.write({
-        changes: [{ kind: "deleteAll", collection: sessionsCollection, where: equals("user_id", userId) }],
-      });
-    },
     prune(now) {
       const where: Where = { any: [until("expires_at", now), until("last_seen_at", now - idleMs)] };
       return [{ kind: "deleteAll", collection: sessionsCollection, where }];
@@ -154,9 +160,14 @@ export function sessions({ store, idleSeconds, lifetimeSeconds, observe }: Sessi
   };
 }
 
-function listed({ record }: Row, currentKey: string | null): ListedSession {
+function endOf(id: string): Change {
+  return { kind: "deleteAll", collection: sessionsCollection, where: equals("id", keyOf(id)) };
+}
+
+function listed({ record }: Row, currentKey: string | null): ListedLogin {
   return {
     id: record["public_id"] as string,
+    kind: "session",
     created_at: record["created_at"] as string,
     last_seen_at: record["last_seen_at"] as string,
     expires_at: record["expires_at"] as string,

@@ -1,0 +1,164 @@
+import {
+  defineEndpoint,
+  invalid,
+  mergeLogins,
+  placeOf,
+  problem,
+  readPage,
+  type Endpoint,
+  type Exchange,
+  type ListedLogin,
+  type LoginPage,
+  type Observation,
+  type Reply,
+} from "../index.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
+import { requireAccount } from "./accounts.ts";
+import { objectSchema, orNull, textSchema, timeSchema, type Documentation } from "./descriptions.ts";
+import type { Parts } from "./parts.ts";
+
+/** The list of a user's logins, by sessions and by tokens, and ending them. */
+export function loginListEndpoints(parts: Parts): readonly Endpoint[] {
+  const path = "/users/{id}/sessions";
+  const target = (exchange: Exchange) => requireAccount(parts, exchange);
+  return [
+    defineEndpoint({
+      method: "GET",
+      path,
+      access: ownOrAny,
+      query: "read",
+      documentation: documentation.list,
+      handle: (exchange) => list(parts, exchange),
+    }),
+    defineEndpoint({
+      method: "DELETE",
+      path,
+      access: ownOrAnyUnlimited,
+      query: "read",
+      target,
+      documentation: documentation.endAll,
+      handle: (exchange) => endAll(parts, exchange),
+    }),
+    defineEndpoint({
+      method: "DELETE",
+      path: `${path}/{session_id:text}`,
+      access: ownOrAnyUnlimited,
+      target,
+      documentation: documentation.endOne,
+      handle: (exchange) => endOne(parts, exchange),
+    }),
+  ];
+}
+
+const listedLogin = objectSchema("session", {
+  id: textSchema,
+  kind: { type: "string", enum: ["session", "tokens"], description: "`tokens`: by a refresh token that was used." },
+  created_at: timeSchema,
+  last_seen_at: timeSchema,
+  expires_at: timeSchema,
+  address: textSchema,
+  user_agent: orNull(textSchema),
+  current: { type: "boolean", description: "The caller came with this one." },
+});
+
+const documentation = {
+  list: {
+    summary: "List a user's logins",
+    tag: "users",
+    parameters: [{ $ref: "#/components/parameters/limit" }, { $ref: "#/components/parameters/cursor" }],
+    responses: {
+      200: {
+        description: "Those that have not ended, the newest first.",
+        schema: { type: "array", items: listedLogin, xml: { name: "sessions", wrapped: true } },
+        headers: { Link: "The pages around this one." },
+      },
+    },
+    problems: ["invalid_query"],
+  },
+  endAll: {
+    summary: "End all logins of a user, or all but the caller's own",
+    tag: "users",
+    parameters: [
+      {
+        name: "except",
+        in: "query",
+        description: "`current`: the login that the caller came with goes on.",
+        schema: { type: "string", enum: ["current"] },
+      },
+    ],
+    responses: { 204: { description: "Ended: sessions, refresh tokens and access tokens." } },
+    problems: ["invalid_query"],
+  },
+  endOne: { summary: "End one login of a user", tag: "users", responses: { 204: { description: "Ended." } } },
+} satisfies Record<string, Documentation>;
+
+async function list(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const { id } = await requireAccount(parts, exchange);
+  const { sessionId = null, family = null } = exchange.requireIdentity();
+  const { items: value, headers } = await readPage<ListedLogin>(exchange, {
+    placeOf,
+    async read(query) {
+      const page: LoginPage = { ...query, now: exchange.call.now };
+      const lists = [parts.sessions.list(id, page, sessionId), parts.pairs.list(id, page, family)];
+      return mergeLogins(await Promise.all(lists), page);
+    },
+  });
+  return {
+    status: 200,
+    cache: "no-store",
+    headers,
+    body: { kind: "data", value, element: "sessions", items: "session" },
+  };
+}
+
+/** Whoever reads the account at the same time as somebody else ends its logins reads it again. */
+const ATTEMPTS = 100;
+
+async function endAll(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const isOthers = readExcept(exchange);
+  const identity = exchange.requireIdentity();
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const account = await requireAccount(parts, exchange);
+    const isOwn = isOthers && identity.id === account.id;
+    const kept = {
+      family: isOwn ? (identity.family ?? null) : null,
+      sessionId: isOwn ? (identity.sessionId ?? null) : null,
+    };
+    const changes = parts.revocations.endLogins(account, kept, exchange.call.now);
+    if ((await parts.store.write({ changes })).kind !== "written") continue;
+    tell(parts, exchange, account.id, isOthers ? "others" : "all");
+    return { status: 204, cache: "no-store" };
+  }
+  throw problem("unavailable", { headers: [["Retry-After", "1"]] });
+}
+
+function readExcept(exchange: Exchange): boolean {
+  const parameters = exchange.parameters();
+  const issues = parameters.flatMap(([name, value], at) => {
+    if (name !== "except")
+      return [{ pointer: `?${name}`, code: "unknown_parameter", detail: "There is no such parameter." }];
+    if (at > 0) return [{ pointer: "?except", code: "repeated", detail: "The parameter must be given once." }];
+    return value === "current"
+      ? []
+      : [{ pointer: "?except", code: "invalid", detail: "Only the current login can be excepted: current." }];
+  });
+  if (issues.length > 0) throw invalid(issues);
+  return parameters.length > 0;
+}
+
+async function endOne(parts: Parts, exchange: Exchange): Promise<Reply> {
+  const account = await requireAccount(parts, exchange);
+  const id = exchange.params["session_id"] as string;
+  const ended =
+    (await parts.sessions.endOne(account.id, id)) || (await parts.pairs.endOne(account.id, id, exchange.call.now));
+  if (!ended) throw problem("not_found");
+  tell(parts, exchange, account.id, "one");
+  return { status: 204, cache: "no-store" };
+}
+
+type Which = Extract<Observation, { kind: "logins_ended" }>["which"];
+
+function tell({ observe }: Parts, exchange: Exchange, userId: number, which: Which): void {
+  const { requestId } = exchange.call;
+  observe({ kind: "logins_ended", requestId, userId, which, by: exchange.requireIdentity().id });
+}
