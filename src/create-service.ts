@@ -10,6 +10,7 @@ import type { Eventually } from "./eventually.ts";
 import { compose, type Composition } from "./feature/composition.ts";
 import type { Feature, Parts, ServiceFacts } from "./feature/feature.ts";
 import { startUpkeep } from "./feature/upkeep.ts";
+import { requireBasePath } from "./http/base-path.ts";
 import type { Arrival } from "./http/call.ts";
 import type { ScopesAllow } from "./http/core.ts";
 import { makeCursors } from "./http/cursors.ts";
@@ -55,6 +56,8 @@ export interface ServiceOptions {
   readonly trustedProxies?: readonly string[];
   /** What a credential that is limited to scopes may ask for at all, before the endpoint's own permission; everything where it is left out. */
   readonly scopesAllow?: ScopesAllow;
+  /** Everything is served below it (`/api/v1`), links and documents included; what is outside of it is 404. A proxy or framework hands the whole path on. */
+  readonly basePath?: string;
   /** Bodies of 1 KiB and more are compressed for whoever asks for it; `true` where it is left out. */
   readonly compression?: boolean;
   /** Lets endpoints with `logsIn` be called from other hosts over cleartext, where whoever is on the way reads along. */
@@ -75,6 +78,8 @@ export interface Service {
   explain(arrival: Arrival): Eventually<Explanation>;
   readonly store: Store;
   readonly routes: readonly Route[];
+  /** The path below which it stands, without a slash at its end; empty for the root. */
+  readonly basePath: string;
   /** What one of its features offers. Throws a TypeError where it is none. */
   use<Offer>(feature: Feature<Offer>): Offer;
   /** How many requests are being answered. */
@@ -103,11 +108,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
   const facts = (late.facts = factsOf(all, () => core.inFlight.count));
   const placed = placeMounts(facts.mounts);
-  const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints]);
+  const basePath = requireBasePath(options.basePath ?? "");
+  const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints], basePath);
   const core: RoutedService = {
     find: routes.find,
     store,
     chain: makeChain({ schemes: facts.schemes, guessing, observe }),
+    basePath,
     compression: options.compression ?? true,
     formats: [json, xml, ...facts.formats],
     callContext: { now, makeRequestId: requestIds(), readClient: makeClientReader(options.trustedProxies ?? []) },
@@ -136,6 +143,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     explain: (arrival) => explainArrival(core, arrival),
     store,
     routes: routes.all,
+    basePath,
     use: composition.use,
     inFlight: () => core.inFlight.count,
     async close() {

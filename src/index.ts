@@ -167,6 +167,7 @@ export { makeMetrics, type Metrics } from "./ops/metrics.ts";
 export { processFamilies } from "./ops/process.ts";
 export { logSink, type LogSink } from "./ops/log-sink.ts";
 export { makeLog, type Log, type LogLevel } from "./ops/log.ts";
+export { parseBasePath } from "./http/base-path.ts";
 export { docsPage, openapiDocument } from "./openapi/on-demand.ts";
 export type { OpenAPIOptions } from "./openapi/openapi.ts";
 export { problemIndexPage, problemPage, type Page } from "./problem/page.ts";

@@ -79,7 +79,7 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   });
   others?.answerFrom(latchkey.metrics);
   const listener = await listenOrClose(latchkey, settings);
-  announce(banner(settings, listener.url, latchkey));
+  announce(banner(settings, listener.url + settings.basePath, latchkey));
   let ending = false;
   const end = ({ noticeSeconds, idleSeconds }: Ending): void => {
     if (ending) return;

@@ -15,6 +15,8 @@ export interface ServiceCore {
   readonly cursors: Cursors;
   /** Makes the fingerprints of requests that can be repeated: a body may hold a password, and a plain digest of it could be guessed. */
   readonly fingerprintKey: Uint8Array;
+  /** The path below which everything stands, without a slash at its end; empty for the root. */
+  readonly basePath: string;
   /** Long bodies are compressed for whoever asks for it. */
   readonly compression: boolean;
   /** JSON first: it is the default. */

@@ -140,6 +140,11 @@ export class Exchange implements PermissionRequest {
     this.followed = [...this.followed, preference];
   }
 
+  /** The address of a path of this service (`/users`), as callers ask for it. */
+  at(path: string): string {
+    return this.service.basePath + path;
+  }
+
   /** A parameter of the path that is an id. */
   id(name = "id"): number {
     return this.params[name] as number;

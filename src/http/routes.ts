@@ -1,5 +1,6 @@
 import findMyWay from "find-my-way";
 import { problem } from "../problem/problem.ts";
+import { belowBasePath } from "./base-path.ts";
 import type { Endpoint } from "./endpoint.ts";
 
 /** What a path offers. */
@@ -34,7 +35,10 @@ const SERVER: Match = {
 };
 
 /** Builds the table of routes. Throws where two endpoints stand at the same method and path. */
-export function makeRoutes(endpoints: readonly Endpoint[]): {
+export function makeRoutes(
+  endpoints: readonly Endpoint[],
+  basePath = "",
+): {
   readonly find: FindRoute;
   readonly all: readonly Route[];
 } {
@@ -56,8 +60,10 @@ export function makeRoutes(endpoints: readonly Endpoint[]): {
   }
   return {
     all,
-    find(path) {
-      if (path === "*") return SERVER;
+    find(whole) {
+      if (whole === "*") return SERVER;
+      const path = belowBasePath(whole, basePath);
+      if (path === null) return null;
       const found = router.find("GET", path);
       if (found === null) return null;
       const route = found.store as Route;

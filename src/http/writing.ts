@@ -153,7 +153,7 @@ export function writeProblem(
   format = negotiateProblem(readAccept(call, service.formats), service.formats),
 ): Answer {
   const content = format.writeProblem({
-    type: `/problems/${told.code}`,
+    type: `${service.basePath}/problems/${told.code}`,
     title: told.title,
     status: told.status,
     detail: told.detail,

@@ -9,6 +9,6 @@ export async function openapiDocument(options: OpenAPIOptions): Promise<Record<s
 }
 
 /** The page that shows it. */
-export async function docsPage(): Promise<Page> {
-  return (await import("./page.ts")).docsPage();
+export async function docsPage(basePath = ""): Promise<Page> {
+  return (await import("./page.ts")).docsPage(basePath);
 }

@@ -33,13 +33,16 @@ export interface OpenAPIOptions {
   readonly formats?: readonly Format[];
   /** What the tags of endpoints mean, by name. Those of resources explain themselves. */
   readonly tags?: Readonly<Record<string, string>>;
-  /** The base of all paths; where the document itself is, if it is left out. */
+  /** As `createService` takes it. */
+  readonly basePath?: string;
+  /** The base of all paths; the base path, on whatever host the document itself is, if it is left out. */
   readonly serverURL?: string;
 }
 
 /** Describes a service as an OpenAPI 3.1 document. It says what the declarations say: nothing is written twice. */
 export function openapiDocument(options: OpenAPIOptions): Record<string, unknown> {
-  const { title, version, description, license, schemes = [], mounts = [], tags = {}, serverURL = "/" } = options;
+  const { title, version, description, license, schemes = [], mounts = [], tags = {}, basePath = "" } = options;
+  const { serverURL = basePath === "" ? "/" : basePath } = options;
   const formats = [json, xml, ...(options.formats ?? [])];
   const endpoints = [...placeMounts(mounts).flatMap(endpointsOf), ...(options.endpoints ?? [])];
   const takeName = uniqueNames(Object.keys(standardSchemas));
@@ -49,7 +52,7 @@ export function openapiDocument(options: OpenAPIOptions): Record<string, unknown
   const paths = pathsOf(described, { schemes, security: Object.keys(security) });
   const components = {
     schemas: { ...Object.fromEntries(resources.flatMap(({ schemas }) => Object.entries(schemas))), ...standardSchemas },
-    responses: problemComponents(formats),
+    responses: problemComponents(formats, basePath),
     parameters,
     headers,
   };

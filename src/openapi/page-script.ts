@@ -2,6 +2,8 @@
 export const pageScript = String.raw`
 "use strict";
 let api;
+// Where the service stands: nothing, or a path without a slash at its end.
+const { base } = document.body.dataset;
 
 const make = (name, attributes, ...children) => {
   const element = document.createElement(name);
@@ -18,7 +20,7 @@ const prose = (text) =>
   text.split(/${"`"}([^${"`"}]*)${"`"}/).map((part, at) => {
     if (at % 2 === 0) return part;
     const isProblem = api.components.schemas.Problem?.properties.code.enum.includes(part);
-    return isProblem ? make("a", { href: "/problems/" + part }, make("code", {}, part)) : make("code", {}, part);
+    return isProblem ? make("a", { href: base + "/problems/" + part }, make("code", {}, part)) : make("code", {}, part);
   });
 const paragraph = (text) => (text === undefined ? null : make("p", {}, prose(text)));
 const pretty = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
@@ -140,7 +142,7 @@ const show = () => {
   document.querySelector("main").replaceChildren(
     make("h1", {}, api.info.title, " ", make("small", { class: "quiet" }, api.info.version)),
     ...[paragraph(api.info.description)].filter(Boolean),
-    make("p", {}, make("a", { href: "/openapi.json" }, "OpenAPI document")),
+    make("p", {}, make("a", { href: base + "/openapi.json" }, "OpenAPI document")),
     ...(schemes.length === 0 ? [] : [make("h2", {}, "Authentication"), tableOf(["Name", "Kind", "Meaning"], schemes)]),
     ...sections.map(({ section }) => section),
   );
@@ -159,7 +161,7 @@ const show = () => {
   openTarget();
 };
 
-fetch("/openapi.json", { credentials: "omit" })
+fetch(base + "/openapi.json", { credentials: "omit" })
   .then((response) => (response.ok ? response.json() : Promise.reject(new Error("it answered " + response.status))))
   .then((document) => { api = document; show(); })
   .catch((error) => { document.querySelector("main").replaceChildren(make("p", { role: "alert" }, "The description of the API could not be read: " + error.message)); });

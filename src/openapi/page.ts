@@ -1,13 +1,14 @@
 import { hash } from "node:crypto";
+import { escapeHTML } from "../problem/page.ts";
 import { pageScript } from "./page-script.ts";
 import { pageStyle } from "./page-style.ts";
 
-/** A page that shows `/openapi.json` in a browser, and the Content-Security-Policy that it needs. It loads nothing but the document. */
-export function docsPage(): { readonly html: string; readonly policy: string } {
-  return { html, policy };
+/** A page that shows `/openapi.json` (below the base path) in a browser, and the Content-Security-Policy that it needs. It loads nothing but the document. */
+export function docsPage(basePath = ""): { readonly html: string; readonly policy: string } {
+  return { html: htmlOf(escapeHTML(basePath)), policy };
 }
 
-const html = `<!doctype html>
+const htmlOf = (base: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -15,12 +16,12 @@ const html = `<!doctype html>
 <title>API</title>
 <style>${pageStyle}</style>
 </head>
-<body>
+<body data-base="${base}">
 <a class="skip" href="#main">To the content</a>
 <nav aria-label="Operations"></nav>
 <main id="main">
 <p role="status">Reading the description of the API …</p>
-<noscript><p>This page needs JavaScript to show <a href="/openapi.json">the OpenAPI document</a>.</p></noscript>
+<noscript><p>This page needs JavaScript to show <a href="${base}/openapi.json">the OpenAPI document</a>.</p></noscript>
 </main>
 <script>${pageScript}</script>
 </body>

@@ -12,20 +12,20 @@ const codes = Object.keys(catalogue) as ProblemCode[];
 const statuses = [...new Set(codes.map((code) => catalogue[code].status))];
 
 /** One answer for each status of the catalogue, with each of its problems as an example. */
-export function problemComponents(formats: readonly Format[]): Readonly<Record<string, JSONObject>> {
+export function problemComponents(formats: readonly Format[], basePath = ""): Readonly<Record<string, JSONObject>> {
   const mediaTypes = [...new Set(formats.map(({ problemMediaType }) => problemMediaType))];
-  return Object.fromEntries(statuses.map((status) => [nameOf(status), problemResponse(status, mediaTypes)]));
+  return Object.fromEntries(statuses.map((status) => [nameOf(status), problemResponse(status, mediaTypes, basePath)]));
 }
 
 function nameOf(status: number): string {
   return `Problem${status}`;
 }
 
-function problemResponse(status: number, mediaTypes: readonly string[]): JSONObject {
+function problemResponse(status: number, mediaTypes: readonly string[], basePath: string): JSONObject {
   const all = codes.filter((code) => catalogue[code].status === status);
   const schema = ref("schemas", "Problem");
   const examples = Object.fromEntries(
-    all.map((code) => [code, { summary: catalogue[code].title, value: exampleOf(code) }]),
+    all.map((code) => [code, { summary: catalogue[code].title, value: exampleOf(code, basePath) }]),
   );
   return {
     description: list(all),
@@ -51,11 +51,11 @@ const exampleIssues: Partial<Record<ProblemCode, JSONObject>> = {
   taken: { pointer: "/email", code: "taken", detail: "This value is already taken." },
 };
 
-function exampleOf(code: ProblemCode): JSONObject {
+function exampleOf(code: ProblemCode, basePath: string): JSONObject {
   const { status, title, detail }: CatalogueEntry = catalogue[code];
   const issue = exampleIssues[code];
   return {
-    type: `/problems/${code}`,
+    type: `${basePath}/problems/${code}`,
     title,
     status,
     detail,

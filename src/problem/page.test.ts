@@ -27,7 +27,7 @@ test("the index leads to every page", () => {
 });
 
 test("the policy lets the page's own style through and nothing else", () => {
-  for (const page of [...codes.map(problemPage), problemIndexPage()]) {
+  for (const page of [...codes.map((code) => problemPage(code)), problemIndexPage()]) {
     assert.deepEqual(directivesOf(page.policy), {
       "default-src": "'none'",
       "style-src": hashesOf(page, "style"),

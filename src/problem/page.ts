@@ -8,7 +8,7 @@ export interface Page {
 }
 
 /** The page that the `type` of a problem leads to: what happened, why, and what to do about it. */
-export function problemPage(code: ProblemCode): Page {
+export function problemPage(code: ProblemCode, basePath = ""): Page {
   const { status, title, detail, why, cure } = catalogue[code];
   return page(
     title,
@@ -21,15 +21,15 @@ export function problemPage(code: ProblemCode): Page {
 <p>${escapeHTML(why)}</p>
 <h2>What to do</h2>
 <p>${escapeHTML(cure)}</p>
-<nav><a href="/problems">All problems</a></nav>`,
+<nav><a href="${escapeHTML(basePath)}/problems">All problems</a></nav>`,
   );
 }
 
 /** The page that lists every problem, by status. */
-export function problemIndexPage(): Page {
+export function problemIndexPage(basePath = ""): Page {
   const rows = Object.entries(catalogue).map(
     ([code, { status, title }]) =>
-      `<tr><td>${status}</td><td><a href="/problems/${escapeHTML(code)}">${escapeHTML(title)}</a></td><td><code>${escapeHTML(code)}</code></td></tr>`,
+      `<tr><td>${status}</td><td><a href="${escapeHTML(basePath)}/problems/${escapeHTML(code)}">${escapeHTML(title)}</a></td><td><code>${escapeHTML(code)}</code></td></tr>`,
   );
   return page(
     "Problems",

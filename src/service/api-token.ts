@@ -84,7 +84,7 @@ async function issue(parts: Parts, exchange: Exchange): Promise<Reply> {
   return {
     ...reply(token),
     status: created ? 201 : 200,
-    ...(created ? { headers: [["Location", `/users/${account.id}/token`]] as const } : {}),
+    ...(created ? { headers: [["Location", exchange.at(`/users/${account.id}/token`)]] as const } : {}),
   };
 }
 

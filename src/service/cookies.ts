@@ -3,12 +3,14 @@ import {
   formatSetCookie,
   problem,
   type Call,
+  type Exchange,
   type FreshAccess,
   type TokenPair,
 } from "../index.ts";
 
 type Header = readonly [name: string, value: string];
 
+// Below the base path of the service.
 const refreshPath = "/api/token/";
 
 /** Left out only where the caller is on this machine and there is no TLS to send it over. */
@@ -51,15 +53,15 @@ export function clearedSessionCookie(call: Call): Header {
 }
 
 /** Tokens as cookies: the access token goes everywhere, the refresh token only where it is used; that stays where there is no other. */
-export function tokenCookies(call: Call, pair: TokenPair | FreshAccess): readonly Header[] {
-  const access = tokenCookie(call, accessCookie, pair.access, pair.accessSeconds);
+export function tokenCookies(exchange: Exchange, pair: TokenPair | FreshAccess): readonly Header[] {
+  const access = tokenCookie(exchange, accessCookie, pair.access, pair.accessSeconds);
   if (!("refresh" in pair)) return [access];
-  const refreshSeconds = Math.max(0, Math.floor((pair.refreshExpiresAt - call.now) / 1000));
-  return [access, tokenCookie(call, refreshCookie, pair.refresh, refreshSeconds)];
+  const refreshSeconds = Math.max(0, Math.floor((pair.refreshExpiresAt - exchange.call.now) / 1000));
+  return [access, tokenCookie(exchange, refreshCookie, pair.refresh, refreshSeconds)];
 }
 
-export function clearedTokenCookies(call: Call): readonly Header[] {
-  return [accessCookie, refreshCookie].map((kind) => tokenCookie(call, kind, "", 0));
+export function clearedTokenCookies(exchange: Exchange): readonly Header[] {
+  return [accessCookie, refreshCookie].map((kind) => tokenCookie(exchange, kind, "", 0));
 }
 
 /** The refresh token that came as a cookie; null where none did. */
@@ -88,8 +90,11 @@ function nameOf({ name, prefix }: TokenCookie, { client }: Call): string {
   return client.encrypted ? prefix + name : name;
 }
 
-function tokenCookie(call: Call, kind: TokenCookie, value: string, maxAgeSeconds: number): Header {
-  const { path, sameSite } = kind;
+function tokenCookie(exchange: Exchange, kind: TokenCookie, value: string, maxAgeSeconds: number): Header {
+  const { call } = exchange;
+  const { sameSite } = kind;
+  // `__Host-` asks for the root (RFC 6265bis §4.1.3.2).
+  const path = kind.prefix === "__Host-" ? kind.path : exchange.at(kind.path);
   const cookie = { name: nameOf(kind, call), value, path, secure: isSecure(call), sameSite, maxAgeSeconds };
   return ["Set-Cookie", formatSetCookie(cookie)];
 }

@@ -147,7 +147,7 @@ async function create(parts: Parts, exchange: Exchange): Promise<Reply> {
   return {
     status: 201,
     cache: "no-store",
-    headers: [["Location", `/users/${account.id}/keys/${listed.id}`]],
+    headers: [["Location", exchange.at(`/users/${account.id}/keys/${listed.id}`)]],
     body: { kind: "data", value: { ...listed, key }, element: "key" },
   };
 }

@@ -116,7 +116,14 @@ export async function openLatchkey({
   const mounts = [parts.users, mountedOrders, mountedItems, ...(config.mounts ?? [])];
   const schemes = [...chosenSchemes(parts), ...(config.schemes ?? [])];
   const openapi = (): Promise<unknown> =>
-    openapiDocument({ ...about, endpoints, mounts, schemes, formats: config.formats ?? [] });
+    openapiDocument({
+      ...about,
+      basePath: settings.basePath,
+      endpoints,
+      mounts,
+      schemes,
+      formats: config.formats ?? [],
+    });
   // A login whose credential no endpoint would take is not there.
   const logins = {
     token: apiTokenEndpoints(parts),
@@ -157,6 +164,7 @@ export async function openLatchkey({
     allowedOrigins: settings.allowedOrigins,
     ownOrigins: settings.publicURL === null ? [] : [new URL(settings.publicURL).origin],
     trustedProxies: settings.trustedProxies,
+    basePath: settings.basePath,
     compression: settings.compression,
     observe: hear,
     now,

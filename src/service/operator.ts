@@ -82,7 +82,7 @@ export async function openOperator({
 
   async function ask(method: string, path: string, body?: unknown): Promise<OperatorAnswer> {
     const headers = { [HEADER]: password, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
-    const request = new Request(`http://localhost${path}`, {
+    const request = new Request(`http://localhost${settings.basePath}${path}`, {
       method,
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

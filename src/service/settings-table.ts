@@ -1,4 +1,5 @@
 import {
+  basePath,
   baseURL,
   database,
   filePath,
@@ -233,6 +234,12 @@ export const settingsTable = {
     otherwise: "`LATCHKEY_PUBLIC_URL` when set, else `latchkey`",
     parse: issuerName,
     meaning: "`iss` and `aud` of tokens; the same for all processes on one store.",
+  },
+  basePath: {
+    name: "LATCHKEY_BASE_PATH",
+    default: "/",
+    parse: basePath,
+    meaning: "`/api/v1`: everything is served below it, links and documents included.",
   },
   compression: {
     name: "LATCHKEY_COMPRESSION",

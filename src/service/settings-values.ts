@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isPostgresURL, parseTrustedProxies, Secret } from "../index.ts";
+import { isPostgresURL, parseBasePath, parseTrustedProxies, Secret } from "../index.ts";
 
 /** What the text of a setting says, or what is wrong with it: the rest of sentences that begin with the setting's name. */
 export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[] };
@@ -181,6 +181,14 @@ export function headerName(text: string): Parsed<string> {
   return takenHeaders.includes(text.toLowerCase())
     ? wrong(`is ${text}, which has another meaning. Choose another header, such as X-Remote-User.`)
     : right(text);
+}
+
+/** The path below which everything is served, given back without a slash at its end. */
+export function basePath(text: string): Parsed<string> {
+  const path = parseBasePath(text);
+  return path === null
+    ? wrong(`is ${shown(text)}. Write a path such as /api/v1: segments of letters, digits and -._~ behind slashes.`)
+    : right(path);
 }
 
 /** The base of links: an absolute address, given back without a slash at its end. */

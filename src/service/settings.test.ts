@@ -100,6 +100,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     tls: null,
     publicURL: null,
     issuer: "latchkey",
+    basePath: "",
     compression: true,
     log: "info",
     registration: "closed",

@@ -52,6 +52,8 @@ export interface Settings {
   /** Without a slash at its end. */
   readonly publicURL: string | null;
   readonly issuer: string;
+  /** Without a slash at its end; empty for the root. */
+  readonly basePath: string;
   /** Bodies of 1 KiB and more are compressed for whoever asks for it. */
   readonly compression: boolean;
   readonly log: SettingValue<"log">;
@@ -104,6 +106,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     cleartextLogins: readings.cleartextLogins.value,
     publicURL: publicURL.value,
     issuer,
+    basePath: readings.basePath.value,
     compression: readings.compression.value === "on",
     log: readings.log.value,
     registration: config.registration ?? "closed",

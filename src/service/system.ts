@@ -43,6 +43,7 @@ export function systemEndpoints(
     cache: "no-store",
     body: { kind: "data", value: { status }, element: "health" },
   });
+  const { settings } = parts;
   let written: string | null = null;
   return [
     defineEndpoint({ ...open, path: "/livez", ...health("Whether the process runs"), handle: () => state("ok") }),
@@ -81,7 +82,7 @@ export function systemEndpoints(
       produces: "text/html",
       ...kept("This API, as a page", textSchema),
       async handle() {
-        const { html, policy } = await docsPage();
+        const { html, policy } = await docsPage(settings.basePath);
         return page(html, policy);
       },
     }),
@@ -91,7 +92,7 @@ export function systemEndpoints(
       produces: "text/html",
       ...kept("Every problem there is", textSchema),
       handle() {
-        const { html, policy } = problemIndexPage();
+        const { html, policy } = problemIndexPage(settings.basePath);
         return page(html, policy);
       },
     }),
@@ -103,7 +104,7 @@ export function systemEndpoints(
       handle({ params }) {
         const code = params["code"] as string;
         if (!isCode(code)) throw problem("not_found");
-        const { html, policy } = problemPage(code);
+        const { html, policy } = problemPage(code, settings.basePath);
         return page(html, policy);
       },
     }),

@@ -139,7 +139,7 @@ async function logIn(parts: Parts, exchange: Exchange): Promise<Reply> {
   return deliver(exchange, await parts.pairs.issue(account, exchange.call.now), cookie);
 }
 
-function deliver({ call }: Exchange, pair: TokenPair | FreshAccess, byCookie: boolean): Reply {
+function deliver(exchange: Exchange, pair: TokenPair | FreshAccess, byCookie: boolean): Reply {
   const about = { token_type: "Bearer", expires_in: pair.accessSeconds };
   const given = "refresh" in pair ? { access: pair.access, refresh: pair.refresh } : { access: pair.access };
   const value = byCookie ? about : { ...given, ...about };
@@ -147,7 +147,7 @@ function deliver({ call }: Exchange, pair: TokenPair | FreshAccess, byCookie: bo
     status: 200,
     cache: "no-store",
     body: { kind: "data", value, element: "token" },
-    headers: byCookie ? tokenCookies(call, pair) : [],
+    headers: byCookie ? tokenCookies(exchange, pair) : [],
   };
 }
 
@@ -163,7 +163,7 @@ async function logOut(parts: Parts, exchange: Exchange): Promise<Reply> {
   const { token, byCookie } = presentedToken(exchange);
   if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
   await parts.pairs.end(token, exchange.call.now);
-  return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(exchange.call) : [] };
+  return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(exchange) : [] };
 }
 
 /** The refresh token of the body, else of the cookie; a browser may have sent that one unasked. */

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { listen, type Listener, type Responder } from "./node.ts";
+import { listen, type Listener } from "./node.ts";
+import type { Responder } from "./unreadable.ts";
 
 const service: Responder = {
   async respond(arrival) {

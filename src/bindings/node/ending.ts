@@ -12,12 +12,17 @@ const LINGER_MS = 1000;
 /** How much of what is still sent is read, in bytes: enough for those who had begun before the answer was on its way. */
 const MOST_PASSED_BYTES = 64 * 1024;
 
+interface EndOptions extends ProblemOptions {
+  /** Where the pages of problems stand. */
+  readonly basePath?: string;
+}
+
 /** Answers with a problem on a socket that no request owns, and closes it. */
-export function endWith(socket: Duplex, code: ProblemCode, options?: ProblemOptions): void {
+export function endWith(socket: Duplex, code: ProblemCode, { basePath = "", ...options }: EndOptions = {}): void {
   const told = problem(code, options);
   const requestId = randomUUID();
   const content = json.writeProblem({
-    type: `/problems/${code}`,
+    type: `${basePath}/problems/${code}`,
     title: told.title,
     status: told.status,
     detail: told.detail,

@@ -8,7 +8,6 @@ import {
 } from "node:http";
 import type { ServerOptions as TlsServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { Eventually } from "../../eventually.ts";
 import type { Arrival } from "../../http/call.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import type { Answer } from "../../http/writing.ts";
@@ -16,12 +15,7 @@ import { readBody } from "./body.ts";
 import { closeServer } from "./closing.ts";
 import { endGently, endWithAnswer } from "./ending.ts";
 import { trackSockets } from "./sockets.ts";
-import { limitConnections, refuseUnreadable } from "./unreadable.ts";
-
-/** What can answer: a service. */
-export interface Responder {
-  respond(arrival: Arrival): Eventually<Answer>;
-}
+import { limitConnections, refuseUnreadable, type Responder } from "./unreadable.ts";
 
 export interface ListenOptions {
   /** `127.0.0.1` where it is left out. */
@@ -71,15 +65,15 @@ export async function listen(service: Responder, { host = "127.0.0.1", port, tls
       ? createServer(limits, answer)
       : await createTlsServer({ ...limits, ...tls, minVersion: "TLSv1.2" }, answer);
   server.maxHeadersCount = 0; // the pipeline counts them, and answers
-  server.on("clientError", (error, socket) => refuseUnreadable(error, socket, (arrival) => service.respond(arrival)));
+  server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
   // Left to themselves these two are answered without a word of ours, and not at all.
   server.on("checkExpectation", answer);
   server.on("connect", (request, socket) => {
-    const done = service.respond(new NodeArrival(request));
+    const done = service.respond(new NodeArrival(request, request.url!));
     if (done instanceof Promise) void done.then((late) => endWithAnswer(socket, late));
     else endWithAnswer(socket, done);
   });
-  limitConnections(server, MAX_CONNECTIONS);
+  limitConnections(server, MAX_CONNECTIONS, service.basePath);
   const sockets = trackSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -110,7 +104,7 @@ export function requestListener(
   state: { readonly closing: boolean } = { closing: false },
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    const answer = service.respond(new NodeArrival(request));
+    const answer = service.respond(new NodeArrival(request, targetFor(service, request)));
     if (answer instanceof Promise) void answer.then((done) => send(request, response, done, state.closing));
     else send(request, response, answer, state.closing);
   };
@@ -150,10 +144,10 @@ class NodeArrival implements Arrival {
   readonly needsHost: boolean;
   readonly #request: IncomingMessage;
 
-  constructor(request: IncomingMessage) {
+  constructor(request: IncomingMessage, target: string) {
     this.#request = request;
     this.method = request.method!;
-    this.target = request.url!.startsWith("/") ? request.url! : originForm(request.url!);
+    this.target = target.startsWith("/") ? target : originForm(target);
     this.rawHeaders = request.rawHeaders;
     this.needsHost = request.httpVersionMinor === 1;
   }
@@ -169,6 +163,11 @@ class NodeArrival implements Arrival {
   readBody(maxBytes: number): Promise<Uint8Array> {
     return readBody(this.#request, maxBytes);
   }
+}
+
+/** A framework that takes the prefix off what it hands on (Express) keeps the whole beside it, and the base path counts from the root. */
+function targetFor({ basePath = "" }: Responder, request: IncomingMessage & { readonly originalUrl?: string }): string {
+  return (basePath === "" ? undefined : request.originalUrl) ?? request.url!;
 }
 
 /** A proxy may write the whole address (RFC 9112 §3.2.2). */

@@ -8,6 +8,13 @@ import type { Answer } from "../../http/writing.ts";
 import type { ProblemCode } from "../../problem/catalogue.ts";
 import { endWith, endWithAnswer } from "./ending.ts";
 
+/** What can answer: a service. */
+export interface Responder {
+  respond(arrival: Arrival): Eventually<Answer>;
+  /** The path below which it stands; the root where it is left out. */
+  readonly basePath?: string;
+}
+
 interface ParseError extends Error {
   readonly code?: string;
   readonly rawPacket?: Uint8Array;
@@ -17,18 +24,14 @@ interface ParseError extends Error {
 
 /**
  * Answers what could not be read as a request, as HTTP allows, and closes the connection. A method that Node's parser does not
- * know is one like any other: whether the path is there and what it offers, `respond` tells.
+ * know is one like any other: whether the path is there and what it offers, the service tells.
  */
-export function refuseUnreadable(
-  error: ParseError,
-  socket: Duplex,
-  respond: (arrival: Arrival) => Eventually<Answer>,
-): void {
+export function refuseUnreadable(error: ParseError, socket: Duplex, service: Responder): void {
   // What comes behind it is as unreadable, and closing on it would take the answer with it.
   if (refused.has(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   refused.add(socket);
-  inTurn(socket, () => refuse(error, socket, respond));
+  inTurn(socket, () => refuse(error, socket, service));
 }
 
 const refused = new WeakSet<Duplex>();
@@ -43,10 +46,11 @@ function inTurn(socket: Duplex & { readonly _httpMessage?: ServerResponse | null
   else act();
 }
 
-function refuse(error: ParseError, socket: Duplex, respond: (arrival: Arrival) => Eventually<Answer>): void {
+function refuse(error: ParseError, socket: Duplex, service: Responder): void {
   if (!socket.writable) return void socket.destroy();
+  const { basePath = "" } = service;
   const unknown = findUnknownMethod(error);
-  if (unknown === null) return endWith(socket, codeOf(error));
+  if (unknown === null) return endWith(socket, codeOf(error), { basePath });
   const arrival: Arrival = {
     ...unknown,
     rawHeaders: [],
@@ -54,8 +58,8 @@ function refuse(error: ParseError, socket: Duplex, respond: (arrival: Arrival) =
     encrypted: "encrypted" in socket,
     readBody: async () => new Uint8Array(),
   };
-  const answer = respond(arrival);
-  if (answer instanceof Promise) endWith(socket, "malformed");
+  const answer = service.respond(arrival);
+  if (answer instanceof Promise) endWith(socket, "malformed", { basePath });
   else endWithAnswer(socket, answer);
 }
 
@@ -85,11 +89,11 @@ function codeOf({ code, rawPacket }: ParseError): ProblemCode {
 }
 
 /** Beyond `most` connections a new one is told so, and closed. */
-export function limitConnections(server: Server, most: number): void {
+export function limitConnections(server: Server, most: number, basePath = ""): void {
   let open = 0;
   server.prependListener("connection", (socket: Duplex) => {
     open++;
     socket.once("close", () => open--);
-    if (open > most) endWith(socket, "unavailable", { headers: [["Retry-After", "1"]] });
+    if (open > most) endWith(socket, "unavailable", { basePath, headers: [["Retry-After", "1"]] });
   });
 }

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { belowBasePath, parseBasePath, requireBasePath } from "./base-path.ts";
+
+for (const [text, expected] of [
+  ["/api/v1", "/api/v1"],
+  ["/api/v1/", "/api/v1"],
+  ["/", ""],
+  ["", ""],
+  ["/~a.b-c_d", "/~a.b-c_d"],
+  ["api", null],
+  ["//api", null],
+  ["/api//v1", null],
+  ["/api/../v1", null],
+  ["/.", null],
+  ["/..", null],
+  ["/a?b", null],
+  ["/a#b", null],
+  ["/a;b", null],
+  ["/a b", null],
+  ["/%61pi", null],
+  ['/a"b', null],
+  ["/ä", null],
+  ["/a\n", null],
+  ["https://a.example/b", null],
+  [`/${"x".repeat(200)}`, null],
+] as const) {
+  test(`the base path ${JSON.stringify(text)}`, () => {
+    assert.equal(parseBasePath(text), expected);
+    if (expected === null) assert.throws(() => requireBasePath(text), /basePath/);
+  });
+}
+
+for (const [path, expected] of [
+  ["/api/v1/users", "/users"],
+  ["/api/v1", "/"],
+  ["/api/v1/", "/"],
+  ["/api/v1//users", "//users"],
+  ["/api/v10/users", null],
+  ["/API/v1/users", null],
+  ["/users", null],
+  ["/", null],
+  ["*", "*"],
+] as const) {
+  test(`${path} below /api/v1`, () => assert.equal(belowBasePath(path, "/api/v1"), expected));
+}
