@@ -98,11 +98,11 @@ test("what would hide what is there stops the start", async (t) => {
 
   await assert.rejects(
     serve(t, { config: { mounts: [mount(users, { permission: authenticated })] } }),
-    /declared twice|users/,
+    /POST \/users is there twice/,
   );
   await assert.rejects(
     serve(t, { config: { endpoints: [{ ...shout, path: "/users" }] } }),
-    /GET \/users is declared twice/,
+    /GET \/users is there twice/,
   );
-  await assert.rejects(serve(t, { config: { schemes: [other] } }), /Two schemes are called basic/);
+  await assert.rejects(serve(t, { config: { schemes: [other] } }), /scheme basic is there twice/);
 });

@@ -159,7 +159,10 @@ test("its config file reads the password of the database from the secret, whatev
   writeFileSync(copy, text.replace('"/run/secrets/postgres_password"', JSON.stringify(password)));
 
   const config = ((await import(pathToFileURL(copy).href)) as { default: object }).default;
-  const { database } = readSettings({ LATCHKEY_DATABASE: "", LATCHKEY_SECRET: "x".repeat(40) }, config);
+  const { database } = readSettings(
+    { LATCHKEY_DATABASE: "", LATCHKEY_SECRET: "of thirty-two characters or more" },
+    config,
+  );
 
   assert.equal(target, "/app/latchkey.config.ts");
   assert.equal(database.kind, "postgres");

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   countersOf,
   formatFamilies,
+  logSink,
   makeMetrics,
   mergeFamilies,
   seriesOf,
@@ -193,7 +195,8 @@ test("PostgreSQL's pool and the age of its revocation feed are told, and docs/op
   const documented = [...page.matchAll(/^\| `((?:latchkey|process)_\w+)` \| (\w+)/gm)].map(
     ([, name, type]) => `${name} ${type}`,
   );
-  assert.deepEqual(documented.toSorted(), [...families].map(([name, { type }]) => `${name} ${type}`).toSorted());
+  const told = [...[...families].map(([name, { type }]) => ({ name, type })), ...logSink(new PassThrough()).read()];
+  assert.deepEqual(documented.toSorted(), told.map(({ name, type }) => `${name} ${type}`).toSorted());
   assert.equal(valueOf(families, "latchkey_store_connections_max"), 10);
   assert.ok(valueOf(families, "latchkey_store_connections", { state: "idle" }) >= 1);
   assert.equal(valueOf(families, "latchkey_store_connections_awaited"), 0);

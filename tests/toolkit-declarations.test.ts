@@ -182,7 +182,7 @@ test("what cannot be served together stops the start and says why", async (t) =>
   );
   await assert.rejects(
     ownService(t, { mounts: [mount(shop, { permission: anyone }), mount(shop, { permission: anyone })] }),
-    /declared twice/,
+    /GET \/shops is there twice/,
   );
   await assert.rejects(ownService(t, { mounts: [mount(lost, { permission: anyone })] }), /about_id/);
 });

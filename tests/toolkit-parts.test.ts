@@ -138,7 +138,7 @@ test("two endpoints at one place stop the start", async (t) => {
 
   await assert.rejects(
     ownService(t, { mounts: [mount(notes, { permission: anyone })], endpoints: [one] }),
-    /GET \/notes\/ is declared twice/,
+    /GET \/notes is there twice/,
   );
 });
 
@@ -242,7 +242,7 @@ test("a scheme of one's own is one of the set", async (t) => {
   );
   await assert.rejects(
     ownService(t, { schemes: [visitor, { ...knock, name: "visitor" }] }),
-    /Two schemes are called visitor/,
+    /scheme visitor is there twice/,
   );
   await assert.rejects(ownService(t, { schemes: [knock, { ...knock, name: "other" }] }), /both read/);
 });
