@@ -147,11 +147,19 @@ function readCookies(call: Call): ReadonlyMap<string, string | null> {
 /** What an answer carries. */
 export type Body =
   /** Data, to be written in the format the caller prefers. `element` is its name in XML; `items` the name of each where it is a list. */
-  | { readonly kind: "data"; readonly value: unknown; readonly element: string; readonly items?: string }
+  | (Shown & { readonly kind: "data"; readonly value: unknown })
   /** The same, already JSON text: from the database, as it is. */
-  | { readonly kind: "json"; readonly json: string; readonly element: string; readonly items?: string }
+  | (Shown & { readonly kind: "json"; readonly json: string })
   /** Bytes of a type of their own: a page, a key set, metrics. */
   | { readonly kind: "raw"; readonly type: string; readonly content: string | Uint8Array };
+
+/** What a format needs to know of data besides the data. */
+interface Shown {
+  readonly element: string;
+  readonly items?: string;
+  /** The members of a record that hold any JSON value: XML carries them as JSON text. */
+  readonly jsonMembers?: readonly string[];
+}
 
 /** Who may keep an answer: `public` anyone, `private` the caller's own cache and only after asking again, `no-store` nobody. */
 export type Cacheability = "public" | "private" | "no-store";

@@ -23,7 +23,10 @@ export interface DraftOptions {
   readonly context: DraftContext;
 }
 
-/** Reads a whole representation. Gives every issue at once. */
+// A body of 1 MiB can have thousands of wrong members; a caller who was told of a hundred knows enough.
+const MAX_ISSUES = 100;
+
+/** Reads a whole representation. Gives every issue at once, but never more than a hundred. */
 export function readDraft(resource: Resource, body: unknown, options: DraftOptions): Draft | readonly Issue[] {
   if (!isObject(body))
     return [{ pointer: "", code: "invalid", detail: `An object with the fields of a ${resource.name} is required.` }];
@@ -38,6 +41,7 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
   for (const name of Object.keys(body)) {
+    if (issues.length >= MAX_ISSUES) break;
     if (name === "id") checkId(body[name], options, issues);
     else if (!Object.hasOwn(resource.fields, name))
       issues.push({

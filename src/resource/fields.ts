@@ -14,6 +14,9 @@ export interface TextOptions extends FieldOptions<string> {
 
 // C0 without exception, DEL, C1 (contract, section 4).
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+// What XML cannot carry besides (XML 1.0 §2.2), so that every text is the same in each format.
+const NOT_IN_XML = /[\ufffe\uffff]/;
+const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not allowed.");
 
 /** Text without control characters. */
 export function text<const O extends TextOptions>(options: O = {} as O): Field<string, O> {
@@ -22,6 +25,7 @@ export function text<const O extends TextOptions>(options: O = {} as O): Field<s
     if (typeof value !== "string") return new Flaw("invalid", "A text is required.");
     // Before white space is cut off, for some of it is control characters.
     if (CONTROL.test(value)) return new Flaw("invalid", "Control characters are not allowed.");
+    if (NOT_IN_XML.test(value)) return notInXML;
     const kept = trim ? value.trim() : value;
     if (!kept.isWellFormed()) return new Flaw("invalid", "The text is not well-formed Unicode.");
     const length = lengthOf(kept, max);
@@ -222,16 +226,24 @@ export function reference<const O extends ReferenceOptions>(resource: string, op
   return defineField({ ...kind, references: { resource, onDelete: options.onDelete ?? "restrict" } }, options);
 }
 
-/** Any JSON value, kept as it is. */
+/** Any JSON value, kept as it is; in XML it stands as JSON text. */
 export function json<const O extends FieldOptions<unknown>>(options: O = {} as O): Field<unknown, O> {
+  const parse = (value: unknown): unknown => (hasNotInXML(value) ? notInXML : value);
   return defineField<unknown, O>(
     {
       name: "json",
-      parse: (value) => value,
-      parseText: (value) => value,
+      parse,
+      parseText: parse,
       schema: {},
       column: { type: "json" },
     },
     options,
   );
+}
+
+function hasNotInXML(value: unknown): boolean {
+  if (typeof value === "string") return NOT_IN_XML.test(value);
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasNotInXML);
+  return Object.entries(value).some(([name, each]) => NOT_IN_XML.test(name) || hasNotInXML(each));
 }

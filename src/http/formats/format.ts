@@ -30,6 +30,8 @@ export interface DataBody {
   readonly element: string;
   /** The name of each, where it is a list. */
   readonly items?: string;
+  /** The members of a record that hold any JSON value: a format without JSON's types carries them as JSON text. */
+  readonly jsonMembers?: readonly string[];
 }
 
 /** A body that was read. */

@@ -1,7 +1,7 @@
 import type { Problem } from "../../problem/problem.ts";
 import type { Format } from "./format.ts";
 import { setMember } from "./member.ts";
-import { malformedAt, MAX_LEVELS, quoted, requireText } from "./text.ts";
+import { malformedAt, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
 
 /** JSON: strict when reading (RFC 8259 and I-JSON, RFC 7493), plain when writing. */
 export const json: Format = {
@@ -32,6 +32,7 @@ const COLON = 0x3a;
 // after it would take a second pass over the same grammar, so the grammar is read here once.
 class Reader {
   readonly #text: string;
+  readonly #names = new Set<string>();
   #at = 0;
 
   constructor(text: string) {
@@ -74,6 +75,8 @@ class Reader {
       const name = this.#string();
       if (Object.hasOwn(object, name))
         throw malformedAt(this.#text, start, `The member ${quoted(name)} is given twice`);
+      if (this.#names.add(name).size > MAX_NAMES)
+        throw malformedAt(this.#text, start, `There are more than ${MAX_NAMES} different names of members`);
       if (this.#next() !== COLON) throw this.#wrong("Expected ':'");
       this.#at += 1;
       setMember(object, name, this.#value(level + 1));
@@ -141,10 +144,13 @@ class Reader {
   #number(): number {
     NUMBER.lastIndex = this.#at;
     if (!NUMBER.test(this.#text)) throw this.#wrong("Expected a value");
-    const value = Number(this.#text.slice(this.#at, NUMBER.lastIndex));
+    const digits = this.#text.slice(this.#at, NUMBER.lastIndex);
+    const value = Number(digits);
     if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
       throw this.#wrong("A number is too large to be kept exactly");
     }
+    if (Number.isInteger(value) && !isWhole(digits))
+      throw this.#wrong("A number has a fraction that is too small to be kept");
     this.#at = NUMBER.lastIndex;
     return value === 0 ? 0 : value; // -0 would not survive being written
   }
@@ -169,3 +175,17 @@ class Reader {
     return malformedAt(this.#text, this.#at, this.#at < this.#text.length ? what : `${what}, and the body ends`);
   }
 }
+
+/** Whether a number of JSON is an integer as it is written: `1.0`, `1e2` and `120e-1` are, `1.0000000000000000000001` is not. */
+function isWhole(digits: string): boolean {
+  const found = FRACTION.exec(digits);
+  if (found === null) return true;
+  const [, whole = "", fraction = "", exponent = "0"] = found;
+  const all = whole + fraction;
+  let end = all.length;
+  while (end > 0 && all[end - 1] === "0") end--;
+  return end === 0 || whole.length + Number(exponent) >= end;
+}
+
+// A number with a fraction or an exponent.
+const FRACTION = /^-?([0-9]+)(?=[.eE])(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;

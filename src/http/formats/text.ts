@@ -3,6 +3,9 @@ import { problem, type Problem } from "../../problem/problem.ts";
 /** What every reader allows: objects and arrays, or elements, within each other. */
 export const MAX_LEVELS = 32;
 
+/** How many different names of members a body may have: each new one costs as much as ten values, and no resource has so many. */
+export const MAX_NAMES = 10_000;
+
 // The byte order mark is kept: whether one may stand there is the format's question.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

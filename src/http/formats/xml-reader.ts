@@ -1,24 +1,34 @@
 import { problem, type Problem } from "../../problem/problem.ts";
 import type { ReadBody } from "./format.ts";
 import { setMember } from "./member.ts";
-import { malformedAt, MAX_LEVELS, quoted, requireText } from "./text.ts";
+import { malformedAt, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
+import { XMLScope, type Attribute } from "./xml-namespaces.ts";
 import { NAME_SOURCE } from "./xml-writer.ts";
 
 /**
  * Reads `<user><name>Ann</name></user>` as `{ name: "Ann" }`. Elements within a member are members of it, or those of a list where
- * each is named `i`. Every leaf is text, `nil="true"` is null. Throws the problem `malformed`, whose detail names the place.
+ * each is named `i`. Every leaf is text, `nil="true"` (`xsi:nil` too) is null. A name counts without its prefix, which must be
+ * bound. Throws the problem `malformed`, whose detail names the place.
  */
 export function readXML(bytes: Uint8Array): ReadBody {
   return new Reader(requireText(bytes)).document();
 }
 
-const SPACE = /[ \t\n]*/y;
 const BLANK = /^[ \t\n]*$/;
 const NAME = new RegExp(NAME_SOURCE, "uy");
 const DECLARATION =
   /<\?xml[ \t\n]+version[ \t\n]*=[ \t\n]*(?:"1\.[0-9]+"|'1\.[0-9]+')(?:[ \t\n]+encoding[ \t\n]*=[ \t\n]*(?:"([A-Za-z][A-Za-z0-9._-]*)"|'([A-Za-z][A-Za-z0-9._-]*)'))?(?:[ \t\n]+standalone[ \t\n]*=[ \t\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\n]*\?>/y;
 const NOT_XML = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
-const REFERENCE = /&(?:#([0-9]{1,8});|#x([0-9A-Fa-f]{1,8});|([a-z]+);)?/g;
+const DIGITS = /^[0-9]{1,8}$/;
+const HEX_DIGITS = /^[0-9A-Fa-f]{1,8}$/;
+// `&#x0010FFFF;` is the longest that is read.
+const LONGEST_REFERENCE = 12;
+/** No document needs more of them for one element. */
+const MAX_ATTRIBUTES = 64;
+const NONE: readonly Attribute[] = [];
+const EXCLAMATION = 0x21;
+const SLASH = 0x2f;
+const QUESTION = 0x3f;
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["amp", "&"],
   ["lt", "<"],
@@ -27,10 +37,11 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ["apos", "'"],
 ]);
 
-// Libraries for XML let pass what is not well-formed (two roots, `&#0;`, `]]>`) and rename members such as `toString`. What a body
-// needs is so small a part of XML (no DTD, no entities, two attributes) that reading exactly that is the shorter way.
+// What a body needs is so small a part of XML (no DTD, no entities, a few attributes) that reading exactly that is the shorter way.
 class Reader {
   readonly #text: string;
+  readonly #scope = new XMLScope();
+  readonly #names = new Set<string>();
   #at = 0;
 
   constructor(text: string) {
@@ -59,46 +70,60 @@ class Reader {
       throw problem("malformed", { detail: "The XML declaration names an encoding other than UTF-8." });
   }
 
-  #element(level: number): { name: string; value: unknown } {
+  #element(level: number): Named {
     if (level > MAX_LEVELS) throw this.#wrong(`There are more than ${MAX_LEVELS} levels`);
     const start = this.#at;
     if (!this.#skip("<")) throw this.#wrong("Expected an element");
-    const name = this.#name();
-    const nil = this.#attributes();
-    if (this.#skip("/>")) return { name, value: nil ? null : "" };
-    if (!this.#skip(">")) throw this.#wrong("Expected '>'");
-    const value = this.#content(level);
-    if (!this.#skip(`</${name}`)) throw this.#wrong(`Expected the end of ${quoted(name)}`);
-    this.#take(SPACE);
-    if (!this.#skip(">")) throw this.#wrong(`Expected the end of ${quoted(name)}`);
-    if (!nil) return { name, value };
+    const name = this.#qualifiedName();
+    const attributes = this.#attributes();
+    const nil = attributes.length > 0 && this.#enter(attributes);
+    const local = name.slice(name.indexOf(":") + 1);
+    if (local !== name && !this.#scope.binds(name.slice(0, -local.length - 1)))
+      throw malformedAt(this.#text, start, `The prefix of ${quoted(name)} is not bound`);
+    if (this.#names.add(local).size > MAX_NAMES)
+      throw malformedAt(this.#text, start, `There are more than ${MAX_NAMES} different names of members`);
+    const value = this.#skip("/>") ? "" : this.#inside(name, level);
+    this.#scope.leave(attributes);
+    if (!nil) return { name: local, value, at: start };
     if (value !== "") throw malformedAt(this.#text, start, 'An element with nil="true" is not empty');
-    return { name, value: null };
+    return { name: local, value: null, at: start };
   }
 
-  /** Whether `nil` is true. */
-  #attributes(): boolean {
-    const seen = new Set<string>();
-    let nil = false;
+  /** What stands between the two tags. */
+  #inside(name: string, level: number): unknown {
+    if (!this.#skip(">")) throw this.#wrong("Expected '>'");
+    const value = this.#content(level);
+    if (!this.#skip("</") || !this.#skip(name)) throw this.#wrong(`Expected the end of ${quoted(name)}`);
+    this.#space();
+    if (!this.#skip(">")) throw this.#wrong(`Expected the end of ${quoted(name)}`);
+    return value;
+  }
+
+  #enter(attributes: readonly Attribute[]): boolean {
+    const nil = this.#scope.enter(attributes);
+    if (typeof nil === "boolean") return nil;
+    throw malformedAt(this.#text, nil.at, nil.wrong);
+  }
+
+  #attributes(): readonly Attribute[] {
+    if (this.#text[this.#at] === ">") return NONE;
+    const attributes: Attribute[] = [];
     for (;;) {
-      const space = this.#take(SPACE)![0];
+      const isApart = this.#space();
       const next = this.#text[this.#at];
-      if (next === ">" || next === "/" || next === undefined) return nil;
-      if (space === "") throw this.#wrong("Expected '>'");
-      const start = this.#at;
-      const name = this.#name();
-      if (seen.has(name)) throw malformedAt(this.#text, start, `The attribute ${quoted(name)} is given twice`);
-      seen.add(name);
-      const value = this.#attributeValue();
-      if (name === "nil" && (value === "true" || value === "false")) nil = value === "true";
-      else if (name !== "xmlns") throw malformedAt(this.#text, start, 'No attribute is read but nil="true" and xmlns');
+      if (next === ">" || next === "/" || next === undefined) return attributes;
+      if (!isApart) throw this.#wrong("Expected '>'");
+      if (attributes.length === MAX_ATTRIBUTES) throw this.#wrong(`There are more than ${MAX_ATTRIBUTES} attributes`);
+      const at = this.#at;
+      const name = this.#qualifiedName();
+      attributes.push({ name, value: this.#attributeValue(), at });
     }
   }
 
   #attributeValue(): string {
-    this.#take(SPACE);
+    this.#space();
     if (!this.#skip("=")) throw this.#wrong("Expected '='");
-    this.#take(SPACE);
+    this.#space();
     const quote = this.#text[this.#at];
     const end = quote === '"' || quote === "'" ? this.#text.indexOf(quote, this.#at + 1) : -1;
     if (end === -1) throw this.#wrong("Expected a value in quotes");
@@ -111,17 +136,20 @@ class Reader {
 
   /** Text, or the members of an object, or those of a list. */
   #content(level: number): unknown {
-    const members: { name: string; value: unknown; at: number }[] = [];
+    const members: Named[] = [];
     let text = "";
     for (;;) {
       const start = this.#at;
       const plain = this.#plain();
-      if (plain.includes("]]>")) throw malformedAt(this.#text, start, "']]>' stands outside of a CDATA section");
-      text += this.#unescape(plain, start);
-      if (this.#skip("<![CDATA[")) text += this.#until("]]>", "A CDATA section");
-      else if (this.#skipAside()) continue;
-      else if (this.#at === this.#text.length || this.#text.startsWith("</", this.#at)) break;
-      else members.push({ at: this.#at, ...this.#element(level + 1) });
+      if (plain !== "") {
+        if (plain.includes("]]>")) throw malformedAt(this.#text, start, "']]>' stands outside of a CDATA section");
+        text += this.#unescape(plain, start);
+      }
+      const next = this.#text.charCodeAt(this.#at + 1);
+      if (next === EXCLAMATION && this.#skip("<![CDATA[")) text += this.#until("]]>", "A CDATA section");
+      else if ((next === EXCLAMATION || next === QUESTION) && this.#skipAside()) continue;
+      else if (this.#at === this.#text.length || next === SLASH) break;
+      else members.push(this.#element(level + 1));
     }
     if (members.length === 0) return text;
     if (!BLANK.test(text)) throw malformedAt(this.#text, members[0]!.at, "An element has both text and elements");
@@ -137,7 +165,7 @@ class Reader {
 
   /** White space, comments and processing instructions around the root. */
   #aside(): void {
-    do this.#take(SPACE);
+    do this.#space();
     while (this.#skipAside());
   }
 
@@ -156,24 +184,24 @@ class Reader {
     return true;
   }
 
+  /** Stops at the first that is none: the rest decides nothing. */
   #unescape(text: string, start: number): string {
-    if (!text.includes("&")) return text;
-    return text.replace(
-      REFERENCE,
-      (whole: string, decimal: string | undefined, hex: string | undefined, entity: string | undefined, at: number) => {
-        const character =
-          entity !== undefined
-            ? ENTITIES.get(entity)
-            : characterOf(decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal));
-        if (character === undefined)
-          throw malformedAt(
-            this.#text,
-            start + at,
-            `${quoted(whole)} is no reference to a character; a plain '&' is written '&amp;'`,
-          );
-        return character;
-      },
-    );
+    let read = "";
+    let from = 0;
+    for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", from)) {
+      const end = text.indexOf(";", at);
+      const isNear = end !== -1 && end - at <= LONGEST_REFERENCE;
+      const character = isNear ? characterOf(text.slice(at + 1, end)) : undefined;
+      if (character === undefined)
+        throw malformedAt(
+          this.#text,
+          start + at,
+          `${quoted(isNear ? text.slice(at, end + 1) : "&")} is no reference to a character; a plain '&' is written '&amp;'`,
+        );
+      read += text.slice(from, at) + character;
+      from = end + 1;
+    }
+    return from === 0 ? text : read + text.slice(from);
   }
 
   /** What stands before the next tag. */
@@ -186,8 +214,24 @@ class Reader {
 
   #name(): string {
     const name = this.#take(NAME)?.[0];
-    if (name === undefined) throw this.#wrong("Expected a name without a prefix");
+    if (name === undefined) throw this.#wrong("Expected a name");
     return name;
+  }
+
+  /** A name, perhaps with a prefix (Namespaces in XML §4). */
+  #qualifiedName(): string {
+    const name = this.#name();
+    return this.#skip(":") ? `${name}:${this.#name()}` : name;
+  }
+
+  /** Goes past white space; whether there was some. */
+  #space(): boolean {
+    const start = this.#at;
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x09) return this.#at > start;
+      this.#at++;
+    }
   }
 
   #until(end: string, what: string): string {
@@ -216,8 +260,20 @@ class Reader {
   }
 }
 
-function characterOf(code: number): string | undefined {
-  if (!(code <= 0x10ffff)) return undefined;
+interface Named {
+  readonly name: string;
+  readonly value: unknown;
+  readonly at: number;
+}
+
+/** What a reference stands for, by what is between `&` and `;`. */
+function characterOf(reference: string): string | undefined {
+  if (!reference.startsWith("#")) return ENTITIES.get(reference);
+  const isHex = reference.startsWith("#x");
+  const digits = reference.slice(isHex ? 2 : 1);
+  if (!(isHex ? HEX_DIGITS : DIGITS).test(digits)) return undefined;
+  const code = Number.parseInt(digits, isHex ? 16 : 10);
+  if (code > 0x10ffff) return undefined;
   const character = String.fromCodePoint(code);
   return NOT_XML.test(character) ? undefined : character;
 }

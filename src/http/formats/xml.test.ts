@@ -6,6 +6,8 @@ import { Problem } from "../../problem/problem.ts";
 import { readXML } from "./xml-reader.ts";
 import { xml } from "./xml.ts";
 
+const XSI = "http://www.w3.org/2001/XMLSchema-instance";
+
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const read = (text: string): unknown => readXML(Buffer.from(text)).value;
 const write = (value: unknown, element = "user", items?: string): string =>
@@ -86,6 +88,12 @@ const readable: readonly (readonly [text: string, value: unknown])[] = [
   ["<user/>", {}],
   ["<user>\n</user>", {}],
   ["<user nil='true'/>", null],
+  ["<l:user xmlns:l='urn:x'><l:a>1</l:a><b>2</b></l:user>", { a: "1", b: "2" }],
+  [
+    `<user xmlns:xsi="${XSI}" xsi:schemaLocation="a b"><a xsi:nil="true"/><b xsi:nil="1"/></user>`,
+    { a: null, b: null },
+  ],
+  ["<user xml:lang='en'><a xml:space='preserve'> x </a></user>", { a: " x " }],
   ["<user>text</user>", "text"],
   [
     '<user xmlns="urn:x"><a nil="true"/><b nil="true"></b><c nil="false"/><d/></user>',
@@ -167,7 +175,18 @@ for (const [text, detail] of [
   ["<a>", /body ends/],
   ["</a>", /name/],
   ["<1a/>", /name/],
-  ["<a:b/>", /Expected '>'/],
+  ["<a:b/>", /prefix of "a:b" is not bound/],
+  ["<a xmlns:b='urn:x'><b:c/></a><b:d/>", /Expected the end/],
+  ["<a><b xmlns:p='urn:x'/><p:c/></a>", /prefix of "p:c" is not bound/],
+  ["<p:a xmlns:p='urn:x' xmlns:q='urn:x'></q:a>", /Expected the end/],
+  ["<a xmlns:p=''/>", /cannot be bound/],
+  ["<a xmlns:xmlns='urn:x'/>", /cannot be bound/],
+  ["<a p:b='x'/>", /prefix of "p:b" is not bound/],
+  ["<a xsi:nil='true'/>", /prefix of "xsi:nil" is not bound/],
+  [`<a xmlns:x='${XSI}' xmlns:y='${XSI}' x:nil='true' y:nil='true'/>`, /attribute "y:nil" is given twice/],
+  ["<a xmlns:p='urn:x' p:b='x'/>", /No attribute/],
+  ["<:a/>", /Expected a name/],
+  ["<a:/>", /Expected a name/],
   ["<a", /Expected '>'/],
   ["<a b/>", /Expected '='/],
   ["<a b=c/>", /quotes/],

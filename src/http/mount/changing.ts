@@ -115,7 +115,7 @@ export async function update(placed: MountInPlace, exchange: Exchange): Promise<
     }
     const reply = await change(placed, exchange, row, {
       kind: "update",
-      draft: apply(patch, placed, exchange, row),
+      draft: await apply(patch, placed, exchange, row),
       idempotency,
     });
     if (reply !== null) return reply;
@@ -124,9 +124,9 @@ export async function update(placed: MountInPlace, exchange: Exchange): Promise<
 }
 
 /** A patch that does not apply is a conflict, which is told only where the preconditions hold. */
-function apply(patch: Patch, placed: MountInPlace, exchange: Exchange, row: Row): Draft {
+async function apply(patch: Patch, placed: MountInPlace, exchange: Exchange, row: Row): Promise<Draft> {
   try {
-    return patch.applyTo(placed.show(row.record));
+    return await patch.applyTo(placed.show(row.record));
   } catch (error) {
     if (error instanceof Problem && error.code === "patch_conflict") requirePreconditions(placed, exchange, row);
     throw error;

@@ -1,8 +1,11 @@
-import { problem, type Issue } from "../../problem/problem.ts";
+import type { Eventually } from "../../eventually.ts";
+import { Problem, problem, type Issue } from "../../problem/problem.ts";
 import { isObject, readDraft, type Draft } from "../../resource/draft.ts";
+import { isWritable } from "../../resource/field.ts";
 import type { Resource } from "../../resource/resource.ts";
-import { invalid, type Exchange } from "../exchange.ts";
-import { applyJSONPatch, parseJSONPatch } from "../patch/json-patch.ts";
+import { invalid, type Exchange, type ReceivedBody } from "../exchange.ts";
+import { readJSON } from "../formats/json.ts";
+import { applyJSONPatch, parseJSONPatch, type Operation } from "../patch/json-patch.ts";
 import { applyMergePatch } from "../patch/merge-patch.ts";
 
 /** What a body is read against. */
@@ -18,32 +21,74 @@ export interface Target {
 /** Reads the body as a whole representation. Ends the request with every issue at once. */
 export function requireDraft(resource: Resource, exchange: Exchange, target: Target): Draft {
   requireElement(resource, exchange);
-  return readWhole(resource, exchange, exchange.body === null ? {} : exchange.body.value, target);
+  return readWhole(resource, exchange, exchange.body === null ? {} : sentValue(resource, exchange.body), target);
 }
 
 /** A change of a record, before anybody has looked for the record. */
 export interface Patch {
   /** Applies it to what callers see, and reads the result as a whole. Throws `patch_conflict` where it does not apply. */
-  applyTo(current: Readonly<Record<string, unknown>>): Draft;
+  applyTo(current: Readonly<Record<string, unknown>>): Eventually<Draft>;
   /** Ends the request where the patch is wrong whatever the record: to be asked where none is there. */
   requireSound(): void;
 }
 
 /** Reads the body as a patch of the record with this id. */
 export function requirePatch(resource: Resource, exchange: Exchange, id: number): Patch {
-  const { mediaType, value } = exchange.body!;
+  const { mediaType, value: sent } = exchange.body!;
   if (mediaType === "application/json-patch+json") {
-    const operations = parseJSONPatch(value);
+    const operations = parseJSONPatch(sent);
     return {
-      applyTo: (current) => readWhole(resource, exchange, applyJSONPatch(current, operations), { id, current }),
+      applyTo: async (current) => {
+        const patched = await applyJSONPatch(current, operations);
+        requireReadOnlyKept(resource, operations, patched);
+        return readWhole(resource, exchange, patched, { id, current });
+      },
       requireSound: () => undefined,
     };
   }
   requireElement(resource, exchange);
+  const value = sentValue(resource, exchange.body!);
   return {
     applyTo: (current) => readWhole(resource, exchange, merged(current, value), { id, current }),
     requireSound: () => void readWhole(resource, exchange, value, { id, current: null, partial: true }),
   };
+}
+
+/** Nobody misses a field of the service's own in a body. A patch that takes it away asks for a change of it all the same. */
+function requireReadOnlyKept(resource: Resource, operations: readonly Operation[], patched: unknown): void {
+  const issues = operations.flatMap((operation): Issue[] => {
+    const taken = operation.op === "remove" ? operation.path : operation.op === "move" ? operation.from : [];
+    const [name = ""] = taken;
+    if (taken.length !== 1 || !isGiven(resource, name) || (isObject(patched) && Object.hasOwn(patched, name)))
+      return [];
+    return [{ pointer: `/${name}`, code: "read_only", detail: "This field cannot be removed." }];
+  });
+  if (issues.length > 0) throw invalid(issues.slice(0, 1));
+}
+
+function isGiven({ fields }: Resource, name: string): boolean {
+  return name === "id" || (Object.hasOwn(fields, name) && !isWritable(fields[name]!));
+}
+
+/** What was sent, with the JSON text read that XML carries for fields of any JSON value. Ends the request where it is none. */
+function sentValue({ fields }: Resource, { value, leavesAreText }: ReceivedBody): unknown {
+  if (!leavesAreText || !isObject(value)) return value;
+  const read = { ...value };
+  const issues: Issue[] = [];
+  for (const [name, { kind }] of Object.entries(fields)) {
+    if (kind.column.type !== "json" || !Object.hasOwn(read, name) || read[name] === null) continue;
+    const text = read[name];
+    try {
+      read[name] = typeof text === "string" ? readJSON(Buffer.from(text)) : undefined;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      issues.push({ pointer: `/${name}`, code: "invalid", detail: `The element holds JSON text: ${error.detail}` });
+    }
+    if (typeof text !== "string")
+      issues.push({ pointer: `/${name}`, code: "invalid", detail: "The element holds JSON text and no elements." });
+  }
+  if (issues.length > 0) throw invalid(issues);
+  return read;
 }
 
 /** Null removes a member of the document (RFC 7396); a record keeps its members, and what was removed is null in it. */

@@ -25,7 +25,13 @@ export function list(placed: MountInPlace, exchange: Exchange): Eventually<Reply
         after(countOf(exchange, query), (count) => ({
           status: 200,
           headers: count === null ? links : [...links, ...count],
-          body: { kind: "json", json: page.json, element: placed.resource.plural, items: placed.resource.name },
+          body: {
+            kind: "json",
+            json: page.json,
+            element: placed.resource.plural,
+            items: placed.resource.name,
+            jsonMembers: placed.jsonMembers,
+          },
           tag: tagOf(page),
           cache: placed.cache,
           // Whether the caller used it or not (RFC 7240 §2).

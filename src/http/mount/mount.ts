@@ -75,6 +75,8 @@ export interface Mount {
   readonly show: (record: StoredRecord) => StoredRecord;
   /** The columns that callers see, `id` first. */
   readonly shown: readonly string[];
+  /** Those of them that hold any JSON value. */
+  readonly jsonMembers: readonly string[];
 }
 
 /** Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. Throws `DeclarationError` where it cannot. */
@@ -108,6 +110,7 @@ export function mount<F extends Fields>(resource: Resource<F>, options: MountOpt
     problems: options.problems ?? {},
     beforeWrite: options.beforeWrite ?? null,
     shown,
+    jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
     show:
       shown.length === collection.columns.length + 1
         ? (record: StoredRecord) => record

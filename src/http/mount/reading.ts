@@ -31,13 +31,18 @@ function isNames(fields: readonly string[] | readonly Issue[]): fields is readon
 
 /** The reply that shows a record in its present state. */
 export function showRow(
-  { resource, show, cache }: MountInPlace,
+  { resource, show, cache, jsonMembers }: MountInPlace,
   row: Row,
   fields: readonly string[] | null = null,
 ): Reply {
   const shown = show(row.record);
   const value = fields === null ? shown : Object.fromEntries(fields.map((name) => [name, shown[name]]));
-  return { status: 200, body: { kind: "data", value, element: resource.name }, tag: String(row.revision), cache };
+  return {
+    status: 200,
+    body: { kind: "data", value, element: resource.name, jsonMembers },
+    tag: String(row.revision),
+    cache,
+  };
 }
 
 /** The row of the path; null where there is none, or none that the caller may know of. */

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { problem, type Problem } from "../../problem/problem.ts";
 import { isObject } from "../../resource/draft.ts";
@@ -12,31 +13,45 @@ export { parseJSONPatch, type Operation } from "./operation.ts";
  * Applies a JSON Patch: all of it or nothing, and the document stays as it is. Throws `patch_conflict` for a test that fails and a
  * place that is not there, `invalid_patch` where the result would grow beyond what a body may be.
  */
-export function applyJSONPatch(document: unknown, operations: readonly Operation[]): unknown {
+export async function applyJSONPatch(document: unknown, operations: readonly Operation[]): Promise<unknown> {
   return new Patching(document).apply(operations);
 }
 
 /** How many values and characters a patch may add, so that copies of copies cannot fill the memory. */
 const MAX_ADDED = 2 ** 20;
 
+/** How many values are moved about before others have their turn: a few milliseconds' worth. */
+const WORK_OF_A_TURN = 2 ** 21;
+
 class Patching {
   #document: unknown;
   #room = MAX_ADDED;
   #index = 0;
+  #work = 0;
+  /** The objects and arrays that are this patch's own. The others belong to the document that was given, and are copied before a change. */
+  readonly #own = new WeakSet<object>();
 
   constructor(document: unknown) {
-    this.#document = structuredClone(document);
+    this.#document = document;
   }
 
-  apply(operations: readonly Operation[]): unknown {
+  async apply(operations: readonly Operation[]): Promise<unknown> {
     for (const [index, operation] of operations.entries()) {
       this.#index = index;
       this.#step(operation);
+      // A thousand moves in an array of half a million take half a second in all.
+      if (this.#work > WORK_OF_A_TURN) await this.#giveWay();
     }
+    if (this.#work > WORK_OF_A_TURN / 16) await this.#giveWay();
     // A move adds nothing and can still make a document deeper.
     if (!isWithin(this.#document, MAX_LEVELS))
       throw problem("invalid_patch", { detail: `The result has more than ${MAX_LEVELS} levels.` });
     return this.#document;
+  }
+
+  async #giveWay(): Promise<void> {
+    this.#work = 0;
+    await setImmediate();
   }
 
   #step(operation: Operation): void {
@@ -55,9 +70,11 @@ class Patching {
       }
       case "copy":
         return this.#add(operation.path, this.#copyOf(this.#require(operation.from, "from"), operation.path.length));
-      case "test":
-        if (!isDeepStrictEqual(this.#require(operation.path, "path"), operation.value))
-          throw this.#conflict("the value is another one");
+      case "test": {
+        const value = this.#require(operation.path, "path");
+        this.#work += 10 * sizeOf(value);
+        if (!isDeepStrictEqual(value, operation.value)) throw this.#conflict("the value is another one");
+      }
     }
   }
 
@@ -67,7 +84,7 @@ class Patching {
       this.#document = value;
       return;
     }
-    const parent = findValue(this.#document, path.slice(0, -1));
+    const parent = this.#parentOf(path);
     if (isObject(parent)) return setMember(parent, last, value);
     if (!Array.isArray(parent)) throw this.#conflict("there is nothing that could hold its path");
     const at = last === "-" ? parent.length : indexOf(last, parent.length + 1);
@@ -79,7 +96,7 @@ class Patching {
     this.#require(path, name);
     const last = path.at(-1);
     if (last === undefined) throw this.#conflict("the whole document cannot be removed");
-    const parent = findValue(this.#document, path.slice(0, -1));
+    const parent = this.#parentOf(path);
     if (Array.isArray(parent)) parent.splice(Number(last), 1);
     else if (isObject(parent)) delete parent[last];
   }
@@ -91,9 +108,32 @@ class Patching {
       this.#document = value;
       return;
     }
-    const parent = findValue(this.#document, path.slice(0, -1));
+    const parent = this.#parentOf(path);
     if (Array.isArray(parent)) parent[Number(last)] = value;
     else if (isObject(parent)) setMember(parent, last, value);
+  }
+
+  /** What holds the last step of a path, to be changed: it and all above it are made this patch's own. */
+  #parentOf(path: Pointer): unknown {
+    let parent = (this.#document = this.#owned(this.#document));
+    for (const token of path.slice(0, -1)) {
+      const child = findValue(parent, [token]);
+      if (child === undefined) return undefined;
+      const own = this.#owned(child);
+      if (Array.isArray(parent)) parent[Number(token)] = own;
+      else setMember(parent as Record<string, unknown>, token, own);
+      parent = own;
+    }
+    if (Array.isArray(parent)) this.#work += parent.length;
+    return parent;
+  }
+
+  #owned(value: unknown): unknown {
+    if (typeof value !== "object" || value === null || this.#own.has(value)) return value;
+    const copy: object = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
+    this.#work += 10 * sizeOf(copy);
+    this.#own.add(copy);
+    return copy;
   }
 
   #require(pointer: Pointer, name: "path" | "from"): unknown {
@@ -105,6 +145,7 @@ class Patching {
   /** A value of its own at this level, as far as there is room. */
   #copyOf(value: unknown, level: number): unknown {
     this.#room -= typeof value === "string" ? value.length + 1 : 1;
+    this.#work += 10;
     if (this.#room < 0) throw invalidOperation(this.#index, "the patch adds more than a body may hold");
     if (typeof value !== "object" || value === null) return value;
     if (level >= MAX_LEVELS)
@@ -121,6 +162,11 @@ class Patching {
   #conflict(what: string): Problem {
     return problem("patch_conflict", { detail: `Operation ${this.#index}: ${what}.` });
   }
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  return Array.isArray(value) ? value.length : Object.keys(value).length;
 }
 
 function isWithin(value: unknown, levels: number): boolean {

@@ -1,0 +1,79 @@
+import { quoted } from "./text.ts";
+
+const XML = "http://www.w3.org/XML/1998/namespace";
+const XMLNS = "http://www.w3.org/2000/xmlns/";
+const XSI = "http://www.w3.org/2001/XMLSchema-instance";
+
+/** An attribute as it stands in the body. */
+export interface Attribute {
+  /** With its prefix. */
+  readonly name: string;
+  readonly value: string;
+  readonly at: number;
+}
+
+interface Wrong {
+  readonly wrong: string;
+  readonly at: number;
+}
+
+/** The prefixes that are bound where a reader stands (Namespaces in XML §6.1). */
+export class XMLScope {
+  /** Each with its namespaces, the innermost last: entering and leaving an element costs what it declares. */
+  readonly #bound = new Map<string, string[]>([["xml", [XML]]]);
+
+  binds(prefix: string): boolean {
+    return this.#namespace(prefix) !== undefined;
+  }
+
+  /** Goes into an element with these attributes. Gives whether they say that it is null. */
+  enter(attributes: readonly Attribute[]): boolean | Wrong {
+    for (const { name, value, at } of attributes) {
+      if (!name.startsWith(DECLARES)) continue;
+      const prefix = name.slice(DECLARES.length);
+      if (value === "" || value === XMLNS || prefix === "xmlns" || (prefix === "xml") !== (value === XML))
+        return { wrong: "A prefix cannot be bound to this namespace", at };
+      const known = this.#bound.get(prefix);
+      if (known === undefined) this.#bound.set(prefix, [value]);
+      else known.push(value);
+    }
+    return this.#isNil(attributes);
+  }
+
+  leave(attributes: readonly Attribute[]): void {
+    for (const { name } of attributes)
+      if (name.startsWith(DECLARES)) this.#bound.get(name.slice(DECLARES.length))!.pop();
+  }
+
+  #isNil(attributes: readonly Attribute[]): boolean | Wrong {
+    const seen = new Set<string>();
+    let nil = false;
+    for (const { name, value, at } of attributes) {
+      const full = this.#fullName(name);
+      if (full === null) return { wrong: `The prefix of ${quoted(name)} is not bound`, at };
+      if (seen.has(full)) return { wrong: `The attribute ${quoted(name)} is given twice`, at };
+      seen.add(full);
+      if ((full === "nil" || full === `${XSI} nil`) && NIL.test(value)) nil = value === "true" || value === "1";
+      else if (full !== "xmlns" && !PASSED_OVER.some((start) => full.startsWith(start)))
+        return { wrong: 'No attribute is read but nil="true" and those of xmlns, xml and xsi', at };
+    }
+    return nil;
+  }
+
+  /** The namespace and the name. An attribute without a prefix is in none. */
+  #fullName(name: string): string | null {
+    const colon = name.indexOf(":");
+    if (colon === -1) return name;
+    const prefix = name.slice(0, colon);
+    const namespace = prefix === "xmlns" ? XMLNS : this.#namespace(prefix);
+    return namespace === undefined ? null : `${namespace} ${name.slice(colon + 1)}`;
+  }
+
+  #namespace(prefix: string): string | undefined {
+    return this.#bound.get(prefix)?.at(-1);
+  }
+}
+
+const DECLARES = "xmlns:";
+const NIL = /^(?:true|false|1|0)$/;
+const PASSED_OVER = [`${XMLNS} `, `${XML} `, `${XSI} `];
