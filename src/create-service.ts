@@ -19,6 +19,7 @@ import { explainArrival } from "./http/explaining.ts";
 import type { Format } from "./http/formats/format.ts";
 import { json } from "./http/formats/json.ts";
 import { xml } from "./http/formats/xml.ts";
+import { makeHeldBodies } from "./http/held-bodies.ts";
 import { endpointsOf } from "./http/mount/endpoints.ts";
 import { placeMounts, type Mount } from "./http/mount/mount.ts";
 import { respond, type RoutedService } from "./http/pipeline.ts";
@@ -120,6 +121,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     callContext: { now, makeRequestId: requestIds(), readClient: makeClientReader(options.trustedProxies ?? []) },
     cursors: makeCursors((secret ?? new Secret(randomBytes(32))).derive("cursor")),
     fingerprintKey: secret?.derive("idempotency") ?? new Uint8Array(),
+    heldBodies: makeHeldBodies(),
     scopesAllow: options.scopesAllow ?? null,
     allowsCleartextLogins: options.allowCleartextLogins ?? false,
     allowedOrigins,

@@ -17,3 +17,14 @@ export function requireAddress({ target, rawHeaders, needsHost = false }: Arriva
   if (hosts > 1) throw problem("malformed", { detail: "Host is given twice." });
   if (hosts === 0 && needsHost) throw problem("malformed", { detail: "HTTP/1.1 asks for a Host." });
 }
+
+/** Ends a request whose body is in a transfer coding that is not read, for then nobody knows where it ends (RFC 9112 §6.1). */
+export function requireFraming({ rawHeaders }: Arrival): void {
+  let codings = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length !== 17 || name.toLowerCase() !== "transfer-encoding") continue;
+    if (++codings > 1 || rawHeaders[at + 1]!.trim().toLowerCase() !== "chunked")
+      throw problem("not_implemented", { headers: [["Connection", "close"]] });
+  }
+}

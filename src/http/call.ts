@@ -1,5 +1,6 @@
 import { opaqueTokenPattern } from "../crypto/opaque-token.ts";
 import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts";
+import type { Weigh } from "./collecting.ts";
 
 /** What a binding hands over: one request as it arrived, before anybody looked at it. */
 export interface Arrival {
@@ -14,8 +15,8 @@ export interface Arrival {
   readonly encrypted: boolean;
   /** The request came over HTTP/1.1, which asks for a `Host`. */
   readonly needsHost?: boolean;
-  /** Reads the body. Throws the problem `content_too_large` beyond `maxBytes`. */
-  readBody(maxBytes: number): Promise<Uint8Array>;
+  /** Reads the body, and tells `weigh` as octets arrive. Throws the problem `content_too_large` beyond `maxBytes`, and what `weigh` throws. */
+  readBody(maxBytes: number, weigh?: Weigh): Promise<Uint8Array>;
 }
 
 /** Where the request came from, as far as trusted proxies can be believed. */

@@ -4,6 +4,7 @@ import type { Store } from "../store/store.ts";
 import type { CallContext } from "./call.ts";
 import type { Cursors } from "./cursors.ts";
 import type { Format } from "./formats/format.ts";
+import type { HeldBodies } from "./held-bodies.ts";
 
 /** Whether a credential with these scopes may be used with a method (`GET` for HEAD too). */
 export type ScopesAllow = (scopes: readonly string[], method: string) => boolean;
@@ -19,6 +20,8 @@ export interface ServiceCore {
   readonly basePath: string;
   /** Long bodies are compressed for whoever asks for it. */
   readonly compression: boolean;
+  /** What bodies keep in memory. */
+  readonly heldBodies: HeldBodies;
   /** JSON first: it is the default. */
   readonly formats: readonly Format[];
   readonly callContext: CallContext;

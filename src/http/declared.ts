@@ -21,6 +21,7 @@ import {
 } from "./checking.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Format } from "./formats/format.ts";
+import { MAX_BODY_BYTES } from "./limits.ts";
 import type { Mount } from "./mount/mount.ts";
 
 /** What somebody adds to a service, before anybody has looked at it: JavaScript has no types, and a config file may have lied about them. */
@@ -87,6 +88,11 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   redirectsFor: optional(texts),
   logsIn: optional(aBoolean),
   bodyOptional: optional(aBoolean),
+  maxBodyBytes: optional((value) =>
+    typeof value === "number" && Number.isInteger(value) && value > 0 && value <= MAX_BODY_BYTES
+      ? null
+      : `it has to be a whole number of bytes from 1 to ${MAX_BODY_BYTES}`,
+  ),
   produces: optional(text),
   documentation: optional(anObject),
   preconditions: optional(oneOf("weighed by the handler")),

@@ -8,6 +8,7 @@ import type { Collection, Where } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import type { ServiceCore } from "./core.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
+import type { Hold } from "./held-bodies.ts";
 
 /** A body that was read. */
 export interface ReceivedBody {
@@ -43,6 +44,8 @@ export interface EndpointFacts {
   readonly logsIn?: boolean;
   /** A body may be left out. */
   readonly bodyOptional?: boolean;
+  /** The largest body, in bytes, where it is less than the 1 MiB of every endpoint. */
+  readonly maxBodyBytes?: number;
   /**
    * Who weighs `If-Match` and `If-None-Match` of a call that may change something. Left out, they are weighed before the handler is
    * asked, against something that is there and has no tag: `If-Match: *` holds, `If-None-Match: *` does not, and no tag is known.
@@ -75,6 +78,8 @@ export class Exchange implements PermissionRequest {
   body: ReceivedBody | null = null;
   /** The preferences that were followed so far. */
   followed: readonly string[] = NONE;
+  /** What the body counts for, until the request is over. */
+  hold: Hold | null = null;
   #identified: Identified | null = null;
   #preferences: ReadonlyMap<string, string> | null | undefined = undefined;
 

@@ -1,3 +1,4 @@
+import { formatNetwork } from "../auth/trusted-proxies.ts";
 import { parseMediaType } from "../headers/media-type.ts";
 import { problem } from "../problem/problem.ts";
 import type { Call } from "./call.ts";
@@ -42,11 +43,17 @@ function describe(type: string | undefined, encoding: string | undefined): strin
 /** Reads the body in the format of its type. */
 export async function readBody(exchange: Exchange, mediaType: string, requireQuery: () => void): Promise<void> {
   const { call, endpoint, service } = exchange;
-  const bytes = await call.arrival.readBody(MAX_BODY_BYTES);
+  const hold = (exchange.hold = service.heldBodies.hold(holderOf(exchange)));
+  const bytes = await call.arrival.readBody(endpoint.maxBodyBytes ?? MAX_BODY_BYTES, hold.take);
   requireQuery();
   if (bytes.length === 0 && endpoint.bodyOptional === true) return;
   const read = mediaType === formType ? readForm(bytes) : await formatFor(mediaType, service.formats).read!(bytes);
   exchange.body = { value: read.value, leavesAreText: !read.typed, element: read.element ?? null, mediaType, bytes };
+}
+
+/** Who is known answers for their own bodies, wherever they are; of nobody it is the address. */
+function holderOf({ observedIdentity: identity, call }: Exchange): string {
+  return identity === null ? formatNetwork(call.client.address) : `user ${identity.id}`;
 }
 
 /** `application/merge-patch+json` is read as JSON is: by the suffix (RFC 6839). */

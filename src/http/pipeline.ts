@@ -5,7 +5,7 @@ import { after, type Eventually } from "../eventually.ts";
 import { decideOn } from "../permission/decision.ts";
 import { Problem, problem } from "../problem/problem.ts";
 import { StoreFull, StoreUnavailable } from "../store/store.ts";
-import { requireAddress } from "./addressing.ts";
+import { requireAddress, requireFraming } from "./addressing.ts";
 import { Call, type Arrival, type Reply } from "./call.ts";
 import { hasPreconditions, requirePreconditionsHold } from "./conditional.ts";
 import type { ServiceCore } from "./core.ts";
@@ -62,6 +62,7 @@ class Way {
 
   walk(): Eventually<Answer> {
     const { service, call } = this;
+    requireFraming(call.arrival);
     requireWithinLimits(call.arrival);
     requireAddress(call.arrival);
     const match = (this.match = service.find(call.path));
@@ -190,6 +191,7 @@ function tellable(error: unknown): Problem {
 
 function finish(way: Way, answer: Answer, startedAt: number): Answer {
   const { service, call, exchange, match, witness } = way;
+  if (exchange !== null && exchange.hold !== null) exchange.hold.release();
   if (witness !== null) addExplanation(service, witness, answer);
   if (service.allowedOrigins.length > 0) addCors(call, answer, service.allowedOrigins);
   if (service.observe !== null) {

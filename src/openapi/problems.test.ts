@@ -21,6 +21,7 @@ const always = [
   "request_timeout",
   "uri_too_long",
   "headers_too_large",
+  "not_implemented",
 ];
 const conditional = ["malformed", "precondition_failed"];
 const onWrite = "insufficient_storage";

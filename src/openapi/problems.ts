@@ -95,7 +95,7 @@ export function* problemsOnTheWay(endpoint: Endpoint, schemes: readonly Scheme[]
   yield* ["internal", "unavailable"] as const;
   yield "unknown_preference";
   // Told before anybody knows which operation is meant, so every one of them can seem to answer it.
-  yield* ["method_not_allowed", "request_timeout", "uri_too_long", "headers_too_large"] as const;
+  yield* ["method_not_allowed", "request_timeout", "uri_too_long", "headers_too_large", "not_implemented"] as const;
 }
 
 function* problemsOfCredentials(endpoint: Endpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {

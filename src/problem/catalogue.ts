@@ -256,6 +256,13 @@ export const catalogue = {
     "A fault in the service. It is in the log under the request id; nothing about it is told here.",
     "Try again. If it stays, give the operator the request id.",
   ),
+  not_implemented: entry(
+    501,
+    "Not implemented",
+    "The body is in a transfer coding that is not read here.",
+    "Transfer-Encoding names something else than chunked alone.",
+    "Send Transfer-Encoding: chunked, or a Content-Length. Content is not compressed on its way here.",
+  ),
   unavailable: entry(
     503,
     "Service unavailable",

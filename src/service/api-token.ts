@@ -1,7 +1,7 @@
 import { defineEndpoint, problem, type Endpoint, type Exchange, type Reply } from "../index.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
 import { requireAccount } from "./accounts.ts";
-import { credentials, logInWith, loginTypes } from "./credentials.ts";
+import { credentials, logInWith, loginTypes, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
 import { objectSchema, orNull, textSchema, timeSchema, type Documentation } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
 
@@ -39,6 +39,7 @@ export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
       access: "open",
       consumes: loginTypes,
       logsIn: true,
+      maxBodyBytes: MAX_LOGIN_BODY_BYTES,
       documentation: documentation.exchange,
       handle: (exchange) => exchangePassword(parts, exchange),
     }),

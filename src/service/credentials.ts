@@ -4,6 +4,9 @@ import type { Parts } from "./parts.ts";
 /** What logins read: programs send JSON, pages and old clients a form. */
 export const loginTypes = ["application/json", formType];
 
+/** The largest body of a login, in bytes: anybody may send one. */
+export const MAX_LOGIN_BODY_BYTES = 16 * 1024;
+
 /** What a login sends. Values are compared, never stored, so that only their length is limited. */
 export const loginFields = {
   username: text({ max: 254 }),

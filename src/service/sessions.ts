@@ -13,7 +13,7 @@ import {
   type Reply,
 } from "../index.ts";
 import { clearedSessionCookie, requireOneCookie, sessionCookie, sessionCookieName } from "./cookies.ts";
-import { credentials, loginFields, loginTypes, logInWith, requireLogin } from "./credentials.ts";
+import { credentials, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, logInWith, requireLogin } from "./credentials.ts";
 import { objectSchema, orNull, textSchema, timeSchema, userSchema, type Documentation } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
 import { wayBack } from "./way-back.ts";
@@ -29,6 +29,7 @@ export function sessionEndpoints(parts: Parts): readonly Endpoint[] {
       access: "open",
       logsIn: true,
       consumes: [...loginTypes, "application/xml"],
+      maxBodyBytes: MAX_LOGIN_BODY_BYTES,
       redirectsFor: ["text/html"],
       documentation: documentation.logIn,
       guard: fromSameSite,

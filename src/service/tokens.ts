@@ -16,7 +16,7 @@ import {
   type TokenPair,
 } from "../index.ts";
 import { clearedTokenCookies, requireRefreshCookie, tokenCookies } from "./cookies.ts";
-import { loginFields, loginTypes, requireLogin } from "./credentials.ts";
+import { loginFields, loginTypes, requireLogin, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
 import { objectSchema, textSchema, type Documentation } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
 
@@ -36,7 +36,7 @@ const verifyBody = defineResource({ name: "verify", plural: "verify", fields: { 
 
 /** Logging in with tokens (SimpleJWT's paths and names). These endpoints look at no other credentials of the request. */
 export function tokenEndpoints(parts: Parts): readonly Endpoint[] {
-  const open = { access: "open", consumes: JSON_ONLY } as const;
+  const open = { access: "open", consumes: JSON_ONLY, maxBodyBytes: MAX_LOGIN_BODY_BYTES } as const;
   return [
     defineEndpoint({
       ...open,

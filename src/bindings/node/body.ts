@@ -1,29 +1,32 @@
 import type { IncomingMessage } from "node:http";
+import { CollectedBody, readBefore, type Weigh } from "../../http/collecting.ts";
 import { problem } from "../../problem/problem.ts";
 
-/** Reads a body as it arrives. Beyond `maxBytes` the rest is let go by, so that the caller can still read the answer. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
+/** Reads a body as it arrives; `begin` is told once nothing that is known of it speaks against that. What comes beyond the limits is left to whoever answers. */
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  weigh: Weigh | undefined,
+  begin: () => void,
+): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    if (Number(request.headers["content-length"] ?? 0) > maxBytes) {
-      request.resume();
-      reject(problem("content_too_large"));
-      return;
-    }
-    const chunks: Uint8Array[] = [];
-    let size = 0;
+    if (request.readableDidRead)
+      throw readBefore("Mount it before whatever parses bodies, such as express.json(), or keep that from its paths.");
+    const collected = new CollectedBody(maxBytes, Number(request.headers["content-length"] ?? 0), weigh);
+    // Read by somebody, and there was nothing in it.
+    if (request.readableEnded) return resolve(collected.bytes);
+    // The caller has gone; nobody will read the answer.
+    if (request.destroyed) throw problem("request_timeout");
+    begin();
     request.on("data", (chunk: Uint8Array) => {
-      size += chunk.length;
-      if (size > maxBytes) {
-        chunks.length = 0;
-        reject(problem("content_too_large"));
-      } else {
-        chunks.push(chunk);
+      try {
+        collected.add(chunk);
+      } catch (error) {
+        request.removeAllListeners("data").pause();
+        reject(error as Error);
       }
     });
-    request.on("end", () =>
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, Math.min(size, maxBytes))),
-    );
-    // The caller has gone; nobody will read the answer.
+    request.on("end", () => resolve(collected.bytes));
     request.on("error", () => reject(problem("request_timeout")));
     request.on("close", () => {
       if (!request.complete) reject(problem("request_timeout"));

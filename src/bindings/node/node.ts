@@ -11,9 +11,10 @@ import type { AddressInfo } from "node:net";
 import type { Arrival } from "../../http/call.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import type { Answer } from "../../http/writing.ts";
-import { readBody } from "./body.ts";
+import { NodeArrival } from "./arrival.ts";
 import { closeServer } from "./closing.ts";
-import { endGently, endWithAnswer } from "./ending.ts";
+import { endWithAnswer } from "./ending.ts";
+import { send } from "./sending.ts";
 import { trackSockets } from "./sockets.ts";
 import { limitConnections, refuseUnreadable, type Responder } from "./unreadable.ts";
 
@@ -43,9 +44,6 @@ export interface Listener {
 
 const MAX_CONNECTIONS = 10_000;
 
-/** How long an answer may take to leave whose request is still coming in. */
-const LEAVING_MS = 30_000;
-
 const limits: ServerOptions = {
   // Twice the limits, so that what is beyond them reaches the pipeline, which knows which of the two it is.
   maxHeaderSize: 2 * (MAX_HEADER_BYTES + MAX_REQUEST_LINE_BYTES),
@@ -66,10 +64,11 @@ export async function listen(service: Responder, { host = "127.0.0.1", port, tls
       : await createTlsServer({ ...limits, ...tls, minVersion: "TLSv1.2" }, answer);
   server.maxHeadersCount = 0; // the pipeline counts them, and answers
   server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
-  // Left to themselves these two are answered without a word of ours, and not at all.
+  // Left to themselves these are answered without a word of ours, with 100 before anybody has looked, and not at all.
+  server.on("checkContinue", answer);
   server.on("checkExpectation", answer);
   server.on("connect", (request, socket) => {
-    const done = service.respond(new NodeArrival(request, request.url!));
+    const done = service.respond(new NodeArrival(request, request.url!, null));
     if (done instanceof Promise) void done.then((late) => endWithAnswer(socket, late));
     else endWithAnswer(socket, done);
   });
@@ -104,76 +103,13 @@ export function requestListener(
   state: { readonly closing: boolean } = { closing: false },
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    const answer = service.respond(new NodeArrival(request, targetFor(service, request)));
+    const answer = service.respond(new NodeArrival(request, targetFor(service, request), response));
     if (answer instanceof Promise) void answer.then((done) => send(request, response, done, state.closing));
     else send(request, response, answer, state.closing);
   };
 }
 
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, headers, content }: Answer,
-  closing: boolean,
-): void {
-  if (closing) headers.push("Connection", "close");
-  response.writeHead(status, headers);
-  if ((closing || !response.shouldKeepAlive) && isStillComing(request)) return sendAhead(response, content);
-  if (content === null) response.end();
-  else response.end(content);
-}
-
-function isStillComing({ complete, headers }: IncomingMessage): boolean {
-  return !complete && (headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined);
-}
-
-/** Answers before the body is there, and does not wait for it. */
-function sendAhead(response: ServerResponse, content: Answer["content"]): void {
-  const { socket } = response;
-  // The answers to what was asked before on this connection go first.
-  if (socket === null) return void response.once("socket", () => sendAhead(response, content));
-  if (content === null || content.length === 0) response.flushHeaders();
-  else response.write(content);
-  endGently(socket, LEAVING_MS);
-}
-
-class NodeArrival implements Arrival {
-  readonly method: string;
-  readonly target: string;
-  readonly rawHeaders: readonly string[];
-  readonly needsHost: boolean;
-  readonly #request: IncomingMessage;
-
-  constructor(request: IncomingMessage, target: string) {
-    this.#request = request;
-    this.method = request.method!;
-    this.target = target.startsWith("/") ? target : originForm(target);
-    this.rawHeaders = request.rawHeaders;
-    this.needsHost = request.httpVersionMinor === 1;
-  }
-
-  get peer(): string {
-    return this.#request.socket.remoteAddress ?? "unix";
-  }
-
-  get encrypted(): boolean {
-    return "encrypted" in this.#request.socket;
-  }
-
-  readBody(maxBytes: number): Promise<Uint8Array> {
-    return readBody(this.#request, maxBytes);
-  }
-}
-
 /** A framework that takes the prefix off what it hands on (Express) keeps the whole beside it, and the base path counts from the root. */
 function targetFor({ basePath = "" }: Responder, request: IncomingMessage & { readonly originalUrl?: string }): string {
   return (basePath === "" ? undefined : request.originalUrl) ?? request.url!;
-}
-
-/** A proxy may write the whole address (RFC 9112 §3.2.2). */
-function originForm(target: string): string {
-  const authority = /^https?:\/\/[^/?#]*/i.exec(target);
-  if (authority === null) return target;
-  const rest = target.slice(authority[0].length);
-  return rest.startsWith("/") ? rest : `/${rest}`;
 }

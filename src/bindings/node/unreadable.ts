@@ -17,6 +17,7 @@ export interface Responder {
 
 interface ParseError extends Error {
   readonly code?: string;
+  readonly reason?: string;
   readonly rawPacket?: Uint8Array;
   /** Where in the packet the parser gave up. */
   readonly bytesParsed?: number;
@@ -77,7 +78,9 @@ function findUnknownMethod({
   return line === null || METHODS.includes(line[1]!) ? null : { method: line[1]!, target: line[2]! };
 }
 
-function codeOf({ code, rawPacket }: ParseError): ProblemCode {
+function codeOf({ code, reason, rawPacket }: ParseError): ProblemCode {
+  // With two lengths nobody knows where it ends; with one that is not read here, only we do not.
+  if (code === "HPE_INVALID_TRANSFER_ENCODING" && reason?.includes("Content-Length") !== true) return "not_implemented";
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "request_timeout";
   if (code !== "HPE_HEADER_OVERFLOW") return "malformed";
   const packet = Buffer.from(rawPacket ?? []).toString("latin1");

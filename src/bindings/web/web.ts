@@ -1,7 +1,7 @@
 import type { Eventually } from "../../eventually.ts";
 import type { Arrival } from "../../http/call.ts";
+import { CollectedBody, readBefore, type Weigh } from "../../http/collecting.ts";
 import type { Answer } from "../../http/writing.ts";
-import { problem } from "../../problem/problem.ts";
 
 /** What a Fetch `Request` does not tell. */
 export interface FetchInfo {
@@ -22,7 +22,7 @@ export async function fetchThrough(
     rawHeaders: flatten(request.headers),
     peer: info.peer ?? "unknown",
     encrypted: url.protocol === "https:",
-    readBody: (maxBytes) => readBody(request, maxBytes),
+    readBody: (maxBytes, weigh) => readBody(request, maxBytes, weigh),
   });
   const headers = new Headers();
   for (let at = 0; at < answer.headers.length; at += 2) headers.append(answer.headers[at]!, answer.headers[at + 1]!);
@@ -35,15 +35,11 @@ function flatten(headers: Headers): string[] {
   return flat;
 }
 
-async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw problem("content_too_large");
-  if (request.body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > maxBytes) throw problem("content_too_large");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+async function readBody(request: Request, maxBytes: number, weigh?: Weigh): Promise<Uint8Array> {
+  if (request.bodyUsed || request.body?.locked === true)
+    throw readBefore("Hand over the Request before anybody reads its body, or a clone().");
+  const collected = new CollectedBody(maxBytes, Number(request.headers.get("content-length") ?? 0), weigh);
+  if (request.body === null) return collected.bytes;
+  for await (const chunk of request.body as AsyncIterable<Uint8Array>) collected.add(chunk);
+  return collected.bytes;
 }

@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Arrival } from "../../http/call.ts";
+import type { Weigh } from "../../http/collecting.ts";
+import { readBody } from "./body.ts";
+
+/** A request of `node:http`, as the core wants it. */
+export class NodeArrival implements Arrival {
+  readonly method: string;
+  readonly target: string;
+  readonly rawHeaders: readonly string[];
+  readonly needsHost: boolean;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse | null;
+
+  /** Without a response there is no body either: `CONNECT`. */
+  constructor(request: IncomingMessage, target: string, response: ServerResponse | null) {
+    this.#request = request;
+    this.#response = response;
+    this.method = request.method!;
+    this.target = target.startsWith("/") ? target : originForm(target);
+    this.rawHeaders = request.rawHeaders;
+    this.needsHost = request.httpVersionMinor === 1;
+  }
+
+  get peer(): string {
+    return this.#request.socket.remoteAddress ?? "unix";
+  }
+
+  get encrypted(): boolean {
+    return "encrypted" in this.#request.socket;
+  }
+
+  async readBody(maxBytes: number, weigh?: Weigh): Promise<Uint8Array> {
+    const response = this.#response;
+    if (response === null) return new Uint8Array();
+    return readBody(this.#request, maxBytes, weigh, () => {
+      if (isAwaited(this.#request, response)) response.writeContinue();
+    });
+  }
+}
+
+/** The caller waits to be told that the body is wanted (RFC 9110 §10.1.1), and `node:http` has not told it by itself. */
+function isAwaited(
+  { headers, complete, httpVersionMinor }: IncomingMessage,
+  response: ServerResponse & { readonly _sent100?: boolean },
+): boolean {
+  const isExpected = !complete && httpVersionMinor === 1 && headers.expect?.toLowerCase() === "100-continue";
+  return isExpected && response._sent100 !== true && !response.headersSent;
+}
+
+/** A proxy may write the whole address (RFC 9112 §3.2.2). */
+function originForm(target: string): string {
+  const authority = /^https?:\/\/[^/?#]*/i.exec(target);
+  if (authority === null) return target;
+  const rest = target.slice(authority[0].length);
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Answer } from "../../http/writing.ts";
+import { endGently } from "./ending.ts";
+
+/** How long an answer may take to leave whose request is still coming in. */
+const LEAVING_MS = 30_000;
+
+/** Sends an answer, and closes the connection behind it where the server is closing or the rest of the request is not wanted. */
+export function send(request: IncomingMessage, response: ServerResponse, answer: Answer, closing: boolean): void {
+  if (!isStillComing(request)) return sendWhole(response, answer, closing);
+  // What came together with the head may be the whole body, and then the connection is as good as before.
+  setImmediate(() => {
+    if (isStillComing(request)) sendAhead(response, answer);
+    else sendWhole(response, answer, closing);
+  });
+}
+
+function sendWhole(response: ServerResponse, { status, headers, content }: Answer, closing: boolean): void {
+  if (closing) headers.push("Connection", "close");
+  response.writeHead(status, headers);
+  if (content === null) response.end();
+  else response.end(content);
+}
+
+/** Answers before the body is there, which is not waited for: whoever is refused could send for ever. */
+function sendAhead(response: ServerResponse, answer: Answer): void {
+  const { socket } = response;
+  // The answers to what was asked before on this connection go first.
+  if (socket === null) return void response.once("socket", () => sendAhead(response, answer));
+  // What came next could not be read, and that has been answered.
+  if (socket.writableEnded) return;
+  const { status, headers, content } = answer;
+  response.shouldKeepAlive = false;
+  response.writeHead(status, headers);
+  if (content === null || content.length === 0) response.flushHeaders();
+  else response.write(content);
+  endGently(socket, LEAVING_MS);
+}
+
+/** Asked of every request, so without the headers that Node makes an object of. */
+function isStillComing({ complete, rawHeaders }: IncomingMessage): boolean {
+  if (complete) return false;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length === 14 && name.toLowerCase() === "content-length") return rawHeaders[at + 1] !== "0";
+    if (name.length === 17 && name.toLowerCase() === "transfer-encoding") return true;
+  }
+  return false;
+}
