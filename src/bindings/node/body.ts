@@ -23,7 +23,7 @@ export function readBody(
         collected.add(chunk);
       } catch (error) {
         request.removeAllListeners("data").pause();
-        reject(error);
+        reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
     request.on("end", () => resolve(collected.bytes));
