@@ -1,6 +1,8 @@
 import { opaqueTokenPattern } from "../crypto/opaque-token.ts";
 import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts";
-import type { Weigh } from "./collecting.ts";
+
+/** Hears how many octets of a body have arrived. Throws the problem that ends the request where they are too many. */
+export type Weigh = (bytes: number) => void;
 
 /** What a binding hands over: one request as it arrived, before anybody looked at it. */
 export interface Arrival {

@@ -1,7 +1,5 @@
 import { problem } from "../problem/problem.ts";
-
-/** Hears how many octets of a body have arrived. Throws the problem that ends the request where they are too many. */
-export type Weigh = (bytes: number) => void;
+import type { Weigh } from "./call.ts";
 
 /**
  * A body as it arrives. Octets are copied together: a caller may send them one at a time, and a piece of its own for each would take

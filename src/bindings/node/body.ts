@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { CollectedBody, readBefore, type Weigh } from "../../http/collecting.ts";
+import type { Weigh } from "../../http/call.ts";
+import { CollectedBody, readBefore } from "../../http/collecting.ts";
 import { problem } from "../../problem/problem.ts";
 
 /** Reads a body as it arrives; `begin` is told once nothing that is known of it speaks against that. What comes beyond the limits is left to whoever answers. */

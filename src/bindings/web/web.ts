@@ -1,6 +1,6 @@
 import type { Eventually } from "../../eventually.ts";
-import type { Arrival } from "../../http/call.ts";
-import { CollectedBody, readBefore, type Weigh } from "../../http/collecting.ts";
+import type { Arrival, Weigh } from "../../http/call.ts";
+import { CollectedBody, readBefore } from "../../http/collecting.ts";
 import type { Answer } from "../../http/writing.ts";
 
 /** What a Fetch `Request` does not tell. */
