@@ -8,9 +8,7 @@ import {
 } from "node:http";
 import type { ServerOptions as TlsServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { Arrival } from "../../http/call.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
-import type { Answer } from "../../http/writing.ts";
 import { NodeArrival } from "./arrival.ts";
 import { closeServer } from "./closing.ts";
 import { endWithAnswer } from "./ending.ts";
