@@ -8,8 +8,8 @@ const floors = [
   ["problem", "crypto", "eventually.ts"],
   ["headers", "identity.ts", "observation.ts"],
   ["resource", "http/call.ts", "store"],
-  ["auth", "auth/<scheme>", "permission", "store/<driver>"],
-  ["http"],
+  ["auth", "auth/<scheme>", "permission", "store/sql"],
+  ["http", "store/<driver>"],
   ["feature"],
   ["openapi", "bindings/node", "bindings/web", "ops", "console"],
   ["create-service.ts"],
@@ -42,7 +42,7 @@ function importsOf(file: string): string[] {
 function roomOf(file: string): string {
   const [first = "", second = "", third] = file.split("/");
   if (first === "auth" && third !== undefined) return "auth/<scheme>";
-  if (first === "store" && third !== undefined) return "store/<driver>";
+  if (first === "store" && third !== undefined) return second === "sql" ? "store/sql" : "store/<driver>";
   if (first === "bindings" || file === "http/call.ts") return `${first}/${second}`;
   return first;
 }

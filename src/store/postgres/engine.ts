@@ -1,4 +1,8 @@
 import type { Observer } from "../../observation.ts";
+import { encodeCompared } from "../sql/codec.ts";
+import { parametersOf } from "../sql/dialect.ts";
+import { selectBy, selectCount } from "../sql/list.ts";
+import { requireColumn } from "../sql/table.ts";
 import {
   MigrationNeeded,
   StoreSetupError,
@@ -17,17 +21,16 @@ import {
 } from "../store.ts";
 import type { Address } from "./address.ts";
 import { connectionsTo, connectPatiently, makeClient } from "./connections.ts";
+import { postgres, tableOf } from "./dialect.ts";
 import { feedsOver, markFollowed, type Feeds } from "./feeds.ts";
 import { compileList, compileListJSON, readListJSON } from "./list.ts";
-import { parameters, prepared } from "./parameters.ts";
+import { prepared } from "./parameters.ts";
 import { primaryOf } from "./primary.ts";
 import { prepareSchema, requireSchema } from "./schema.ts";
 import { openingError, requireServer } from "./server.ts";
 import { sessionOf } from "./session.ts";
 import { makeSockets } from "./sockets.ts";
-import { comparedBy, encodeCompared, requireColumn, tableOf } from "./table.ts";
 import { recall, writerOf } from "./transactions.ts";
-import { compileWhere } from "./where.ts";
 
 /** A database that is open. */
 export interface Engine {
@@ -69,15 +72,15 @@ export async function openEngine({ address, poolSize, observe, collections }: En
     async find(collection, key) {
       if (collection.key === "integer" ? !Number.isSafeInteger(key) : String(key).includes("\0")) return null;
       const table = tableOf(collection);
-      const text = `SELECT ${table.selection} FROM ${table.name} WHERE "id" = $1`;
-      const [cells] = await connections.find(prepared(text, [key]));
+      const [cells] = await connections.find(prepared(selectBy(table, table.id), [key]));
       return cells === undefined ? null : table.rowOf(cells);
     },
     async findBy(collection, name, value) {
       const table = tableOf(collection);
       const column = requireColumn(table, name);
-      const text = `SELECT ${table.selection} FROM ${table.name} WHERE ${comparedBy(column)} = $1`;
-      const [cells] = await connections.find(prepared(text, [encodeCompared(column, value)]));
+      const [cells] = await connections.find(
+        prepared(selectBy(table, column), [encodeCompared(postgres, column, value)]),
+      );
       return cells === undefined ? null : table.rowOf(cells);
     },
     async list(query) {
@@ -89,10 +92,9 @@ export async function openEngine({ address, poolSize, observe, collections }: En
       return readListJSON(page!, query.limit);
     },
     async count(collection, where) {
-      const table = tableOf(collection);
-      const values = parameters();
-      const condition = where === null ? "" : ` WHERE ${compileWhere(table, where, values)}`;
-      const [found] = await connections.send(prepared(`SELECT count(*) FROM ${table.name}${condition}`, values.values));
+      const values = parametersOf(postgres);
+      const text = selectCount(tableOf(collection), where, values);
+      const [found] = await connections.send(prepared(text, values.values));
       return found![0] as number;
     },
     recall: (idempotency) => recall(connections, idempotency),

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
+import { quote } from "../sql/names.ts";
+import { statement } from "../sql/script.ts";
 import type { Collection, Feed, Row } from "../store.ts";
+import { tableOf } from "./dialect.ts";
 import { compileList } from "./list.ts";
-import { quote } from "./names.ts";
 import { channel } from "./own-tables.ts";
-import { plain } from "./parameters.ts";
 import { requireWritable, type Primary } from "./primary.ts";
 import { sessionOf, type Session } from "./session.ts";
-import { tableOf } from "./table.ts";
 
 /** How often is asked for new rows even if nobody has announced any: what a feed is behind at most, as long as the server answers. */
 const pollMs = 500;
@@ -197,12 +197,14 @@ export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Fe
  */
 export async function markFollowed(session: Session, collection: Collection): Promise<void> {
   const [marked] = await session.send(
-    plain("SELECT followed FROM latchkey_schema WHERE collection = $1", [collection.name]),
+    statement("SELECT followed FROM latchkey_schema WHERE collection = $1", [collection.name]),
   );
   if (marked?.[0] === true) return;
   await session.run(`BEGIN; LOCK TABLE ${quote(collection.name)} IN SHARE MODE`);
   try {
-    await session.send(plain("UPDATE latchkey_schema SET followed = TRUE WHERE collection = $1", [collection.name]));
+    await session.send(
+      statement("UPDATE latchkey_schema SET followed = TRUE WHERE collection = $1", [collection.name]),
+    );
     await session.run("COMMIT");
   } catch (error) {
     await session.run("ROLLBACK").catch(() => undefined);

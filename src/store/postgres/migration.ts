@@ -1,188 +1,127 @@
+import { foldCell } from "../sql/codec.ts";
+import { defaultLiteral, defineColumn, defineReference, defineShadow, isFolded } from "../sql/definition.ts";
+import type { Cell } from "../sql/dialect.ts";
+import { quote, shadowOf } from "../sql/names.ts";
+import type { Found, Schema } from "../sql/schema.ts";
+import { ask, run, statement, type Rows, type Script } from "../sql/script.ts";
 import type { Collection, Column } from "../store.ts";
-import {
-  addReference,
-  createTable,
-  defaultLiteral,
-  defineColumn,
-  defineShadow,
-  indexesOf,
-  isFolded,
-  keyStorageOf,
-  storageOf,
-} from "./definition.ts";
-import { findIndexes, findReferences, findTable, requiredLeftOvers, type Found } from "./found-table.ts";
-import { indexPrefix, literal, quote, referenceConstraintOf, sequenceOf, shadowOf } from "./names.ts";
-import { plain } from "./parameters.ts";
-import type { Session } from "./session.ts";
-import { fillShadow } from "./shadows.ts";
+import { postgres, referenceConstraintOf, sequenceOf } from "./dialect.ts";
+import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
 
-/** Makes the table of a collection, or makes it fit. Gives what stands in the way, each with its cure. */
-export async function fitTable(session: Session, collection: Collection): Promise<string[]> {
-  const found = await findTable(session, collection);
-  const problems = found === null ? [] : await problemsWith(session, collection, found);
-  if (problems.length > 0) return problems;
+/** How long a migration may be without a statement, in milliseconds: its process has gone without a word. */
+const idleMs = 60_000;
 
-  if (found === null || !found.rows) {
-    // An empty table has nothing to lose. What refers to it gets its reference again, see `fitReferences`.
-    const sameKey = found?.columns.get("id")?.storage === keyStorageOf(collection);
-    const others = sameKey ? await referencesTo(session, collection) : [];
-    if (found !== null) await session.run(`DROP TABLE ${quote(collection.name)} CASCADE`);
-    await session.run(createTable(collection));
-    for (const again of others) await session.run(again);
-  } else {
-    await alterTable(session, collection, found);
-  }
-  // The sequence outlives its table, so that no key is handed out twice.
-  if (collection.key === "integer") await session.run(`CREATE SEQUENCE IF NOT EXISTS ${quote(sequenceOf(collection))}`);
-  return fitIndexes(session, collection);
-}
+/** How many rows are folded at a time. */
+const pageSize = 1000;
 
-/** Makes the references that are declared and drops ours that are declared no more. */
-export async function fitReferences(session: Session, collection: Collection): Promise<string[]> {
-  const there = await findReferences(session, collection);
-  const problems: string[] = [];
-  const wanted = new Set<string>();
-  for (const column of collection.columns) {
-    const { references } = column;
-    if (references === undefined) continue;
-    const name = referenceConstraintOf(collection, column);
-    wanted.add(name);
-    const target = `${await spelled(session, references.collection)} ${references.onDelete === "cascade" ? "c" : "r"}`;
-    if (there.get(name) === target) continue;
-    const [from, to, by] = [collection.name, references.collection, column.name].map(quote) as [string, string, string];
-    const dangling = `FROM ${from} WHERE ${by} IS NOT NULL AND NOT EXISTS (SELECT FROM ${to} AS target WHERE target."id" = ${from}.${by})`;
-    if ((await session.send(plain(`SELECT 1 ${dangling} LIMIT 1`))).length > 0) {
-      problems.push(
-        `${collection.name}.${column.name} refers to rows of ${references.collection} that are not there. List them and change or delete them: SELECT * ${dangling};`,
-      );
-      continue;
-    }
-    if (there.has(name)) await session.run(`ALTER TABLE ${from} DROP CONSTRAINT ${quote(name)}`);
-    await session.run(addReference(collection, column));
-  }
-  for (const name of there.keys()) {
-    if (!wanted.has(name) && name.startsWith("reference "))
-      await session.run(`ALTER TABLE ${quote(collection.name)} DROP CONSTRAINT ${quote(name)}`);
-  }
-  return problems;
-}
-
-/** Keeps the declaration, and what every column was ever declared as. */
-export async function rememberDeclaration(session: Session, collection: Collection): Promise<void> {
-  const types = Object.fromEntries(collection.columns.map((column) => [column.name, typeOf(column)]));
-  await session.send(
-    plain(
-      "INSERT INTO latchkey_schema AS there (collection, declaration, types) VALUES ($1, $2, $3) " +
-        "ON CONFLICT (collection) DO UPDATE SET declaration = excluded.declaration, types = (there.types::jsonb || excluded.types::jsonb)::json",
-      [collection.name, JSON.stringify(collection), JSON.stringify(types)],
+/** How tables are found, made and changed in PostgreSQL. */
+export const postgresSchema: Schema = {
+  ...postgres,
+  version: schemaVersion,
+  // Whatever isolation is the default: what another process has made while this one waited must be seen.
+  // And whoever went away in the middle of it must not keep the others from it.
+  begin: `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; ${migrationLock}`,
+  ownTables,
+  *findVersion() {
+    const [there] = yield* ask(statement("SELECT to_regclass('latchkey_version') IS NOT NULL"));
+    if (there![0] !== true) return 0;
+    const [row] = yield* ask(statement("SELECT version FROM latchkey_version"));
+    return row![0] as number;
+  },
+  findColumns: (table) =>
+    statement(
+      "SELECT attname::text, format_type(atttypid, atttypmod), NOT attnotnull, atthasdef, " +
+        "EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND indkey::text = attnum::text) " +
+        "FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
+      [quote(table)],
     ),
-  );
+  // A table that is not the one of its name is told with its schema.
+  findReferences: (table) =>
+    statement(
+      "SELECT a.attname::text, " +
+        "CASE WHEN confrelid = to_regclass(format('%I', c.relname)) THEN c.relname::text ELSE confrelid::regclass::text END, " +
+        "CASE confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'r' THEN 'RESTRICT' ELSE confdeltype::text END, conname::text " +
+        "FROM pg_constraint JOIN pg_class c ON c.oid = confrelid JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = conkey[1] " +
+        "WHERE contype = 'f' AND conrelid = to_regclass($1) AND starts_with(conname::text, 'reference ')",
+      [quote(table)],
+    ),
+  findIndexes: (table) =>
+    statement(
+      "SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = to_regclass($1)",
+      [quote(table)],
+    ),
+  findUnknownTables: statement(
+    "SELECT relname::text FROM pg_class WHERE relkind = 'r' " +
+      "AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('latchkey_schema')) " +
+      "AND relname::text NOT IN (SELECT collection FROM latchkey_schema) " +
+      "AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = '_revision' AND NOT attisdropped)",
+  ),
+  *drop(collection, found) {
+    // What refers to it gets its reference again, unless the keys are others.
+    const sameKey = found.columns.get("id")?.storage === keyStorageOf(collection);
+    const others = sameKey ? yield* referencesTo(collection) : [];
+    yield* run(`DROP TABLE ${quote(collection.name)} CASCADE`);
+    return others;
+  },
+  *complete(collection) {
+    // The sequence outlives its table, so that no key is handed out twice.
+    if (collection.key === "integer") yield* run(`CREATE SEQUENCE IF NOT EXISTS ${quote(sequenceOf(collection))}`);
+  },
+  alter(collection, found) {
+    const steps = collection.columns.flatMap((column) => alterations(column, found));
+    return steps.length === 0 ? [] : [`ALTER TABLE ${quote(collection.name)} ${steps.join(", ")}`];
+  },
+  changeReference(collection, column, before) {
+    const table = `ALTER TABLE ${quote(collection.name)}`;
+    return [
+      ...(before === null ? [] : [`${table} DROP CONSTRAINT ${quote(before)}`]),
+      ...(column === null ? [] : [`${table} ${addReference(collection, column)}`]),
+    ];
+  },
+  fillShadow,
+  cures: {
+    changeKey: (collection) =>
+      `Convert them and what refers to them: ALTER TABLE ${quote(collection.name)} ALTER COLUMN "id" TYPE ${keyStorageOf(collection)} USING …;`,
+    changeType: ({ name }, column) =>
+      `Convert what is there and confirm it: ALTER TABLE ${quote(name)} ALTER COLUMN ${quote(column.name)} TYPE ${postgres.storageOf(column)} USING …; DELETE FROM latchkey_schema WHERE collection = ${postgres.literal(name)};`,
+    release: ({ name }, column) => `ALTER TABLE ${quote(name)} ALTER COLUMN ${quote(column)} DROP NOT NULL;`,
+  },
+  /** As far as a sequence was used; where it was not, its first value is the next. */
+  *readCounters(collections) {
+    const nextKeys: Record<string, number> = {};
+    for (const collection of collections)
+      if (collection.key === "integer") nextKeys[collection.name] = yield* nextOf(sequenceOf(collection));
+    return { revision: (yield* nextOf("latchkey_revision")) - 1, nextKeys };
+  },
+};
+
+function keyStorageOf({ key }: Collection): string {
+  return postgres.storageOf({ name: "id", type: key });
 }
 
-async function problemsWith(session: Session, collection: Collection, found: Found): Promise<string[]> {
-  const table = quote(collection.name);
-  const id = found.columns.get("id");
-  if (id === undefined || !id.isKey || !found.columns.has("_revision")) {
-    return [
-      `There is a table ${collection.name} that was not made by this store. Rename one of the two: ALTER TABLE ${table} RENAME TO …;`,
-    ];
-  }
-  if (!found.rows) return [];
-  if (id.storage !== keyStorageOf(collection)) {
-    return [
-      `${collection.name}: keys were ${id.storage} and are declared ${collection.key}. Convert them and what refers to them: ALTER TABLE ${table} ALTER COLUMN "id" TYPE ${keyStorageOf(collection)} USING …;`,
-    ];
-  }
-  const problems: string[] = [];
-  for (const column of collection.columns)
-    problems.push(...(await problemsWithColumn(session, collection, column, found)));
-  for (const { name } of requiredLeftOvers(collection, found)) {
-    problems.push(
-      `${collection.name}.${name} is declared no more, but new rows would need a value for it. Declare it again, or run: ALTER TABLE ${table} ALTER COLUMN ${quote(name)} DROP NOT NULL;`,
-    );
-  }
-  return problems;
-}
-
-async function problemsWithColumn(
-  session: Session,
-  collection: Collection,
-  column: Column,
-  found: Found,
-): Promise<string[]> {
-  const place = `${collection.name}.${column.name}`;
-  const [table, name] = [quote(collection.name), quote(column.name)];
+function alterations(column: Column, found: Found): string[] {
+  const name = quote(column.name);
   const there = found.columns.get(column.name);
-  if (there === undefined) {
-    if (column.nullable === true || column.default !== undefined) return [];
-    return [
-      `${place} is new and must not be null, and there are rows already. Declare it nullable or with a default, or run: ALTER TABLE ${table} ADD COLUMN ${defineColumn(column)} DEFAULT …;`,
-    ];
-  }
-  const was = found.types[column.name];
-  if (there.storage !== storageOf(column) || (was !== undefined && was !== typeOf(column))) {
-    return [
-      `${place} was ${was ?? there.storage} and is declared ${typeOf(column)}. Convert what is there and confirm it: ALTER TABLE ${table} ALTER COLUMN ${name} TYPE ${storageOf(column)} USING …; DELETE FROM latchkey_schema WHERE collection = ${literal(collection.name)};`,
-    ];
-  }
-  if (column.nullable === true || !there.nullable) return [];
-  const nulls = await session.send(plain(`SELECT 1 FROM ${table} WHERE ${name} IS NULL LIMIT 1`));
-  if (nulls.length === 0) return [];
-  return [
-    `${place} is declared not nullable, and there are rows without a value. Run: UPDATE ${table} SET ${name} = … WHERE ${name} IS NULL;`,
-  ];
+  const steps =
+    there === undefined
+      ? [`ADD COLUMN ${defineColumn(postgres, column)}`]
+      : [`ALTER COLUMN ${name} SET DEFAULT ${defaultLiteral(postgres, column)}`];
+  if (there !== undefined && there.nullable !== (column.nullable === true))
+    steps.push(`ALTER COLUMN ${name} ${there.nullable ? "SET" : "DROP"} NOT NULL`);
+  if (isFolded(column) && !found.columns.has(shadowOf(postgres, column)))
+    steps.push(`ADD COLUMN ${defineShadow(postgres, column)}`);
+  return steps;
 }
 
-async function alterTable(session: Session, collection: Collection, found: Found): Promise<void> {
-  const steps: string[] = [];
-  for (const column of collection.columns) {
-    const name = quote(column.name);
-    const there = found.columns.get(column.name);
-    if (there === undefined) {
-      steps.push(`ADD COLUMN ${defineColumn(column)}`);
-    } else {
-      steps.push(`ALTER COLUMN ${name} SET DEFAULT ${defaultLiteral(column)}`);
-      if (there.nullable !== (column.nullable === true))
-        steps.push(`ALTER COLUMN ${name} ${there.nullable ? "SET" : "DROP"} NOT NULL`);
-    }
-    if (isFolded(column) && !found.columns.has(shadowOf(column))) steps.push(`ADD COLUMN ${defineShadow(column)}`);
-  }
-  if (steps.length > 0) await session.run(`ALTER TABLE ${quote(collection.name)} ${steps.join(", ")}`);
-}
-
-/** Makes the indexes that are declared and drops ours that are declared no more. */
-async function fitIndexes(session: Session, collection: Collection): Promise<string[]> {
-  const wanted = indexesOf(collection);
-  const there = await findIndexes(session, collection);
-  for (const name of there) {
-    const ours = [true, false].some((unique) => name.startsWith(`${indexPrefix(collection, unique)}(`));
-    if (ours && !wanted.has(name)) await session.run(`DROP INDEX ${quote(name)}`);
-  }
-  const problems: string[] = [];
-  for (const [name, { sql, unique }] of wanted) {
-    if (there.has(name)) continue;
-    if (unique !== null && isFolded(unique)) await fillShadow(session, collection, unique);
-    const duplicates = unique === null ? null : duplicatesOf(collection, unique);
-    if (duplicates !== null && (await session.send(plain(`${duplicates} LIMIT 1`))).length > 0) {
-      problems.push(
-        `${collection.name}.${unique!.name} is declared unique${isFolded(unique!) ? " without regard to case" : ""}, and some values are there more than once. Find them and change all but one: ${isFolded(unique!) ? duplicatesOf(collection, { ...unique!, unique: true }, "lower") : duplicates};`,
-      );
-      continue;
-    }
-    await session.run(sql);
-  }
-  return problems;
-}
-
-function duplicatesOf(collection: Collection, column: Column, by = ""): string {
-  const value = `${by}(${quote(isFolded(column) ? shadowOf(column) : column.name)})`;
-  return `SELECT ${value} AS value, count(*) FROM ${quote(collection.name)} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
+function addReference(collection: Collection, column: Column): string {
+  const constraint = quote(referenceConstraintOf(collection, column));
+  return `ADD CONSTRAINT ${constraint} FOREIGN KEY (${quote(column.name)}) ${defineReference(column.references!)}`;
 }
 
 /** The statements that make again what goes with a table that is dropped: references of other tables to it. */
-async function referencesTo(session: Session, { name }: Collection): Promise<string[]> {
-  const rows = await session.send(
-    plain(
+function* referencesTo({ name }: Collection): Script<readonly string[]> {
+  const rows = yield* ask(
+    statement(
       "SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_constraint " +
         "WHERE contype = 'f' AND confrelid = to_regclass($1) AND conrelid <> confrelid",
       [quote(name)],
@@ -191,11 +130,32 @@ async function referencesTo(session: Session, { name }: Collection): Promise<str
   return rows.map(([sql]) => sql as string);
 }
 
-async function spelled(session: Session, name: string): Promise<string> {
-  const [found] = await session.send(plain("SELECT to_regclass($1)::text", [quote(name)]));
-  return (found?.[0] ?? "") as string;
+/** Folds here: the database knows no folding that is the same everywhere. */
+function* fillShadow(collection: Collection, column: Column): Script<void> {
+  const [table, name, shadow] = [collection.name, column.name, shadowOf(postgres, column)].map(quote);
+  const key = keyStorageOf(collection);
+  let last: Cell = null;
+  for (;;) {
+    const rows: Rows = yield* ask(
+      statement(
+        `SELECT "id", ${name} FROM ${table} WHERE ($1::${key} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${pageSize}`,
+        [last],
+      ),
+    );
+    yield* ask(
+      statement(
+        `UPDATE ${table} SET ${shadow} = folded FROM unnest($1::${key}[], $2::text[]) AS page (key, folded) WHERE "id" = key AND ${shadow} IS DISTINCT FROM folded`,
+        [rows.map(([id]) => id as Cell), rows.map(([, value]) => foldCell(value as Cell))],
+      ),
+    );
+    if (rows.length < pageSize) return;
+    last = rows.at(-1)![0] as Cell;
+  }
 }
 
-function typeOf({ type, scale }: Column): string {
-  return type === "decimal" ? `decimal(${scale ?? 0})` : type;
+function* nextOf(sequence: string): Script<number> {
+  const [row] = yield* ask(
+    statement(`SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END FROM ${quote(sequence)}`),
+  );
+  return row![0] as number;
 }

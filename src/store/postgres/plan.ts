@@ -1,8 +1,8 @@
+import { quote } from "../sql/names.ts";
 import type { Change, Collection, Transaction } from "../store.ts";
 import { compileChange, compileReading, keyMadeBy, spokenOf, type MadeKey } from "./changes.ts";
-import { quote } from "./names.ts";
+import { tableOf } from "./dialect.ts";
 import type { Statement } from "./parameters.ts";
-import { tableOf } from "./table.ts";
 
 /** A transaction as what is sent: everything is known beforehand, so that nothing has to be waited for. */
 export interface Plan {

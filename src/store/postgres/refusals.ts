@@ -1,7 +1,8 @@
+import { indexNameOf, shadowOf } from "../sql/names.ts";
+import type { Table } from "../sql/table.ts";
 import type { Change, Outcome } from "../store.ts";
+import { keyConstraintOf, postgres, referenceConstraintOf } from "./dialect.ts";
 import { isServerError, state } from "./errors.ts";
-import { indexNameOf, keyConstraintOf, referenceConstraintOf, shadowOf } from "./names.ts";
-import type { Table } from "./table.ts";
 
 /** Why a change was not made. */
 type Refusal = Extract<Outcome, { readonly change: number }>;
@@ -37,7 +38,10 @@ function takenColumn({ collection }: Table, constraint: string | undefined): str
   if (constraint === keyConstraintOf(collection)) return "id";
   const column = collection.columns.find((each) => {
     if (each.unique === undefined || each.unique === false) return false;
-    return indexNameOf(collection, [each.unique === "folded" ? shadowOf(each) : each.name], true) === constraint;
+    return (
+      indexNameOf(postgres, collection, [each.unique === "folded" ? shadowOf(postgres, each) : each.name], true) ===
+      constraint
+    );
   });
   return column?.name ?? null;
 }

@@ -1,7 +1,7 @@
+import { statement } from "../sql/script.ts";
 import { StoreSetupError, StoreUnavailable } from "../store.ts";
 import type { Address } from "./address.ts";
 import { isServerError, reasonOf, state, stateOf, unavailable } from "./errors.ts";
-import { plain } from "./parameters.ts";
 import type { Session } from "./session.ts";
 
 const oldestMajor = 14;
@@ -16,7 +16,7 @@ export interface ServerFacts {
 /** Throws unless the server is one that this driver can work with. */
 export async function requireServer(session: Session): Promise<void> {
   const [facts] = await session.send(
-    plain("SELECT current_setting('server_version_num')::integer, current_setting('server_encoding')"),
+    statement("SELECT current_setting('server_version_num')::integer, current_setting('server_encoding')"),
   );
   requireFit({ version: facts![0] as number, encoding: facts![1] as string });
 }

@@ -1,4 +1,5 @@
 import type { Client, PoolClient, QueryArrayConfig } from "pg";
+import type { Rows, Step } from "../sql/script.ts";
 import type { Value } from "../store.ts";
 import type { Statement } from "./parameters.ts";
 
@@ -19,6 +20,15 @@ export function sessionOf(client: Client | PoolClient, keeps: boolean): Session 
     async run(sql) {
       await client.query(sql);
     },
+  };
+}
+
+/** Answers the steps of scripts. */
+export function sendTo(session: Session): (step: Step) => Promise<Rows> {
+  return async (step) => {
+    if (!("run" in step)) return session.send(step);
+    await session.run(step.run);
+    return [];
   };
 }
 

@@ -1,11 +1,12 @@
 import type { Secret } from "../../crypto/secret.ts";
-import { copiedTables, CopyError, countRows, requireVersion, type Checked, type StoreSource } from "../copy.ts";
-import { contentOf, rememberedCollections } from "./content.ts";
+import { CopyError, countRows, requireVersion, type Checked, type Content, type StoreSource } from "../copy.ts";
+import { contentOf, rememberedCollections, tablesToCopy } from "../sql/content.ts";
+import { quote } from "../sql/names.ts";
+import { playAsync, statement } from "../sql/script.ts";
+import type { Collection } from "../store.ts";
 import { stateOf } from "./errors.ts";
-import { quote, shadowOf } from "./names.ts";
-import { schemaVersion } from "./own-tables.ts";
-import { plain } from "./parameters.ts";
-import type { Session } from "./session.ts";
+import { postgresSchema } from "./migration.ts";
+import { sendTo, type Session } from "./session.ts";
 import { connectWhole, hasTables, unhurried, type Whole } from "./whole.ts";
 
 /** How long to wait for somebody who is writing, in milliseconds. */
@@ -19,13 +20,13 @@ export async function openSource(url: Secret): Promise<StoreSource> {
   const whole = await connectWhole(url);
   const { session, told, close } = whole;
   try {
-    requireVersion(await versionOf(whole), schemaVersion);
+    requireVersion(await versionOf(whole), postgresSchema.version);
     await requireNobodyElse(whole);
     // The locks come first: the state that the transaction sees is that of its first query.
-    const before = await rememberedCollections(session);
+    const before = await rememberedIn(session);
     await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unhurried}; SET LOCAL lock_timeout = ${lockMs}`);
-    await lock(session, [...copiedTables(before, shadowOf).keys()]);
-    return { ...contentOf(session, await rememberedCollections(session)), close };
+    await lock(session, [...tablesToCopy(postgresSchema, before).keys()]);
+    return { ...(await contentIn(session)), close };
   } catch (error) {
     await close();
     throw told(error);
@@ -39,7 +40,7 @@ export async function checkDatabase(url: Secret): Promise<Checked> {
   try {
     await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unhurried}`);
     const version = await versionOf(whole);
-    const tables = await countRows(contentOf(session, await rememberedCollections(session)));
+    const tables = await countRows(await contentIn(session));
     return { version, tables, problems: [] };
   } catch (error) {
     throw told(error);
@@ -48,16 +49,24 @@ export async function checkDatabase(url: Secret): Promise<Checked> {
   }
 }
 
+async function contentIn(session: Session): Promise<Content> {
+  return contentOf(postgresSchema, await rememberedIn(session), sendTo(session));
+}
+
+function rememberedIn(session: Session): Promise<readonly Collection[]> {
+  return playAsync(rememberedCollections(postgresSchema), sendTo(session));
+}
+
 async function versionOf({ session, address }: Whole): Promise<number> {
   if (!(await hasTables(session))) throw new CopyError("not_latchkey", `${address.shown} has no tables of Latchkey.`);
-  const [row] = await session.send(plain("SELECT version FROM latchkey_version"));
+  const [row] = await session.send(statement("SELECT version FROM latchkey_version"));
   return row![0] as number;
 }
 
 /** The locks keep writers waiting, and what they wrote afterwards would be left behind. */
 async function requireNobodyElse({ session, address }: Whole): Promise<void> {
   const [row] = await session.send(
-    plain(
+    statement(
       "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey' AND pid <> pg_backend_pid()",
     ),
   );

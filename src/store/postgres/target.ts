@@ -1,15 +1,17 @@
 import type { Secret } from "../../crypto/secret.ts";
-import { copiedTables, CopyError, type Cells, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
+import { CopyError, type Cells, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
+import { encode } from "../sql/codec.ts";
+import { contentOf, tablesToCopy } from "../sql/content.ts";
+import type { Cell } from "../sql/dialect.ts";
+import { fitReferences, fitTable, rememberDeclaration } from "../sql/migration.ts";
+import { quote } from "../sql/names.ts";
+import { ask, playAsync, run, statement, type Script, type Statement } from "../sql/script.ts";
 import { MigrationNeeded, type Collection } from "../store.ts";
-import { encode, type Cell } from "./codec.ts";
-import { contentOf } from "./content.ts";
-import { storageOf } from "./definition.ts";
+import { postgres, sequenceOf } from "./dialect.ts";
 import { storeError } from "./errors.ts";
-import { fitReferences, fitTable, rememberDeclaration } from "./migration.ts";
-import { literal, quote, sequenceOf, shadowOf } from "./names.ts";
-import { migrationLock, ownTables } from "./own-tables.ts";
-import { plain, type Statement } from "./parameters.ts";
-import type { Session } from "./session.ts";
+import { postgresSchema } from "./migration.ts";
+import { migrationLock } from "./own-tables.ts";
+import { sendTo } from "./session.ts";
 import { connectWhole, hasTables, unhurried, type Whole } from "./whole.ts";
 
 /**
@@ -20,7 +22,7 @@ export async function openTarget(url: Secret): Promise<StoreTarget> {
   const whole = await connectWhole(url);
   try {
     await whole.session.run(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${unhurried}`);
-    await whole.session.send(plain(migrationLock));
+    await whole.session.send(statement(migrationLock));
     if (await hasTables(whole.session))
       throw new CopyError(
         "not_empty",
@@ -48,8 +50,8 @@ function fill({ session, told, close }: Whole): StoreTarget {
   return {
     create(wanted) {
       collections = wanted;
-      tables = copiedTables(wanted, shadowOf);
-      return tell(create(session, wanted));
+      tables = tablesToCopy(postgresSchema, wanted);
+      return tell(playAsync(create(wanted), sendTo(session)));
     },
     async write(name, rows) {
       try {
@@ -60,46 +62,45 @@ function fill({ session, told, close }: Whole): StoreTarget {
         throw read instanceof TypeError ? read : told(error);
       }
     },
-    complete(counters) {
-      return tell(complete(session, collections, counters));
+    async complete(counters) {
+      await tell(playAsync(complete(collections, counters), sendTo(session)));
+      return contentOf(postgresSchema, collections, sendTo(session));
     },
     keep: () => tell(session.run("COMMIT")),
     close,
   };
 }
 
-async function create(session: Session, collections: readonly Collection[]): Promise<void> {
-  await session.run(ownTables);
+function* create(collections: readonly Collection[]): Script<void> {
+  yield* run(postgresSchema.ownTables);
   const problems: string[] = [];
   // References come last: rows may refer to rows that come later.
-  for (const collection of collections) problems.push(...(await fitTable(session, collection)));
+  for (const collection of collections) problems.push(...(yield* fitTable(postgresSchema, collection, null)));
   if (problems.length > 0) throw new MigrationNeeded(problems);
 }
 
-async function complete(session: Session, collections: readonly Collection[], counters: Counters) {
+function* complete(collections: readonly Collection[], counters: Counters): Script<void> {
   const problems: string[] = [];
   for (const collection of collections) {
-    problems.push(...(await fitReferences(session, collection)));
-    await rememberDeclaration(session, collection);
+    problems.push(...(yield* fitReferences(postgresSchema, collection, null)));
+    yield* rememberDeclaration(postgresSchema, collection, null);
   }
   if (problems.length > 0) throw new CopyError("differs", `${problems.join("\n")}\nMend them in the source first.`);
-  await setNext(session, "latchkey_revision", counters.revision + 1);
+  yield* setNext("latchkey_revision", counters.revision + 1);
   for (const collection of collections)
-    if (collection.key === "integer")
-      await setNext(session, sequenceOf(collection), counters.nextKeys[collection.name]!);
+    if (collection.key === "integer") yield* setNext(sequenceOf(collection), counters.nextKeys[collection.name]!);
   // The planner knows nothing yet of what is there.
-  await session.run(`ANALYZE ${[...copiedTables(collections, shadowOf).keys()].map(quote).join(", ")}`);
-  return contentOf(session, collections);
+  yield* run(`ANALYZE ${[...tablesToCopy(postgresSchema, collections).keys()].map(quote).join(", ")}`);
 }
 
-async function setNext(session: Session, sequence: string, next: number): Promise<void> {
-  await session.send(plain(`SELECT setval(${literal(quote(sequence))}::regclass, $1, FALSE)`, [next]));
+function* setNext(sequence: string, next: number): Script<void> {
+  yield* ask(statement(`SELECT setval(${postgres.literal(quote(sequence))}::regclass, $1, FALSE)`, [next]));
 }
 
 /** One statement for all rows: an array a column. */
 function insertAll({ name, columns }: CopiedTable, rows: readonly Cells[]): Statement {
   const names = columns.map((column) => quote(column.name)).join(", ");
-  const places = columns.map((column, at) => `$${at + 1}::${storageOf(column)}[]`).join(", ");
-  const values: Cell[] = columns.map((column, at) => rows.map((cells) => encode(column, cells[at])));
-  return plain(`INSERT INTO ${quote(name)} (${names}) SELECT * FROM unnest(${places})`, values);
+  const places = columns.map((column, at) => `$${at + 1}::${postgres.storageOf(column)}[]`).join(", ");
+  const values: Cell[] = columns.map((column, at) => rows.map((cells) => encode(postgres, column, cells[at])));
+  return statement(`INSERT INTO ${quote(name)} (${names}) SELECT * FROM unnest(${places})`, values);
 }

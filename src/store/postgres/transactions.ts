@@ -1,12 +1,12 @@
 import type { Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../store.ts";
 import type { Connections } from "./connections.ts";
+import { tableOf } from "./dialect.ts";
 import { isServerError, state } from "./errors.ts";
 import { claimKey, pruneKeys, recallKey, rememberRows } from "./idempotency.ts";
 import type { Statement } from "./parameters.ts";
 import { planTransaction, type Plan } from "./plan.ts";
 import { refusalOf } from "./refusals.ts";
 import type { Session } from "./session.ts";
-import { tableOf } from "./table.ts";
 
 type Rows = readonly (readonly Value[])[];
 

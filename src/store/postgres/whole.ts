@@ -1,10 +1,10 @@
 import type pg from "pg";
 import type { Secret } from "../../crypto/secret.ts";
 import { CopyError } from "../copy.ts";
+import { statement } from "../sql/script.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../store.ts";
 import { readAddress, type Address } from "./address.ts";
 import { connectPatiently } from "./connections.ts";
-import { plain } from "./parameters.ts";
 import { openingError, requireServer } from "./server.ts";
 import { sessionOf, type Session } from "./session.ts";
 
@@ -49,6 +49,6 @@ export const unhurried = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_tra
 
 /** Whether the tables of a Latchkey are there. */
 export async function hasTables(session: Session): Promise<boolean> {
-  const [there] = await session.send(plain("SELECT to_regclass('latchkey_version') IS NOT NULL"));
+  const [there] = await session.send(statement("SELECT to_regclass('latchkey_version') IS NOT NULL"));
   return there![0] === true;
 }

@@ -1,15 +1,30 @@
 import type { DatabaseSync } from "node:sqlite";
-import { fold } from "../fold.ts";
-import type { Collection, Column, Key, Row } from "../store.ts";
-import { encode } from "./codec.ts";
+import { encode, foldCell } from "../sql/codec.ts";
+import { parametersOf, type Cell } from "../sql/dialect.ts";
+import { selectBy } from "../sql/list.ts";
+import type { Table } from "../sql/table.ts";
+import {
+  assign,
+  assignments,
+  countUpTo,
+  deleteAll,
+  encodeGiven,
+  insertInto,
+  isRow,
+  orAdd,
+  requireCounter,
+  requireWritable,
+  updateAll,
+  type KeyFinder,
+} from "../sql/writes.ts";
+import type { Collection, Key, Row } from "../store.ts";
 import { conflictFinder } from "./conflicts.ts";
-import type { Cell } from "./connection.ts";
+import type { Statement } from "./connection.ts";
 import type { Counters } from "./counters.ts";
+import { sqlite, tableOf } from "./dialect.ts";
 import { code, codeOf } from "./errors.ts";
 import { keyIn, type NamedChange, type Refusal } from "./named.ts";
 import { statementsOf } from "./statements.ts";
-import { quote, requireColumn, shadowOf, tableOf, type Table } from "./table.ts";
-import { compileWhere } from "./where.ts";
 
 /** A change that was made: the row it left, where it has one of its own. */
 export interface Done {
@@ -37,7 +52,7 @@ export function changesOf(
   const explain = conflictFinder(database, collections);
   database.function("latchkey_next_revision", () => counters.nextRevision());
 
-  function make(change: NamedChange, at: number, keys: readonly (Key | null)[]): Done | Refusal {
+  function make(change: NamedChange, at: number, keys: Keys): Done | Refusal {
     const collection = collections.get(change.collection);
     if (collection === undefined)
       throw new TypeError(`The store was not opened with a collection ${JSON.stringify(change.collection)}`);
@@ -51,9 +66,9 @@ export function changesOf(
         case "delete":
           return remove(table, change, at);
         case "updateAll":
-          return updateAll(table, change, keys);
+          return changeAll(table, change, keys);
         case "deleteAll":
-          return deleteAll(table, change);
+          return removeAll(table, change);
         case "add":
           return add(table, change, keys);
         case "require":
@@ -66,10 +81,10 @@ export function changesOf(
     }
   }
 
-  function insert(table: Table, change: Of<"insert">, keys: readonly (Key | null)[]): Done {
+  function insert(table: Table, change: Of<"insert">, keys: Keys): Done {
     const { collection } = table;
-    const cells = encodeAll(table, change.values, keys);
-    const statement = statements(`insert ${collection.name}`, () => insertSQL(table, table.stored));
+    const cells = encodeAll(table, change.values, finderOf(keys));
+    const statement = statements(`insert ${collection.name}`, () => insertAll(table));
     // Nothing that is not in the cells comes into a new row, and having SQLite tell it doubles the price.
     const put = (key: Key): Done => {
       const revision = counters.nextRevision();
@@ -79,7 +94,7 @@ export function changesOf(
     const given = change.key === undefined ? undefined : keyIn(change.key, keys);
     if (given === undefined && collection.key === "integer") return withNextKey(collection, put);
 
-    const key = encode(table.columns.get("id")!, given) as Key | null;
+    const key = encode(sqlite, table.id, given) as Key | null;
     if (key === null) throw new TypeError(`A row of ${collection.name} needs a key`);
     const made = put(key);
     if (collection.key === "integer") counters.takeKey(collection, key as number);
@@ -97,169 +112,104 @@ export function changesOf(
     }
   }
 
-  function update(
-    table: Table,
-    { key, values, revision }: Of<"update">,
-    at: number,
-    keys: readonly (Key | null)[],
-  ): Done | Refusal {
-    const set = assign(table, values, keys);
-    const only = revision === undefined ? "" : ` AND "_revision" = ?`;
-    const statement = statements(
-      `update ${table.collection.name} ${set.names.join()}${only}`,
-      () =>
-        `UPDATE ${table.name} SET ${["_revision", ...set.names].map((name) => `${quote(name)} = ?`).join(", ")} WHERE "id" = ?${only} RETURNING ${table.selection}`,
-    );
-    const parameters = [counters.nextRevision(), ...set.cells, key];
-    if (revision !== undefined) parameters.push(revision);
-    const cells = statement.get(...parameters);
+  function update(table: Table, change: Of<"update">, at: number, keys: Keys): Done | Refusal {
+    const { key, revision } = change;
+    const values = parametersOf(sqlite);
+    const next = values.place(counters.nextRevision());
+    const set = assignments(table, next, assign(table, change.values, values, finderOf(keys)));
+    const only = isRow(table, values.place(key), revision, values);
+    const sql = `UPDATE ${table.name} SET ${set} WHERE ${only}`;
+    const cells = statements(sql, () => `${sql} RETURNING ${table.selection}`).get(...values.values);
     return cells === undefined ? missingOrStale(table, key, at) : done(table, cells);
   }
 
   function remove(table: Table, { key, revision }: Of<"delete">, at: number): Done | Refusal {
-    const only = revision === undefined ? "" : ` AND "_revision" = ?`;
-    const statement = statements(
-      `delete ${table.collection.name}${only}`,
-      () => `DELETE FROM ${table.name} WHERE "id" = ?${only}`,
-    );
-    const { changes } = revision === undefined ? statement.run(key) : statement.run(key, revision);
+    const values = parametersOf(sqlite);
+    const sql = `DELETE FROM ${table.name} WHERE ${isRow(table, values.place(key), revision, values)}`;
+    const { changes } = prepared(sql).run(...values.values);
     return changes === 0 ? missingOrStale(table, key, at) : done(table, null);
   }
 
-  function updateAll(table: Table, { where, values }: Of<"updateAll">, keys: readonly (Key | null)[]): Done {
-    const { names, cells } = assign(table, values, keys);
-    const parameters = [...cells];
-    const condition = compileWhere(table, where, parameters);
-    const assignments = [`"_revision" = latchkey_next_revision()`, ...names.map((name) => `${quote(name)} = ?`)].join(
-      ", ",
-    );
-    statements(
-      `updateAll ${table.collection.name} ${names.join()} ${condition}`,
-      () => `UPDATE ${table.name} SET ${assignments} WHERE ${condition}`,
-    ).run(...parameters);
+  function changeAll(table: Table, change: Of<"updateAll">, keys: Keys): Done {
+    const values = parametersOf(sqlite);
+    const set = assign(table, change.values, values, finderOf(keys));
+    const sql = updateAll(table, assignments(table, "latchkey_next_revision()", set), change.where, values);
+    prepared(sql).run(...values.values);
     return done(table, null);
   }
 
-  function deleteAll(table: Table, { where }: Of<"deleteAll">): Done {
-    const parameters: Cell[] = [];
-    const condition = compileWhere(table, where, parameters);
-    statements(
-      `deleteAll ${table.collection.name} ${condition}`,
-      () => `DELETE FROM ${table.name} WHERE ${condition}`,
-    ).run(...parameters);
+  function removeAll(table: Table, { where }: Of<"deleteAll">): Done {
+    const values = parametersOf(sqlite);
+    prepared(deleteAll(table, where, values)).run(...values.values);
     return done(table, null);
   }
 
-  function add(table: Table, { key, column, by, values }: Of<"add">, keys: readonly (Key | null)[]): Done {
-    const { collection } = table;
-    const { type } = requireColumn(table, column);
-    if (type !== "integer" || column === "id")
-      throw new TypeError(`Column ${column} of ${collection.name} is no integer to add to`);
-    const set = assign(table, { ...values, [column]: by }, keys);
-    const name = quote(column);
-    const statement = statements(`add ${collection.name} ${column} ${set.names.join()}`, () =>
-      insertSQL(
-        table,
-        set.names,
-        `ON CONFLICT ("id") DO UPDATE SET ${name} = coalesce(${table.name}.${name}, 0) + excluded.${name}, "_revision" = excluded."_revision" RETURNING ${table.selection}`,
-      ),
-    );
-    const cells = statement.get(encode(table.columns.get("id")!, key), counters.nextRevision(), ...set.cells)!;
-    if (collection.key === "integer") counters.takeKey(collection, key as number);
+  function add(table: Table, change: Of<"add">, keys: Keys): Done {
+    const column = requireCounter(table, change.column);
+    const values = parametersOf(sqlite);
+    const key = values.place(encode(sqlite, table.id, change.key));
+    const revision = values.place(counters.nextRevision());
+    const set = assign(table, { ...change.values, [change.column]: change.by }, values, finderOf(keys));
+    const cells = prepared(`${insertInto(table, key, revision, set)} ${orAdd(table, column)}`).get(...values.values)!;
+    if (table.collection.key === "integer") counters.takeKey(table.collection, change.key as number);
     return done(table, cells);
   }
 
   function requireRows(table: Table, { where, atLeast = 0, atMost, name }: Of<"require">, at: number): Done | Refusal {
-    const parameters: Cell[] = [];
-    const condition = compileWhere(table, where, parameters);
+    const values = parametersOf(sqlite);
     // Beyond the limit it does not matter how many more there are.
-    parameters.push(atMost === undefined ? atLeast : atMost + 1);
-    const statement = statements(
-      `require ${table.collection.name} ${condition}`,
-      () => `SELECT count(*) FROM (SELECT 1 FROM ${table.name} WHERE ${condition} LIMIT ?)`,
-    );
-    const found = statement.get(...parameters)![0] as number;
+    const sql = countUpTo(table, where, atMost === undefined ? atLeast : atMost + 1, "", values);
+    const found = prepared(sql).get(...values.values)![0] as number;
     if (found < atLeast || (atMost !== undefined && found > atMost)) return { kind: "refused", change: at, name };
     return done(table, null);
   }
 
   function missingOrStale(table: Table, key: Key, change: number): Refusal {
-    const there = statements(`there ${table.collection.name}`, () => `SELECT 1 FROM ${table.name} WHERE "id" = ?`).get(
-      key,
-    );
-    return { kind: there === undefined ? "missing" : "stale", change };
+    return { kind: read(table.collection, key) === null ? "missing" : "stale", change };
   }
 
   function read(collection: Collection, key: Key): Row | null {
     const table = tableOf(collection);
-    const cells = statements(
-      `read ${collection.name}`,
-      () => `SELECT ${table.selection} FROM ${table.name} WHERE "id" = ?`,
-    ).get(key);
+    const cells = prepared(selectBy(table, table.id)).get(key);
     return cells === undefined ? null : table.rowOf(cells);
+  }
+
+  function prepared(sql: string): Statement {
+    return statements(sql, () => sql);
   }
 
   return { make, read };
 }
 
-function done(table: Table, cells: readonly Cell[] | null): Done {
+/** The keys of the rows that the changes so far have made. */
+type Keys = readonly (Key | null)[];
+
+function finderOf(keys: Keys): KeyFinder {
+  return (column, key) => encode(sqlite, column, keyIn(key, keys));
+}
+
+function done(table: Table, cells: readonly unknown[] | null): Done {
   return { kind: "done", collection: table.collection, row: cells === null ? null : table.rowOf(cells) };
 }
 
-function insertSQL(table: Table, names: readonly string[], onConflict = ""): string {
-  const all = ["id", "_revision", ...names];
-  return `INSERT INTO ${table.name} (${all.map(quote).join(", ")}) VALUES (${all.map(() => "?").join(", ")}) ${onConflict}`;
+/** The statement for a row with all its cells: the columns, then those that keep folded values. */
+function insertAll(table: Table): string {
+  const columns = [...table.columns.values()].slice(1);
+  const shadows = columns.flatMap(({ shadow }) => (shadow === null ? [] : [shadow]));
+  const set = [...columns.map(({ sql }) => sql), ...shadows].map((sql) => ({ sql, place: "?" }));
+  return insertInto(table, "?", "?", set);
 }
 
-/** A cell for each of the stored columns: what is given, or what the column holds where nothing is. */
-function encodeAll(table: Table, values: NamedValues, keys: readonly (Key | null)[]): Cell[] {
+/** A cell for each of these: what is given, or what the column holds where nothing is. */
+function encodeAll(table: Table, values: Of<"insert">["values"], findKey: KeyFinder): Cell[] {
   for (const name of Object.keys(values)) requireWritable(table, name);
   const cells: Cell[] = [];
   const shadows: Cell[] = [];
-  for (const column of table.collection.columns) {
-    const cell = encodeGiven(column, values[column.name] ?? column.default ?? null, keys);
+  for (const column of table.columns.values()) {
+    if (column === table.id) continue;
+    const cell = encodeGiven(table, column, values[column.name] ?? column.default ?? null, findKey) as Cell;
     cells.push(cell);
-    if (column.unique === "folded") shadows.push(foldCell(cell));
+    if (column.shadow !== null) shadows.push(foldCell(cell));
   }
   return cells.concat(shadows);
 }
-
-/** What is to be written: the names of columns, and their cells in the same order. */
-interface Assignments {
-  readonly names: readonly string[];
-  readonly cells: readonly Cell[];
-}
-
-function assign(table: Table, values: NamedValues, keys: readonly (Key | null)[]): Assignments {
-  const names: string[] = [];
-  const cells: Cell[] = [];
-  for (const name of Object.keys(values)) {
-    const column = requireWritable(table, name);
-    const given = values[name];
-    if (given === undefined) continue;
-    const cell = encodeGiven(column, given, keys);
-    names.push(name);
-    cells.push(cell);
-    if (column.unique === "folded") {
-      names.push(shadowOf(column));
-      cells.push(foldCell(cell));
-    }
-  }
-  return { names, cells };
-}
-
-function requireWritable(table: Table, name: string): Column {
-  if (name === "id") throw new TypeError("The id of a row is its key and no value");
-  return requireColumn(table, name);
-}
-
-/** In a json column an object is data, whatever its members are called. */
-function encodeGiven(column: Column, given: NamedValues[string], keys: readonly (Key | null)[]): Cell {
-  return encode(column, column.type === "json" ? given : keyIn(given, keys));
-}
-
-function foldCell(cell: Cell): Cell {
-  return typeof cell === "string" ? fold(cell) : null;
-}
-
-type NamedValues = Of<"insert">["values"];

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { CopyError, countRows, type Checked } from "../copy.ts";
 import { openingError, requireFile, versionOf } from "./alone.ts";
 import { connectReadOnly, prepare } from "./connection.ts";
-import { contentOf, rememberedCollections } from "./content.ts";
+import { contentIn } from "./content.ts";
 
 /** How many problems are told of at most. */
 const most = 20;
@@ -16,7 +16,7 @@ export async function checkFile(path: string): Promise<Checked> {
     database.exec("BEGIN");
     const version = versionOf(database, path);
     const problems = problemsIn(database);
-    const tables = problems.length > 0 ? [] : await countRows(contentOf(database, rememberedCollections(database)));
+    const tables = problems.length > 0 ? [] : await countRows(contentIn(database));
     return { version, tables, problems };
   } catch (error) {
     throw openingError(error, path);

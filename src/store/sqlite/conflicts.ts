@@ -1,11 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Collection, Key } from "../store.ts";
-import { encode } from "./codec.ts";
-import { prepare, type Cell } from "./connection.ts";
+import { encode } from "../sql/codec.ts";
+import { parametersOf, type Cell } from "../sql/dialect.ts";
+import { quote, shadowOf } from "../sql/names.ts";
+import { requireColumn, type Table } from "../sql/table.ts";
+import { compileWhere } from "../sql/where.ts";
+import type { Collection, Key, Where } from "../store.ts";
+import { prepare } from "./connection.ts";
+import { sqlite } from "./dialect.ts";
 import { code, codeOf } from "./errors.ts";
 import { keyIn, type NamedChange, type Refusal } from "./named.ts";
-import { quote, requireColumn, shadowOf, type Table } from "./table.ts";
-import { compileWhere } from "./where.ts";
 
 /** Says which rule a change has broken; null where the error is none of that kind. */
 export interface ConflictFinder {
@@ -39,7 +42,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     for (const { name, type, references } of table.collection.columns) {
       const given = values[name];
       if (references === undefined || given === undefined || given === null) continue;
-      const key = encode({ name, type }, keyIn(given, keys));
+      const key = encode(sqlite, { name, type }, keyIn(given, keys));
       const there = prepare(database, `SELECT 1 FROM ${quote(references.collection)} WHERE "id" = ?`).get(key);
       if (there === undefined) return name;
     }
@@ -48,15 +51,10 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
 
   /** Goes down the way that the deletion would have gone, until somebody holds on to a row. */
   function referencingCollection(table: Table, change: Extract<NamedChange, { kind: "delete" | "deleteAll" }>): string {
-    const parameters: Cell[] = [];
-    const condition = change.kind === "delete" ? `"id" = ?` : compileWhere(table, change.where, parameters);
-    if (change.kind === "delete") parameters.push(change.key);
-    const found = search(
-      table.collection.name,
-      `SELECT "id" FROM ${table.name} WHERE ${condition}`,
-      parameters,
-      new Set(),
-    );
+    const parameters = parametersOf(sqlite);
+    const where: Where = change.kind === "delete" ? { column: "id", operator: "eq", value: change.key } : change.where;
+    const going = `SELECT "id" FROM ${table.name} WHERE ${compileWhere(table, where, parameters)}`;
+    const found = search(table.collection.name, going, parameters.values, new Set());
     if (found === null)
       throw new Error(`A row of ${table.collection.name} is referenced by a table that is not declared`);
     return found;
@@ -93,6 +91,6 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
 /** `UNIQUE constraint failed: users._email_folded` means `email`. */
 function takenColumn(table: Table, message: string): string {
   const found = message.slice(message.lastIndexOf(".") + 1);
-  const column = table.collection.columns.find((each) => shadowOf(each) === found);
+  const column = table.collection.columns.find((each) => shadowOf(sqlite, each) === found);
   return column?.name ?? requireColumn(table, found).name;
 }

@@ -74,7 +74,7 @@ test("a reference that some rows would break is refused", () => {
     withColumns([name, { name: "bed_id", type: "integer", references: { collection: "beds", onDelete: "restrict" } }]),
   ]);
 
-  assert.match(problems[0]!, /plants refers to rows of beds that are not there/);
+  assert.match(problems[0]!, /plants\.bed_id refers to rows of beds that are not there/);
   assert.deepEqual(prepare(database, "PRAGMA foreign_keys").get(), [1]);
 });
 

@@ -1,213 +1,120 @@
-import type { DatabaseSync } from "node:sqlite";
-import { fold } from "../fold.ts";
+import { createTable, defineColumn, defineShadow, isFolded } from "../sql/definition.ts";
+import { leftOvers } from "../sql/found-table.ts";
+import { referenceOf } from "../sql/migration.ts";
+import { quote, shadowOf } from "../sql/names.ts";
+import type { Found, Schema } from "../sql/schema.ts";
+import { ask, run, statement } from "../sql/script.ts";
 import type { Collection, Column } from "../store.ts";
-import { prepare } from "./connection.ts";
-import { createTable, defineColumn, defineShadow, indexesOf, indexPrefix, isFolded, storageOf } from "./definition.ts";
-import { code, codeOf } from "./errors.ts";
-import { findTable, leftOvers, requiredLeftOvers, type Found } from "./found-table.ts";
-import { literal, quote, shadowOf } from "./table.ts";
+import { sqlite } from "./dialect.ts";
 
-/** Makes the table of a collection, or makes it fit. Gives what stands in the way, each with its cure. */
-export function fitTable(database: DatabaseSync, collection: Collection): string[] {
-  const found = findTable(database, collection);
-  const problems = found === null ? [] : problemsWith(database, collection, found);
-  if (problems.length > 0) return problems;
+/** The version of what this file makes. A database with a higher one was written by a newer program. */
+const version = 1;
 
-  if (found === null) database.exec(createTable(collection));
-  else if (needsRebuild(collection, found)) database.exec(rebuild(collection, found));
-  else addColumns(database, collection, found);
-  fillShadows(database, collection);
-  remember(database, collection, found?.types ?? {});
-  return [...fitIndexes(database, collection), ...danglingIn(database, collection)];
-}
-
-/** An empty table has nothing to lose and is made anew where it does not fit. */
-function problemsWith(database: DatabaseSync, collection: Collection, found: Found): string[] {
-  const { name } = collection;
-  const id = found.columns.get("id");
-  if (id === undefined || !id.isKey || !found.columns.has("_revision")) {
-    return [
-      `There is a table ${name} that was not made by this store. Rename one of the two: ALTER TABLE ${quote(name)} RENAME TO …;`,
-    ];
-  }
-  if (!found.rows) return [];
-  if (id.storage !== collection.key.toUpperCase())
-    return [
-      `${name}: keys were ${id.storage.toLowerCase()} and are declared ${collection.key}. ${rebuildCure(collection, found)}`,
-    ];
-  return [
-    ...collection.columns.flatMap((column) => problemsWithColumn(database, collection, column, found)),
-    ...requiredLeftOvers(collection, found).map((column) => {
-      const place = `${name}.${column.name}`;
-      return `${place} is declared no more, but new rows would need a value for it. Declare it again, or run: ALTER TABLE ${quote(name)} DROP COLUMN ${quote(column.name)};`;
-    }),
-  ];
-}
-
-function problemsWithColumn(database: DatabaseSync, collection: Collection, column: Column, found: Found): string[] {
-  const place = `${collection.name}.${column.name}`;
-  const table = quote(collection.name);
-  const name = quote(column.name);
-  const there = found.columns.get(column.name);
-  if (there === undefined) {
-    if (column.nullable === true || column.default !== undefined) return [];
-    return [
-      `${place} is new and must not be null, and there are rows already. Declare it nullable or with a default, or run: ALTER TABLE ${table} ADD COLUMN ${defineColumn(column)} DEFAULT …;`,
-    ];
-  }
-  const was = found.types[column.name];
-  if (there.storage !== storageOf(column))
-    return [
-      `${place} was ${was ?? there.storage} and is declared ${typeOf(column)}. ${rebuildCure(collection, found)}`,
-    ];
-  if (was !== undefined && was !== typeOf(column)) {
-    return [
-      `${place} was ${was} and is declared ${typeOf(column)}. Convert what is there and confirm it: UPDATE ${table} SET ${name} = …; DELETE FROM latchkey_schema WHERE collection = ${literal(collection.name)};`,
-    ];
-  }
-  if (
-    column.nullable !== true &&
-    there.nullable &&
-    prepare(database, `SELECT 1 FROM ${table} WHERE ${name} IS NULL LIMIT 1`).get() !== undefined
-  ) {
-    return [
-      `${place} is declared not nullable, and there are rows without a value. Run: UPDATE ${table} SET ${name} = … WHERE ${name} IS NULL;`,
-    ];
-  }
-  return [];
-}
+/**
+ * How tables are found, made and changed in SQLite. What the store keeps beside the collections: `rows` of a write that can
+ * be repeated are JSON, `expires_at` is in milliseconds.
+ */
+export const sqliteSchema: Schema = {
+  ...sqlite,
+  version,
+  // Tables are rebuilt and dropped. What refers to what is checked before the end.
+  begin: "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE",
+  ownTables: `
+    CREATE TABLE latchkey_schema (collection TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL, types TEXT NOT NULL) WITHOUT ROWID, STRICT;
+    CREATE TABLE latchkey_revision (revision INTEGER NOT NULL) STRICT;
+    INSERT INTO latchkey_revision (revision) VALUES (0);
+    CREATE TABLE latchkey_keys (collection TEXT NOT NULL PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID, STRICT;
+    CREATE TABLE latchkey_taken_keys (collection TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (collection, key)) WITHOUT ROWID, STRICT;
+    CREATE TABLE latchkey_idempotency (key TEXT NOT NULL PRIMARY KEY, fingerprint TEXT NOT NULL, rows TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT;
+    CREATE INDEX latchkey_idempotency_expiry ON latchkey_idempotency (expires_at);
+    PRAGMA user_version = ${version};
+  `,
+  *findVersion() {
+    const [row] = yield* ask(statement("PRAGMA user_version"));
+    return row![0] as number;
+  },
+  findColumns: (table) =>
+    statement(`SELECT name, type, NOT "notnull", dflt_value IS NOT NULL, pk FROM pragma_table_info(?)`, [table]),
+  findReferences: (table) => statement(`SELECT "from", "table", on_delete FROM pragma_foreign_key_list(?)`, [table]),
+  findIndexes: (table) => statement("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?", [table]),
+  findUnknownTables: statement(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN (SELECT collection FROM latchkey_schema) " +
+      "AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) AS c WHERE c.name = '_revision')",
+  ),
+  *drop({ name }) {
+    yield* run(`DROP TABLE ${quote(name)}`);
+    return [];
+  },
+  *complete() {},
+  alter: (collection, found) =>
+    needsRebuild(collection, found) ? rebuild(collection, found) : addColumns(collection, found),
+  changeReference: () => [],
+  *fillShadow(collection, column) {
+    const [name, shadow] = [quote(column.name), quote(shadowOf(sqlite, column))];
+    yield* run(
+      `UPDATE ${quote(collection.name)} SET ${shadow} = latchkey_fold(${name}) WHERE ${shadow} IS NOT latchkey_fold(${name})`,
+    );
+  },
+  cures: {
+    changeKey: rebuildCure,
+    changeType(collection, column, found) {
+      if (found.columns.get(column.name)!.storage !== sqlite.storageOf(column)) return rebuildCure(collection, found);
+      return `Convert what is there and confirm it: UPDATE ${quote(collection.name)} SET ${quote(column.name)} = …; ${forget(collection)};`;
+    },
+    release: ({ name }, column) => `ALTER TABLE ${quote(name)} DROP COLUMN ${quote(column)};`,
+  },
+  *readCounters(collections) {
+    const [row] = yield* ask(statement("SELECT revision FROM latchkey_revision"));
+    const kept = yield* ask(statement("SELECT collection, next FROM latchkey_keys"));
+    const next = new Map(kept.map(([name, key]) => [name, key as number]));
+    const keyed = collections.filter(({ key }) => key === "integer");
+    return {
+      revision: row![0] as number,
+      nextKeys: Object.fromEntries(keyed.map(({ name }) => [name, next.get(name) ?? 1])),
+    };
+  },
+};
 
 /** SQLite cannot change these of a column that is there. */
-function needsRebuild(collection: Collection, found: Found): boolean {
-  if (!found.rows) return !isAsDeclared(collection, found);
-  return collection.columns.some((column) => {
+function needsRebuild({ columns }: Collection, found: Found): boolean {
+  return columns.some((column) => {
     const there = found.columns.get(column.name);
-    return (
-      there !== undefined &&
-      (there.nullable !== (column.nullable === true) || there.references !== referencesOf(column))
-    );
+    if (there === undefined) return false;
+    const target = found.references.get(column.name)?.target ?? "";
+    return there.nullable !== (column.nullable === true) || target !== referenceOf(column);
   });
 }
 
-function isAsDeclared(collection: Collection, found: Found): boolean {
-  if (found.columns.get("id")?.storage !== collection.key.toUpperCase()) return false;
-  if (requiredLeftOvers(collection, found).length > 0) return false;
-  return collection.columns.every((column) => {
-    const there = found.columns.get(column.name);
-    return (
-      there !== undefined &&
-      there.storage === storageOf(column) &&
-      there.nullable === (column.nullable === true) &&
-      there.references === referencesOf(column)
-    );
-  });
-}
-
-/** Copies the rows into a table as declared. Columns that are declared no more go with them, as far as they hold something. */
-function rebuild(collection: Collection, found: Found): string {
-  const table = quote(collection.name);
-  const fresh = `_${collection.name}`;
-  const leftOver = found.rows ? leftOvers(collection, found) : [];
-  const kept = [
-    "id",
-    "_revision",
-    ...[...found.columns.keys()].filter((name) => collection.columns.some((column) => column.name === name)),
-  ];
-  const copied = [...kept, ...leftOver.map((column) => column.name)].map(quote).join(", ");
-  const copy = `INSERT INTO ${quote(fresh)} (${copied}) SELECT ${copied} FROM ${table}`;
+/** Copies the rows into a table as declared. Columns that are declared no more go with them. */
+function rebuild(collection: Collection, found: Found): string[] {
+  const [table, fresh] = [quote(collection.name), quote(`_${collection.name}`)];
+  const leftOver = leftOvers(collection, found);
+  const kept = [...found.columns.keys()].filter((name) => collection.columns.some((column) => column.name === name));
+  const copied = ["id", "_revision", ...kept, ...leftOver.map(({ name }) => name)].map(quote).join(", ");
   return [
-    createTable(collection, fresh),
-    ...leftOver.map((column) => `ALTER TABLE ${quote(fresh)} ADD COLUMN ${quote(column.name)} ${column.storage}`),
-    ...(found.rows ? [copy] : []),
+    createTable(sqlite, collection, `_${collection.name}`),
+    ...leftOver.map(({ name, storage }) => `ALTER TABLE ${fresh} ADD COLUMN ${quote(name)} ${storage}`),
+    `INSERT INTO ${fresh} (${copied}) SELECT ${copied} FROM ${table}`,
     `DROP TABLE ${table}`,
-    `ALTER TABLE ${quote(fresh)} RENAME TO ${table}`,
-  ].join("; ");
+    `ALTER TABLE ${fresh} RENAME TO ${table}`,
+  ];
+}
+
+function addColumns({ name, columns }: Collection, found: Found): string[] {
+  const missing = (column: Column): boolean => !found.columns.has(column.name);
+  return [
+    ...columns.filter(missing).map((column) => defineColumn(sqlite, column)),
+    ...columns
+      .filter((column) => isFolded(column) && !found.columns.has(shadowOf(sqlite, column)))
+      .map((column) => defineShadow(sqlite, column)),
+  ].map((definition) => `ALTER TABLE ${quote(name)} ADD COLUMN ${definition}`);
 }
 
 function rebuildCure(collection: Collection, found: Found): string {
-  return `Copy the rows into a table of the new form, converting what has changed: PRAGMA foreign_keys = OFF; BEGIN; ${rebuild(collection, found)}; DELETE FROM latchkey_schema WHERE collection = ${literal(collection.name)}; COMMIT;`;
+  const steps = rebuild(collection, found).join("; ");
+  return `Copy the rows into a table of the new form, converting what has changed: PRAGMA foreign_keys = OFF; BEGIN; ${steps}; ${forget(collection)}; COMMIT;`;
 }
 
-function addColumns(database: DatabaseSync, collection: Collection, found: Found): void {
-  for (const column of collection.columns) {
-    if (!found.columns.has(column.name))
-      database.exec(`ALTER TABLE ${quote(collection.name)} ADD COLUMN ${defineColumn(column)}`);
-    if (isFolded(column) && !found.columns.has(shadowOf(column)))
-      database.exec(`ALTER TABLE ${quote(collection.name)} ADD COLUMN ${defineShadow(column)}`);
-  }
-}
-
-/** Folds what is not folded yet, or was written while the column was not. */
-function fillShadows(database: DatabaseSync, collection: Collection): void {
-  const folded = collection.columns.filter(isFolded);
-  if (folded.length === 0) return;
-  database.function("latchkey_fold", { deterministic: true }, (text) => (typeof text === "string" ? fold(text) : null));
-  for (const column of folded) {
-    const name = quote(column.name);
-    const shadow = quote(shadowOf(column));
-    // Two rows may change their places, so no unique index may be watching.
-    const index = [...indexesOf(collection)].find(([, { unique }]) => unique === column)![0];
-    const stale = prepare(
-      database,
-      `SELECT 1 FROM ${quote(collection.name)} WHERE ${shadow} IS NOT latchkey_fold(${name}) LIMIT 1`,
-    ).get();
-    if (stale === undefined) continue;
-    database.exec(
-      `DROP INDEX IF EXISTS ${quote(index)}; UPDATE ${quote(collection.name)} SET ${shadow} = latchkey_fold(${name})`,
-    );
-  }
-}
-
-/** Makes the indexes that are declared and drops ours that are declared no more. */
-function fitIndexes(database: DatabaseSync, collection: Collection): string[] {
-  const wanted = indexesOf(collection);
-  const there = new Set(
-    prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?")
-      .all(collection.name)
-      .map(([name]) => name as string),
-  );
-  for (const name of there) {
-    const ours = [true, false].some((unique) => name.startsWith(`${indexPrefix(collection, unique)}(`));
-    if (ours && !wanted.has(name)) database.exec(`DROP INDEX ${quote(name)}`);
-  }
-  const problems: string[] = [];
-  for (const [name, { sql, unique }] of wanted) {
-    if (there.has(name)) continue;
-    try {
-      database.exec(sql);
-    } catch (error) {
-      if (unique === null || codeOf(error) !== code.unique) throw error;
-      const column = quote(isFolded(unique) ? shadowOf(unique) : unique.name);
-      problems.push(
-        `${collection.name}.${unique.name} is declared unique${isFolded(unique) ? " without regard to case" : ""}, and some values are there more than once. ` +
-          `Find them and change all but one: SELECT ${isFolded(unique) ? `lower(${quote(unique.name)})` : column} AS value, count(*) FROM ${quote(collection.name)} GROUP BY value HAVING count(*) > 1;`,
-      );
-    }
-  }
-  return problems;
-}
-
-function danglingIn(database: DatabaseSync, { name }: Collection): string[] {
-  const dangling = prepare(database, "SELECT DISTINCT parent FROM pragma_foreign_key_check(?)").all(name);
-  return dangling.map(
-    ([parent]) =>
-      `${name} refers to rows of ${String(parent)} that are not there. List them and change or delete them: PRAGMA foreign_key_check(${quote(name)});`,
-  );
-}
-
-function remember(database: DatabaseSync, collection: Collection, before: Readonly<Record<string, string>>): void {
-  const types = { ...before, ...Object.fromEntries(collection.columns.map((column) => [column.name, typeOf(column)])) };
-  prepare(database, "REPLACE INTO latchkey_schema (collection, declaration, types) VALUES (?, ?, ?)").run(
-    collection.name,
-    JSON.stringify(collection),
-    JSON.stringify(types),
-  );
-}
-
-function typeOf({ type, scale }: Column): string {
-  return type === "decimal" ? `decimal(${scale ?? 0})` : type;
-}
-
-function referencesOf({ references }: Column): string {
-  return references === undefined ? "" : `${references.collection} ${references.onDelete.toUpperCase()}`;
+function forget({ name }: Collection): string {
+  return `DELETE FROM latchkey_schema WHERE collection = ${sqlite.literal(name)}`;
 }

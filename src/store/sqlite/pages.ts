@@ -1,8 +1,9 @@
+import { parametersOf } from "../sql/dialect.ts";
+import { compileRest, shownIn } from "../sql/list.ts";
+import { requireColumn, type Table, type TableColumn } from "../sql/table.ts";
 import type { ListQuery, ListText, Value } from "../store.ts";
-import type { Cell } from "./connection.ts";
-import { compileRest, selectJSON, shownIn } from "./list.ts";
+import { sqlite } from "./dialect.ts";
 import type { Statements } from "./statements.ts";
-import { quote, type Table } from "./table.ts";
 
 /** Reads a page as JSON text. */
 export type ReadPage = (table: Table, statements: Statements, query: ListQuery) => ListText;
@@ -38,15 +39,15 @@ function tellsItsEnds(table: Table, query: ListQuery): boolean {
 
 /** The whole page as one text: a third cheaper than a text for each row. */
 function readText(table: Table, statements: Statements, query: ListQuery): ListText {
-  const parameters: Cell[] = [];
+  const parameters = parametersOf(sqlite);
   // One more than asked for tells whether there are more.
   const rest = compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
   const shown = shownIn(table, query.columns);
-  const names = shown.map(({ name }) => quote(name)).join(", ");
+  const names = shown.map(({ sql }) => sql).join(", ");
   const [text, found] = statements(
     `text ${names} ${rest}`,
     () => `SELECT json_group_array(${selectJSON(table, query)}), count(*) FROM (SELECT ${names} ${rest})`,
-  ).get(...parameters) as [string, number];
+  ).get(...parameters.values) as [string, number];
   if (found === 0) return nothing;
 
   // The quotes inside a value are escaped, so a row begins here and nowhere else.
@@ -70,10 +71,10 @@ function readText(table: Table, statements: Statements, query: ListQuery): ListT
 
 /** Row by row, with the sorted values beside each record that does not show them. */
 function readRows(table: Table, statements: Statements, query: ListQuery): ListText {
-  const parameters: Cell[] = [];
+  const parameters = parametersOf(sqlite);
   const rest = compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
   const rows = statements(`rows ${namesOf(query)} ${rest}`, () => `SELECT ${selectJSON(table, query)} ${rest}`).all(
-    ...parameters,
+    ...parameters.values,
   ) as [record: string, beside?: string][];
   const count = Math.min(rows.length, query.limit);
   if (count === 0) return nothing;
@@ -103,4 +104,35 @@ function namesOf({ columns }: ListQuery): string {
 function sortedValues(record: string, { sort }: ListQuery): Value[] {
   const values = JSON.parse(record) as Record<string, Value>;
   return sort.map(({ column }) => values[column]!);
+}
+
+/** What to select so that SQLite writes each record as JSON, and beside it the values of sorted columns that it does not show. */
+export function selectJSON(table: Table, query: ListQuery): string {
+  const shown = shownIn(table, query.columns);
+  const sorted = query.sort.map(({ column }) => requireColumn(table, column));
+  const record = jsonObject(shown);
+  return sorted.every((column) => shown.includes(column)) ? record : `${record}, ${jsonObject(sorted)}`;
+}
+
+function jsonObject(columns: readonly TableColumn[]): string {
+  return `json_object(${columns.map((column) => `${sqlite.literal(column.name)}, ${jsonOf(column)}`).join(", ")})`;
+}
+
+function jsonOf({ type, sql, scale = 0 }: TableColumn): string {
+  switch (type) {
+    case "boolean":
+      return `json(CASE ${sql} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)`;
+    case "json":
+      return `json(${sql})`;
+    case "decimal":
+      return decimalText(sql, scale);
+    default:
+      return sql;
+  }
+}
+
+function decimalText(name: string, scale: number): string {
+  if (scale === 0) return `CAST(${name} AS TEXT)`;
+  const unit = `1${"0".repeat(scale)}`;
+  return `CASE WHEN ${name} IS NULL THEN NULL ELSE printf('%s%d.%0${scale}d', iif(${name} < 0, '-', ''), abs(${name} / ${unit}), abs(${name} % ${unit})) END`;
 }

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import type { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { parametersOf } from "../sql/dialect.ts";
+import { compileRest } from "../sql/list.ts";
 import type { Collection, ListQuery, Where } from "../store.ts";
-import { connect, prepare, type Cell } from "./connection.ts";
-import { compileRest, selectJSON } from "./list.ts";
+import { connect, prepare } from "./connection.ts";
+import { sqlite, tableOf } from "./dialect.ts";
+import { selectJSON } from "./pages.ts";
 import { prepareSchema } from "./schema.ts";
-import { tableOf } from "./table.ts";
 
 const people: Collection = {
   name: "people",
@@ -51,14 +53,14 @@ test("no page costs more for being far into 100,000 rows", async (t) => {
   for (const [title, some] of Object.entries(queries)) {
     await t.test(title, () => {
       const query: ListQuery = { collection: people, where: null, sort: [], limit: 100, ...some };
-      const parameters: Cell[] = [];
+      const parameters = parametersOf(sqlite);
       const rest = compileRest(table, query, parameters);
       const sql = `SELECT ${selectJSON(table, query)} ${rest}`;
 
       const plan = prepare(database, `EXPLAIN QUERY PLAN ${sql}`)
-        .all(...parameters)
+        .all(...parameters.values)
         .map((step) => String(step[3]));
-      const found = prepare(database, sql).all(...parameters);
+      const found = prepare(database, sql).all(...parameters.values);
 
       assert.ok(found.length > 0);
       assert.ok(

@@ -1,14 +1,15 @@
 import type { DatabaseSync } from "node:sqlite";
+import { encodeCompared } from "../sql/codec.ts";
+import { parametersOf } from "../sql/dialect.ts";
+import { selectBy, selectCount, selectRows } from "../sql/list.ts";
+import { requireColumn, type Table } from "../sql/table.ts";
 import type { Collection, Idempotency, Key, ListQuery, ListText, Recalled, Row, Value, Where } from "../store.ts";
-import type { Cell, Statement } from "./connection.ts";
-import { prepare } from "./connection.ts";
+import { prepare, type Statement } from "./connection.ts";
+import { sqlite, tableOf } from "./dialect.ts";
 import { storeError } from "./errors.ts";
 import { recallOf, type Recall } from "./idempotency.ts";
-import { compileRest } from "./list.ts";
 import { pagesOf } from "./pages.ts";
 import { statementsOf, type Statements } from "./statements.ts";
-import { comparedBy, encodeCompared, requireColumn, tableOf, type Table } from "./table.ts";
-import { compileWhere } from "./where.ts";
 
 /** Reads, answered at once in the calling thread. */
 export interface Reader {
@@ -48,11 +49,8 @@ export function readerOf(database: DatabaseSync, ready: () => void, version: () 
         ready();
         const { table, statements } = of(collection);
         const column = requireColumn(table, name);
-        const statement = statements(
-          `by ${name}`,
-          () => `SELECT ${table.selection} FROM ${table.name} WHERE ${comparedBy(column)} = ?`,
-        );
-        const cells = statement.get(encodeCompared(column, value));
+        const statement = statements(`by ${name}`, () => selectBy(table, column));
+        const cells = statement.get(encodeCompared(sqlite, column, value));
         return cells === undefined ? null : table.rowOf(cells);
       } catch (error) {
         throw storeError(error);
@@ -62,10 +60,10 @@ export function readerOf(database: DatabaseSync, ready: () => void, version: () 
       try {
         ready();
         const { table, statements } = of(query.collection);
-        const parameters: Cell[] = [];
-        const rest = compileRest(table, query, parameters);
-        return statements(rest, () => `SELECT ${table.selection} ${rest}`)
-          .all(...parameters)
+        const parameters = parametersOf(sqlite);
+        const sql = selectRows(table, query, parameters);
+        return statements(sql, () => sql)
+          .all(...parameters.values)
           .map(table.rowOf);
       } catch (error) {
         throw storeError(error);
@@ -84,12 +82,9 @@ export function readerOf(database: DatabaseSync, ready: () => void, version: () 
       try {
         ready();
         const { table, statements } = of(collection);
-        const parameters: Cell[] = [];
-        const condition = where === null ? "" : ` WHERE ${compileWhere(table, where, parameters)}`;
-        const cells = statements(`count${condition}`, () => `SELECT count(*) FROM ${table.name}${condition}`).get(
-          ...parameters,
-        );
-        return cells![0] as number;
+        const parameters = parametersOf(sqlite);
+        const sql = selectCount(table, where, parameters);
+        return statements(sql, () => sql).get(...parameters.values)![0] as number;
       } catch (error) {
         throw storeError(error);
       }
@@ -117,7 +112,7 @@ function prepareFor(database: DatabaseSync, collection: Collection): Prepared {
   const table = tableOf(collection);
   return {
     table,
-    byKey: prepare(database, `SELECT ${table.selection} FROM ${table.name} WHERE "id" = ?`),
+    byKey: prepare(database, selectBy(table, table.id)),
     statements: statementsOf(database),
   };
 }

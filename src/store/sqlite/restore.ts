@@ -7,9 +7,9 @@ import { openAlone, requireFile, versionOf } from "./alone.ts";
 import { copyFile, isSameFile, type TellPages } from "./backup.ts";
 import { requireSound } from "./check.ts";
 import { connect, prepare } from "./connection.ts";
-import { contentOf, rememberedCollections } from "./content.ts";
+import { contentIn, rememberedIn } from "./content.ts";
 import { companions, draftOf, flush } from "./draft.ts";
-import { schemaVersion } from "./schema.ts";
+import { sqliteSchema } from "./migration.ts";
 
 /** More revisions than anybody has handed out since a backup. */
 const unknownRevisions = 1_000_000_000;
@@ -40,10 +40,10 @@ export async function beginRestore(file: string, place: string, tell: TellPages)
   };
   try {
     const version = await copyFile(file, draft.path, tell);
-    if (version > schemaVersion)
+    if (version > sqliteSchema.version)
       throw new CopyError(
         "schema",
-        `${file} has schema version ${version} and this program knows ${schemaVersion}. Use the newer program.`,
+        `${file} has schema version ${version} and this program knows ${sqliteSchema.version}. Use the newer program.`,
       );
     const before = contentOfHeld(held, place);
     const collections = await passCounters(draft.path, before);
@@ -102,7 +102,7 @@ function contentOfHeld(held: DatabaseSync | null, place: string): Content | null
   try {
     versionOf(held, place);
     requireSound(held, place);
-    return contentOf(held, rememberedCollections(held));
+    return contentIn(held);
   } catch {
     // It is being replaced because it cannot be read.
     return null;
@@ -133,7 +133,7 @@ async function passCounters(path: string, before: Content | null): Promise<reado
         for (const [name, key] of page) take.run(name as string, key as number);
     }
     database.exec("COMMIT");
-    return rememberedCollections(database);
+    return rememberedIn(database);
   } finally {
     database.close();
   }

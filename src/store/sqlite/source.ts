@@ -1,14 +1,14 @@
 import { requireVersion, type StoreSource } from "../copy.ts";
 import { openAlone, openingError, versionOf } from "./alone.ts";
-import { contentOf, rememberedCollections } from "./content.ts";
-import { schemaVersion } from "./schema.ts";
+import { contentIn } from "./content.ts";
+import { sqliteSchema } from "./migration.ts";
 
 /** Opens a file to copy it. Nobody else can open it until it is closed, so nothing is written that would be left behind. */
 export function openSource(path: string): StoreSource {
   const database = openAlone(path);
   try {
-    requireVersion(versionOf(database, path), schemaVersion);
-    const content = contentOf(database, rememberedCollections(database));
+    requireVersion(versionOf(database, path), sqliteSchema.version);
+    const content = contentIn(database);
     return {
       ...content,
       async close() {

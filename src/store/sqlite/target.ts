@@ -1,13 +1,15 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { copiedTables, CopyError, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
+import { CopyError, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
+import { encode } from "../sql/codec.ts";
+import { tablesToCopy } from "../sql/content.ts";
+import { quote } from "../sql/names.ts";
 import type { Collection } from "../store.ts";
-import { encode } from "./codec.ts";
 import { connect, prepare, type Statement } from "./connection.ts";
-import { contentOf } from "./content.ts";
+import { contentIn } from "./content.ts";
 import { draftOf, type Draft } from "./draft.ts";
+import { sqliteSchema } from "./migration.ts";
 import { prepareFile } from "./schema.ts";
-import { quote, shadowOf } from "./table.ts";
 
 /** Begins a new file, which appears under its name when it is kept. */
 export function openTarget(path: string): StoreTarget {
@@ -48,7 +50,7 @@ function fill(draft: Draft): StoreTarget {
   return {
     async create(wanted) {
       collections = wanted;
-      tables = copiedTables(wanted, shadowOf);
+      tables = tablesToCopy(sqliteSchema, wanted);
       prepareFile(draft.path, collections);
       database = connect(draft.path);
       // Rows may refer to rows that come later; all references are looked at in the end. And what is not kept need not be synced.
@@ -57,12 +59,13 @@ function fill(draft: Draft): StoreTarget {
     async write(name, rows) {
       const table = tables.get(name)!;
       const statement = insertInto(table);
-      for (const cells of rows) statement.run(...table.columns.map((column, at) => encode(column, cells[at])));
+      for (const cells of rows)
+        statement.run(...table.columns.map((column, at) => encode(sqliteSchema, column, cells[at])));
     },
     async complete(counters) {
       setCounters(opened(), counters);
       requireReferences(opened());
-      return contentOf(opened(), collections);
+      return contentIn(opened(), collections);
     },
     async keep() {
       opened().exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");

@@ -1,0 +1,66 @@
+import type { Dialect } from "../sql/dialect.ts";
+import { fitting, quote } from "../sql/names.ts";
+import { tablesOf } from "../sql/table.ts";
+import type { Collection, Column } from "../store.ts";
+
+/** What is true of PostgreSQL. */
+export const postgres: Dialect = {
+  ownTypes: new Set(["integer", "text", "boolean", "decimal", "date-time", "json"]),
+  holdsNUL: false,
+  maxNameLength: 63,
+  limitInText: false,
+  // By code point, whatever the database's own order is.
+  collation: ` COLLATE "C"`,
+  // Tables may refer to each other in a circle.
+  referencesInColumns: false,
+  place: (at) => `$${at}`,
+  literal(text) {
+    const plain = text.replaceAll("'", "''");
+    return text.includes("\\") ? ` E'${plain.replaceAll("\\", "\\\\")}'` : `'${plain}'`;
+  },
+  storageOf,
+  defineKey(collection) {
+    const type = collection.key === "integer" ? "bigint" : `text COLLATE "C"`;
+    return { key: `${type} CONSTRAINT ${quote(keyConstraintOf(collection))} PRIMARY KEY`, options: "" };
+  },
+  // JSON has no equality, its text has.
+  comparable: ({ type }, name) => (type === "json" ? `${name}::text` : name),
+  isOneOf: (compared, cells, values) => `${compared} = ANY(${values.place(cells)})`,
+  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
+};
+
+/** The table of a collection. */
+export const tableOf = tablesOf(postgres);
+
+/** The sequence that hands out the keys of a collection. */
+export function sequenceOf({ name }: Collection): string {
+  return fitting(postgres, `${name}(id) next`);
+}
+
+/** The constraint of the key. */
+export function keyConstraintOf({ name }: Collection): string {
+  return fitting(postgres, `key ${name}`);
+}
+
+/** The constraint of a reference. */
+export function referenceConstraintOf({ name }: Collection, column: Column): string {
+  return fitting(postgres, `reference ${name}(${column.name})`);
+}
+
+/** Date-times are text, which keeps and sorts them as they were written. */
+function storageOf({ type, scale }: Column): string {
+  switch (type) {
+    case "integer":
+      return "bigint";
+    case "text":
+    case "date-time":
+      return "text";
+    case "boolean":
+      return "boolean";
+    case "decimal":
+      return `numeric(19,${scale ?? 0})`;
+    case "json":
+      // Not jsonb, which forgets the order of members.
+      return "json";
+  }
+}

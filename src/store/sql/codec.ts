@@ -1,0 +1,72 @@
+import { formatDecimal, parseDecimal } from "../decimal.ts";
+import { fold } from "../fold.ts";
+import type { Column, Value } from "../store.ts";
+import type { Cell, Dialect } from "./dialect.ts";
+
+/** A value as the database is given it. Throws a TypeError where it is not of the column's type: that is a fault of the program. */
+export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: unknown): Cell {
+  if (value === null) return null;
+  switch (column.type) {
+    case "integer":
+      if (Number.isSafeInteger(value)) return value as number;
+      break;
+    case "text":
+    case "date-time":
+      if (typeof value === "string" && (holdsNUL || !value.includes("\0"))) return value;
+      break;
+    case "boolean":
+      if (typeof value !== "boolean") break;
+      if (ownTypes.has("boolean")) return value;
+      return value ? 1 : 0;
+    case "decimal": {
+      const scale = column.scale ?? 0;
+      // Read here in any case: a database would round what has too many digits.
+      const scaled = typeof value === "string" ? parseDecimal(value, scale) : null;
+      if (scaled === null) break;
+      return ownTypes.has("decimal") ? formatDecimal(String(scaled), scale) : scaled;
+    }
+    case "json": {
+      const text = JSON.stringify(value);
+      if (text !== undefined) return text;
+      break;
+    }
+  }
+  throw new TypeError(
+    `Column ${column.name} is of type ${column.type} and cannot hold ${JSON.stringify(value) ?? typeof value}`,
+  );
+}
+
+/** A value to compare with what a column holds. */
+export function encodeOperand(dialect: Dialect, column: Column, value: unknown): Cell {
+  // Where no text has U+0000, a text with it is equal to none; U+FFFF is no character either.
+  const isHeld = dialect.holdsNUL || typeof value !== "string";
+  return encode(dialect, column, isHeld ? value : value.replaceAll("\0", "\uffff"));
+}
+
+/** A value for `eq`, `ne` and `in`. */
+export function encodeCompared(dialect: Dialect, column: Column, value: unknown): Cell {
+  const cell = encodeOperand(dialect, column, value);
+  return column.unique === "folded" ? foldCell(cell) : cell;
+}
+
+/** What stands beside a value of a folded column. */
+export function foldCell(cell: Cell): string | null {
+  return typeof cell === "string" ? fold(cell) : null;
+}
+
+/** How what comes back becomes a value again; null where it is the value already. */
+export function decoderOf({ ownTypes }: Dialect, column: Column): ((cell: unknown) => Value) | null {
+  if (ownTypes.has(column.type)) return null;
+  switch (column.type) {
+    case "boolean":
+      return (cell) => (cell === null ? null : cell === 1);
+    case "decimal": {
+      const scale = column.scale ?? 0;
+      return (cell) => (cell === null ? null : formatDecimal(String(cell), scale));
+    }
+    case "json":
+      return (cell) => (cell === null ? null : (JSON.parse(cell as string) as Value));
+    default:
+      return null;
+  }
+}

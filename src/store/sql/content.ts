@@ -1,0 +1,77 @@
+import {
+  copiedAtOnce,
+  copiedTables,
+  CopyError,
+  readDeclaration,
+  unknownTables,
+  type Cells,
+  type Content,
+  type CopiedTable,
+} from "../copy.ts";
+import type { Collection, Value } from "../store.ts";
+import { decoderOf } from "./codec.ts";
+import type { Cell } from "./dialect.ts";
+import { findTable, readTypes } from "./found-table.ts";
+import { quote, shadowOf } from "./names.ts";
+import type { Schema } from "./schema.ts";
+import { ask, playAsync, statement, type Rows, type Script, type Step } from "./script.ts";
+import { selectedAs } from "./table.ts";
+
+/** The tables of collections as they are copied, and those beside them, by name. */
+export function tablesToCopy(schema: Schema, collections: readonly Collection[]): ReadonlyMap<string, CopiedTable> {
+  return copiedTables(collections, (column) => shadowOf(schema, column));
+}
+
+/** All that stands in a database, over a connection that sees one state of it. */
+export function contentOf(
+  schema: Schema,
+  collections: readonly Collection[],
+  send: (step: Step) => Promise<Rows>,
+): Content {
+  const tables = tablesToCopy(schema, collections);
+  return {
+    collections,
+    counters: () => playAsync(schema.readCounters(collections), send),
+    async count(name) {
+      const [row] = await send(statement(`SELECT count(*) FROM ${quote(name)}`));
+      return row![0] as number;
+    },
+    read: (name) => readPages(schema, tables.get(name)!, send),
+  };
+}
+
+/** Every collection that the database remembers. Throws `CopyError` where it holds what nobody remembers. */
+export function* rememberedCollections(schema: Schema): Script<readonly Collection[]> {
+  const unknown = yield* ask(schema.findUnknownTables);
+  if (unknown.length > 0) throw unknownTables(unknown.map(([name]) => name as string));
+  const remembered = yield* ask(statement("SELECT declaration, types FROM latchkey_schema ORDER BY collection"));
+  const collections: Collection[] = [];
+  for (const [declaration, types] of remembered) {
+    const declared = JSON.parse(declaration as string) as Collection;
+    const found = yield* findTable(schema, declared);
+    if (found === null) throw new CopyError("schema", `The table ${declared.name} is not there any more.`);
+    collections.push(readDeclaration(declaration as string, readTypes(types), [...found.columns.keys()]));
+  }
+  return collections;
+}
+
+async function* readPages(
+  schema: Schema,
+  { name, columns, key }: CopiedTable,
+  send: (step: Step) => Promise<Rows>,
+): AsyncGenerator<readonly Cells[]> {
+  const order = key.map(quote).join(", ");
+  const selected = columns.map((column) => selectedAs(schema, column, quote(column.name))).join(", ");
+  const places = key.map((_, at) => schema.place(at + 1)).join(", ");
+  const all = `SELECT ${selected} FROM ${quote(name)}`;
+  const end = `ORDER BY ${order} LIMIT ${copiedAtOnce}`;
+  const behind = `${all} WHERE (${order}) > (${places}) ${end}`;
+  const decoders = columns.map((column) => decoderOf(schema, column));
+  const decode = (cells: readonly unknown[]): Cells =>
+    cells.map((cell, at) => (decoders[at] === null ? (cell as Value) : decoders[at]!(cell)));
+  let rows = await send(statement(`${all} ${end}`));
+  while (rows.length > 0) {
+    yield rows.map(decode);
+    rows = await send(statement(behind, rows.at(-1)!.slice(0, key.length) as Cell[]));
+  }
+}

@@ -1,0 +1,85 @@
+import type { Collection, Column } from "../store.ts";
+import { encode } from "./codec.ts";
+import type { Dialect } from "./dialect.ts";
+import { indexNameOf, quote, shadowOf } from "./names.ts";
+
+/** The statement that makes the table of a collection, under its own name or another. */
+export function createTable(dialect: Dialect, collection: Collection, name = collection.name): string {
+  const { key, options } = dialect.defineKey(collection);
+  const lines = [
+    `"id" ${key}`,
+    `"_revision" ${dialect.storageOf({ name: "_revision", type: "integer" })} NOT NULL`,
+    ...collection.columns.map((column) => defineColumn(dialect, column)),
+    ...collection.columns.filter(isFolded).map((column) => defineShadow(dialect, column)),
+  ];
+  return `CREATE TABLE ${quote(name)} (\n  ${lines.join(",\n  ")}\n)${options}`;
+}
+
+/** A column, as it stands in CREATE TABLE and ADD COLUMN. */
+export function defineColumn(dialect: Dialect, column: Column): string {
+  const { name, nullable, references } = column;
+  return [
+    `${quote(name)} ${typeWithOrder(dialect, column)}`,
+    nullable === true ? "" : " NOT NULL",
+    column.default === undefined ? "" : ` DEFAULT ${defaultLiteral(dialect, column)}`,
+    references === undefined || !dialect.referencesInColumns ? "" : ` ${defineReference(references)}`,
+  ].join("");
+}
+
+/** The column beside a folded one. */
+export function defineShadow(dialect: Dialect, column: Column): string {
+  return defineColumn(dialect, { name: shadowOf(dialect, column), type: "text", nullable: true });
+}
+
+/** What a column refers to, and what a removal does. */
+export function defineReference({ collection, onDelete }: NonNullable<Column["references"]>): string {
+  return `REFERENCES ${quote(collection)} ("id") ON DELETE ${onDelete.toUpperCase()}`;
+}
+
+export function isFolded(column: Column): boolean {
+  return column.unique === "folded";
+}
+
+/** An index: the statement that makes it, and the column whose values it keeps unique. */
+export interface Index {
+  readonly sql: string;
+  readonly unique: Column | null;
+}
+
+/** The indexes of a collection by their names. */
+export function indexesOf(dialect: Dialect, collection: Collection): ReadonlyMap<string, Index> {
+  const indexes = new Map<string, Index>();
+  const add = (columns: readonly string[], unique: Column | null): void => {
+    const name = indexNameOf(dialect, collection, columns, unique !== null);
+    const on = `${quote(collection.name)} (${columns.map(quote).join(", ")})`;
+    indexes.set(name, { sql: `CREATE ${unique === null ? "" : "UNIQUE "}INDEX ${quote(name)} ON ${on}`, unique });
+  };
+  for (const column of collection.columns) {
+    if (isFolded(column)) add([shadowOf(dialect, column)], column);
+    else if (column.unique === true) add([column.name], column);
+  }
+  for (const columns of collection.indexes ?? []) add(columns, null);
+  for (const column of collection.columns) {
+    // Deleting what is referred to has to find those that refer.
+    const covered = column.unique === true || (collection.indexes ?? []).some((columns) => columns[0] === column.name);
+    if (column.references !== undefined && !covered) add([column.name], null);
+  }
+  return indexes;
+}
+
+/** A column's default as SQL; NULL where there is none. */
+export function defaultLiteral(dialect: Dialect, column: Column): string {
+  const cell = column.default === undefined ? null : encode(dialect, column, column.default);
+  if (cell === null) return "NULL";
+  return typeof cell === "string" ? dialect.literal(cell) : String(cell);
+}
+
+/** What a column was declared as, as far as the type goes: `decimal(2)`. */
+export function typeOf({ type, scale }: Column): string {
+  return type === "decimal" ? `decimal(${scale ?? 0})` : type;
+}
+
+function typeWithOrder({ storageOf, collation }: Dialect, column: Column): string {
+  const isText = column.type === "text" || column.type === "date-time";
+  return storageOf(column) + (isText ? collation : "");
+}

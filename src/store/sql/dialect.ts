@@ -1,0 +1,49 @@
+import type { Collection, Column } from "../store.ts";
+
+/** What travels to a database and comes back. Which of them a driver takes is decided by the facts below. */
+export type Cell = string | number | bigint | boolean | null | readonly Cell[];
+
+/** The values of a statement that is being written. */
+export interface Parameters {
+  readonly values: Cell[];
+  /** Takes a value and gives the place where it stands: `$3`, or `?`, which is why places are asked for in the order of the text. */
+  place(value: Cell): string;
+}
+
+/**
+ * What is true of a database. Tables, conditions, lists, definitions and migrations follow from it, so that a driver
+ * has but connections, transactions and feeds of its own.
+ */
+export interface Dialect {
+  /** The types that the database has itself. Without them booleans are 0 and 1, decimals whole numbers of their last digit, and JSON is text that is parsed here. */
+  readonly ownTypes: ReadonlySet<Column["type"]>;
+  /** Whether a text may have U+0000. */
+  readonly holdsNUL: boolean;
+  /** Names that are longer are cut off by the database, and two could become one. */
+  readonly maxNameLength: number;
+  /** Whether a limit stands in the text of a statement, and not among its parameters. */
+  readonly limitInText: boolean;
+  /** Written behind the type of a text column, so that its order is that of code points. */
+  readonly collation: string;
+  /** Whether a reference is defined with its column, and not when all tables are there. */
+  readonly referencesInColumns: boolean;
+  /** How the n-th parameter is written; the first is 1. */
+  place(at: number): string;
+  /** A text as SQL. */
+  literal(text: string): string;
+  /** The type of a column, spelled as the database tells it. */
+  storageOf(column: Column): string;
+  /** What a new table says of its key behind the name, and behind the closing bracket. */
+  defineKey(collection: Collection): { readonly key: string; readonly options: string };
+  /** A column as it can be compared for equality. */
+  comparable(column: Column, name: string): string;
+  /** Whether what is compared is one of the cells. One parameter however many they are, so that the statement stays the same. */
+  isOneOf(compared: string, cells: readonly Cell[], values: Parameters): string;
+  /** Whether a text has another in it, with regard to case. */
+  contains(text: string, part: string): string;
+}
+
+export function parametersOf(dialect: Dialect): Parameters {
+  const values: Cell[] = [];
+  return { values, place: (value) => dialect.place(values.push(value)) };
+}

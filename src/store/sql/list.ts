@@ -1,0 +1,74 @@
+import type { ListQuery, Value, Where } from "../store.ts";
+import { encodeOperand } from "./codec.ts";
+import type { Parameters } from "./dialect.ts";
+import { requireColumn, type Table, type TableColumn } from "./table.ts";
+import { compileWhere } from "./where.ts";
+
+/** The rows of a query, for `rowOf`. */
+export function selectRows(table: Table, query: ListQuery, values: Parameters): string {
+  return `SELECT ${table.selection} ${compileRest(table, query, values)}`;
+}
+
+/** The row with that value of a column, for `rowOf`; `id` is one. */
+export function selectBy(table: Table, { compared }: TableColumn): string {
+  return `SELECT ${table.selection} FROM ${table.name} WHERE ${compared} = ${table.dialect.place(1)}`;
+}
+
+/** How many rows match. */
+export function selectCount(table: Table, where: Where | null, values: Parameters): string {
+  const condition = where === null ? "" : ` WHERE ${compileWhere(table, where, values)}`;
+  return `SELECT count(*) FROM ${table.name}${condition}`;
+}
+
+/** The part of a query behind its columns: `FROM … WHERE … ORDER BY … LIMIT …`. */
+export function compileRest(table: Table, query: ListQuery, values: Parameters): string {
+  const conditions: string[] = [];
+  if (query.where !== null) conditions.push(compileWhere(table, query.where, values));
+  if (query.after !== undefined) conditions.push(compileAfter(table, query, query.after, values));
+  const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+  const order = query.sort
+    .map(({ column, descending }) => requireColumn(table, column).sql + (descending === true ? " DESC" : ""))
+    .join(", ");
+  return `FROM ${table.name}${where}${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${limitOf(table, query, values)}`;
+}
+
+/** The columns to show, in the order of the declaration. */
+export function shownIn(table: Table, names: readonly string[] | undefined): TableColumn[] {
+  if (names === undefined) return [...table.columns.values()];
+  for (const name of names) requireColumn(table, name);
+  return [...table.columns.values()].filter((column) => names.includes(column.name));
+}
+
+function limitOf({ dialect }: Table, { limit }: ListQuery, values: Parameters): string {
+  if (!Number.isSafeInteger(limit)) throw new TypeError(`A limit of ${limit} is no whole number`);
+  return dialect.limitInText ? String(limit) : values.place(limit);
+}
+
+/** Only rows behind the given ones. Where all columns go the same way, they are compared as one value. */
+function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[], values: Parameters): string {
+  if (after.length !== sort.length)
+    throw new TypeError(`Sorted by ${sort.length} columns, but there are ${after.length} values to go on from`);
+  if (after.length === 0) return "FALSE";
+  const steps = sort.map(({ column: name, descending }, at): Step => {
+    const column = requireColumn(table, name);
+    const cell = encodeOperand(table.dialect, column, after[at]);
+    return { name: column.sql, direction: descending === true ? "<" : ">", place: () => values.place(cell) };
+  });
+  const { direction } = steps[0]!;
+  if (steps.some((step) => step.direction !== direction)) return compileMixed(steps);
+  return `(${steps.map(({ name }) => name).join(", ")}) ${direction} (${steps.map(({ place }) => place()).join(", ")})`;
+}
+
+/** A column of the order, which way it goes, and a place for the value to go on from. */
+interface Step {
+  readonly name: string;
+  readonly direction: "<" | ">";
+  place(): string;
+}
+
+/** `a >= ? AND (a > ? OR …)`: the first half is there for the index. */
+function compileMixed([step, ...rest]: readonly Step[]): string {
+  const { name, direction, place } = step!;
+  if (rest.length === 0) return `${name} ${direction} ${place()}`;
+  return `(${name} ${direction}= ${place()} AND (${name} ${direction} ${place()} OR ${compileMixed(rest)}))`;
+}

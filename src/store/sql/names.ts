@@ -1,0 +1,34 @@
+import { createHash } from "node:crypto";
+import type { Collection, Column } from "../store.ts";
+import type { Dialect } from "./dialect.ts";
+
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The column beside a `folded` one that keeps its folded value. Declared names begin with a letter, so it is free. */
+export function shadowOf(dialect: Dialect, column: Column): string {
+  return fitting(dialect, `_${column.name}_folded`);
+}
+
+/** An index over columns. */
+export function indexNameOf(
+  dialect: Dialect,
+  collection: Collection,
+  columns: readonly string[],
+  unique: boolean,
+): string {
+  return fitting(dialect, `${indexPrefix(collection, unique)}(${columns.join(", ")})`);
+}
+
+/** How the names of our indexes begin. An operator's own are left alone. */
+export function indexPrefix({ name }: Collection, unique: boolean): string {
+  return unique ? `unique ${name}` : name;
+}
+
+/** The name itself, or one that is short enough and nobody else's. */
+export function fitting({ maxNameLength }: Dialect, name: string): string {
+  if (name.length <= maxNameLength) return name;
+  const digest = createHash("sha256").update(name).digest("hex").slice(0, 12);
+  return `${name.slice(0, maxNameLength - digest.length - 1)} ${digest}`;
+}

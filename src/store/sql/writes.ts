@@ -1,0 +1,103 @@
+import type { KeyOf, Value, Where, WrittenValues } from "../store.ts";
+import { encode, foldCell } from "./codec.ts";
+import type { Cell, Parameters } from "./dialect.ts";
+import { requireColumn, type Table, type TableColumn } from "./table.ts";
+import { compileWhere } from "./where.ts";
+
+/** A column that is written: its quoted name, and what stands for its value. */
+export interface Assignment {
+  readonly sql: string;
+  readonly place: string;
+}
+
+/** What a key becomes that an earlier change made: the key, or SQL for one that only the database knows. */
+export type KeyFinder = (column: TableColumn, key: KeyOf) => Cell | { readonly sql: string };
+
+/** Gives every value its place, and the folded one beside it. */
+export function assign(table: Table, given: WrittenValues, values: Parameters, findKey: KeyFinder): Assignment[] {
+  const set: Assignment[] = [];
+  for (const name of Object.keys(given)) {
+    const column = requireWritable(table, name);
+    const value = given[name];
+    if (value === undefined) continue;
+    const cell = encodeGiven(table, column, value, findKey);
+    if (isSQL(cell)) {
+      set.push({ sql: column.sql, place: cell.sql });
+      continue;
+    }
+    set.push({ sql: column.sql, place: values.place(cell) });
+    if (column.shadow !== null) set.push({ sql: column.shadow, place: values.place(foldCell(cell)) });
+  }
+  return set;
+}
+
+/** A column whose values are given. */
+export function requireWritable(table: Table, name: string): TableColumn {
+  if (name === "id") throw new TypeError("The id of a row is its key and no value");
+  return requireColumn(table, name);
+}
+
+/** A column that counts. */
+export function requireCounter(table: Table, name: string): TableColumn {
+  const column = requireColumn(table, name);
+  if (column.type === "integer" && name !== "id") return column;
+  throw new TypeError(`Column ${name} of ${table.collection.name} is no integer to add to`);
+}
+
+/** A value that is given, or the key that it stands for. In a json column an object is data, whatever its members are called. */
+export function encodeGiven(
+  { dialect }: Table,
+  column: TableColumn,
+  value: Value | KeyOf,
+  findKey: KeyFinder,
+): ReturnType<KeyFinder> {
+  return column.type !== "json" && isKeyOf(value) ? findKey(column, value) : encode(dialect, column, value);
+}
+
+export function isKeyOf(value: unknown): value is KeyOf {
+  return typeof value === "object" && value !== null && "keyOf" in value;
+}
+
+/** A new row. */
+export function insertInto(table: Table, key: string, revision: string, set: readonly Assignment[]): string {
+  const names = [table.id.sql, table.revision, ...set.map(({ sql }) => sql)].join(", ");
+  const places = [key, revision, ...set.map(({ place }) => place)].join(", ");
+  return `INSERT INTO ${table.name} (${names}) VALUES (${places})`;
+}
+
+/** What an update sets. */
+export function assignments(table: Table, revision: string, set: readonly Assignment[]): string {
+  let text = `${table.revision} = ${revision}`;
+  for (const { sql, place } of set) text += `, ${sql} = ${place}`;
+  return text;
+}
+
+/** Written behind an insert: adds to what is there. */
+export function orAdd(table: Table, { sql }: TableColumn): string {
+  const sum = `${sql} = coalesce(${table.name}.${sql}, 0) + excluded.${sql}`;
+  return `ON CONFLICT (${table.id.sql}) DO UPDATE SET ${sum}, ${table.revision} = excluded.${table.revision} RETURNING ${table.selection}`;
+}
+
+/** The row of that key, and only in the state that is asked for, where one is. */
+export function isRow(table: Table, key: string, revision: number | undefined, values: Parameters): string {
+  const only = revision === undefined ? "" : ` AND ${table.revision} = ${values.place(revision)}`;
+  return `${table.id.sql} = ${key}${only}`;
+}
+
+export function updateAll(table: Table, set: string, where: Where, values: Parameters): string {
+  return `UPDATE ${table.name} SET ${set} WHERE ${compileWhere(table, where, values)}`;
+}
+
+export function deleteAll(table: Table, where: Where, values: Parameters): string {
+  return `DELETE FROM ${table.name} WHERE ${compileWhere(table, where, values)}`;
+}
+
+/** How many rows match, counted no further than it matters. */
+export function countUpTo(table: Table, where: Where, most: number, lock: string, values: Parameters): string {
+  const condition = compileWhere(table, where, values);
+  return `SELECT count(*) FROM (SELECT 1 FROM ${table.name} WHERE ${condition} LIMIT ${values.place(most)}${lock}) AS found`;
+}
+
+function isSQL(cell: ReturnType<KeyFinder>): cell is { readonly sql: string } {
+  return typeof cell === "object" && cell !== null && "sql" in cell;
+}

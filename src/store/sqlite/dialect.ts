@@ -1,0 +1,30 @@
+import type { Dialect } from "../sql/dialect.ts";
+import { tablesOf } from "../sql/table.ts";
+
+/** What is true of SQLite. */
+export const sqlite: Dialect = {
+  ownTypes: new Set(["integer", "text", "date-time"]),
+  holdsNUL: true,
+  maxNameLength: Infinity,
+  // With a parameter SQLite plans the statement anew at every run, because the limit may change the plan.
+  limitInText: true,
+  collation: "",
+  referencesInColumns: true,
+  place: () => "?",
+  literal: (text) => `'${text.replaceAll("'", "''")}'`,
+  storageOf: ({ type }) => (type === "integer" || type === "boolean" || type === "decimal" ? "INTEGER" : "TEXT"),
+  // Rows with text keys are kept in the order of their keys, which saves the second search.
+  defineKey: ({ key }) =>
+    key === "integer"
+      ? { key: "INTEGER PRIMARY KEY", options: " STRICT" }
+      : { key: "TEXT NOT NULL PRIMARY KEY", options: " WITHOUT ROWID, STRICT" },
+  comparable: (_, name) => name,
+  isOneOf(compared, cells, values) {
+    const list = cells.map((cell) => (typeof cell === "bigint" ? cell.toString() : JSON.stringify(cell)));
+    return `${compared} IN (SELECT value FROM json_each(${values.place(`[${list.join(",")}]`)}))`;
+  },
+  contains: (text, part) => `instr(${text}, ${part}) > 0`,
+};
+
+/** The table of a collection. */
+export const tableOf = tablesOf(sqlite);
