@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { isIP } from "node:net";
 import path from "node:path";
-import { checkNewPassword, readSigningKeys, SigningKeysError } from "../index.ts";
+import { checkNewPassword, readSigningKeys, serversInPlainText, SigningKeysError } from "../index.ts";
 import type { Reading, Readings } from "./settings-reading.ts";
 import type { SettingName } from "./settings-table.ts";
 
@@ -85,8 +85,16 @@ function checkLifetimes(readings: Readings): readonly string[] {
 function checkDatabase({ database, workers, secret, secretFile }: Readings): readonly string[] {
   if (database.isWrong) return [];
   if (database.value.kind === "postgres") {
-    if (secret.from !== null || secretFile.from !== null) return [];
+    const plain = serversInPlainText(database.value.url);
+    const unsaid =
+      plain.length === 0
+        ? []
+        : [
+            `${database.label} reaches ${plain.join(", ")} without saying how: add sslmode=verify-full and sslrootcert=FILE (or sslmode=require) to its query, or sslmode=disable where plain text is meant.`,
+          ];
+    if (secret.from !== null || secretFile.from !== null) return unsaid;
     return [
+      ...unsaid,
       `${database.label} is PostgreSQL, which several machines may share, so the secret is not made here. Give all of them the same ${secret.label} (make it with: openssl rand -base64 48) or ${secretFile.label}.`,
     ];
   }

@@ -111,7 +111,7 @@ test("every setting of the environment arrives", () => {
   const settings = inMemory({
     LATCHKEY_HOST: "::",
     LATCHKEY_PORT: "0",
-    LATCHKEY_DATABASE: "postgres://ann:pw@db.example:5432/latchkey",
+    LATCHKEY_DATABASE: "postgres://ann:pw@db.example:5432/latchkey?sslmode=require",
     LATCHKEY_SECRET: longSecret,
     LATCHKEY_ADMIN_USERNAME: "root@example.com",
     LATCHKEY_ADMIN_PASSWORD: " spaces count here ",
@@ -137,7 +137,7 @@ test("every setting of the environment arrives", () => {
   assert.equal(settings.host, "::");
   assert.equal(settings.port, 0);
   assert.ok(settings.database.kind === "postgres");
-  assert.equal(settings.database.url.reveal().toString(), "postgres://ann:pw@db.example:5432/latchkey");
+  assert.equal(settings.database.url.reveal().toString(), "postgres://ann:pw@db.example:5432/latchkey?sslmode=require");
   assert.ok(settings.secret.equals(longSecret));
   assert.equal(settings.secretFile, null);
   assert.equal(settings.adminUsername, "root@example.com");
@@ -476,7 +476,7 @@ test("a ceiling may be lower than the defaults under it", () => {
 });
 
 test("PostgreSQL needs a secret that is given", () => {
-  const postgres = { LATCHKEY_DATABASE: "postgresql://db.example/latchkey" };
+  const postgres = { LATCHKEY_DATABASE: "postgresql://db.example/latchkey?sslmode=require" };
   const missing = path.join(folder, "latchkey.secret");
 
   assert.match(onlyProblemOf(postgres), /LATCHKEY_SECRET.*LATCHKEY_SECRET_FILE/);
@@ -637,6 +637,29 @@ test("signing keys are looked at before the start", () => {
 
   assert.equal(inMemory({ LATCHKEY_SIGNING_KEYS: good }).signingKeysFile, good);
   assert.equal(problemsOf({ LATCHKEY_SIGNING_KEYS: bad }).length, 2);
+});
+
+test("a database beyond this machine is not reached in plain text unless that is said", () => {
+  const secret = { LATCHKEY_SECRET: longSecret };
+  const at = (url: string): Environment => ({ ...secret, LATCHKEY_DATABASE: url });
+
+  for (const url of [
+    "postgres://u:p@db.example/x",
+    "postgres://u:p@127.0.0.1,10.0.0.2/x",
+    "postgres://u:p@[2001:db8::1]:5432/x",
+    "postgres:///x?host=db.example",
+    "postgres://u:p@localhost.example/x",
+  ])
+    assert.match(onlyProblemOf(at(url)), /add sslmode=verify-full/, url);
+  for (const url of [
+    "postgres://u:p@127.0.0.1/x",
+    "postgres://u:p@[::1]/x",
+    "postgres://u@localhost:5433/x",
+    "postgres:///x?host=/run/postgresql",
+    "postgres://u:p@db.example/x?sslmode=disable",
+    "postgres://u:p@one.example,two.example/x?sslmode=verify-full",
+  ])
+    assert.deepEqual(problemsOf(at(url)), [], url);
 });
 
 test("a file with a private key that everyone may read stops the start", () => {

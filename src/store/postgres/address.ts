@@ -42,6 +42,23 @@ export function readAddress(secret: Secret): Address {
   };
 }
 
+/**
+ * The servers beyond this machine to which the URL goes without saying whether the way is encrypted: libpq then talks in plain text, which
+ * nobody may have meant. `sslmode=disable` says that it is meant.
+ */
+export function serversInPlainText(url: Secret): readonly string[] {
+  const servers = urlsOf(url.reveal().toString()).flatMap((each) => listedServers(new URL(each)));
+  return servers
+    .filter(({ searchParams }) => !searchParams.has("sslmode") && searchParams.get("ssl") !== "true")
+    .map(({ hostname, searchParams }) => searchParams.get("host") ?? decodeURIComponent(hostname))
+    .filter((host) => !isThisMachine(host));
+}
+
+/** Also a folder of sockets, and no host at all: both are local. */
+function isThisMachine(host: string): boolean {
+  return host === "" || host.startsWith("/") || /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
+}
+
 /** The URL once for each host of its authority, where a URL by itself can have but one. */
 function urlsOf(text: string): readonly string[] {
   const parts = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(text);
