@@ -51,6 +51,8 @@ export interface ServiceOptions {
   readonly guessing?: Guessing;
   /** Exact origins whose pages may call from a browser. */
   readonly allowedOrigins?: readonly string[];
+  /** Over TLS browsers are told to stay there (HSTS): for this `host` alone, which it is where it is left out, or for all `subdomains` too. */
+  readonly hsts?: "host" | "subdomains";
   /** Exact origins of the service itself, besides the one that a request names: the public one, where something in front changes `Host`. */
   readonly ownOrigins?: readonly string[];
   /** Addresses, CIDR ranges or `unix`, whose `X-Forwarded-*` are believed. */
@@ -124,6 +126,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     heldBodies: makeHeldBodies(),
     scopesAllow: options.scopesAllow ?? null,
     allowsCleartextLogins: options.allowCleartextLogins ?? false,
+    hsts: options.hsts ?? "host",
     allowedOrigins,
     sameSiteOrigins: [...allowedOrigins, ...ownOrigins],
     observe,

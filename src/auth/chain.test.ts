@@ -67,7 +67,7 @@ function ask(chain: Chain, sketch: CallSketch): string {
     assert.ok(!(identified instanceof Promise));
     return identified.identity === null
       ? "nobody"
-      : `${identified.identity.username} by ${identified.identity.scheme}${identified.byCookie ? ", cookie" : ""}`;
+      : `${identified.identity.username} by ${identified.identity.scheme}${identified.ambient ? ", ambient" : ""}`;
   } catch (error) {
     return tell(error);
   }
@@ -125,14 +125,14 @@ const answers: { title: string; headers: [string, string][]; answer: string }[] 
   },
   { title: "an empty Authorization header is absent", headers: [["authorization", ""]], answer: "nobody" },
   { title: "an empty header is absent", headers: [["x-beta", ""]], answer: "nobody" },
-  { title: "a cookie is told as one", headers: [["cookie", "a=1; gamma=user-1"]], answer: "user-1 by gamma, cookie" },
+  { title: "a cookie is told as one", headers: [["cookie", "a=1; gamma=user-1"]], answer: "user-1 by gamma, ambient" },
   {
     title: "the same user twice is that user, by what was written on purpose",
     headers: [
       ["cookie", "gamma=user-1"],
       ["x-beta", "user-1"],
     ],
-    answer: "user-1 by beta, cookie",
+    answer: "user-1 by beta, ambient",
   },
   {
     title: "two users conflict",
@@ -241,14 +241,17 @@ for (const headers of duplicates) {
 }
 
 test("the same cookie twice with the same value is one credential", () => {
-  assert.equal(ask(chainOf([gamma]), { headers: { cookie: "gamma=user-1; gamma=user-1" } }), "user-1 by gamma, cookie");
+  assert.equal(
+    ask(chainOf([gamma]), { headers: { cookie: "gamma=user-1; gamma=user-1" } }),
+    "user-1 by gamma, ambient",
+  );
 });
 
 test("over TLS only the cookie with the __Host- prefix counts, without it only the plain one", () => {
   const cookie = "gamma=user-1; __Host-gamma=user-2";
 
-  assert.equal(ask(chainOf([gamma]), { headers: { cookie }, encrypted: true }), "user-2 by gamma, cookie");
-  assert.equal(ask(chainOf([gamma]), { headers: { cookie } }), "user-1 by gamma, cookie");
+  assert.equal(ask(chainOf([gamma]), { headers: { cookie }, encrypted: true }), "user-2 by gamma, ambient");
+  assert.equal(ask(chainOf([gamma]), { headers: { cookie } }), "user-1 by gamma, ambient");
 });
 
 test("a call that needs somebody gets every challenge in a field of its own", () => {
@@ -332,7 +335,7 @@ test("an identity header from anyone but a trusted proxy is dropped and reported
 test("an identity header from a trusted proxy is believed in its own spelling only", () => {
   const from = (...headers: [string, string][]) => ask(chainOf([delta]), { headers, trustedProxies: ["127.0.0.1"] });
 
-  assert.equal(from(["x-DELTA-user", "user-1"]), "user-1 by delta");
+  assert.equal(from(["x-DELTA-user", "user-1"]), "user-1 by delta, ambient");
   assert.equal(from(["X_Delta_User", "user-1"]), "nobody");
   assert.equal(from(["X-Delta-User", ""]), "nobody");
 });
@@ -416,5 +419,5 @@ test("Vary names every header that is read", () => {
 test("a set without schemes knows nobody", () => {
   const call: Call = callOf({ headers: { authorization: "Alpha user-1" } });
 
-  assert.deepEqual(chainOf([]).identify(call), { identity: null, byCookie: false });
+  assert.deepEqual(chainOf([]).identify(call), { identity: null, ambient: false });
 });

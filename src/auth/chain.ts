@@ -7,13 +7,14 @@ import { explain, Witness, type Explanation } from "./explanation.ts";
 import type { Guessing } from "./guessing.ts";
 import { headersRead, placesOf, readPresented, type Presented } from "./presented.ts";
 import type { Carrier, Rejection, RejectionCode, Scheme, Verdict } from "./scheme.ts";
+import { requireChallenge, requireVerdict } from "./verdict.ts";
 
 /** Who a call comes from, as far as its credentials tell. */
 export interface Identified {
   /** Null where the call carries no credential. */
   readonly identity: Identity | null;
-  /** An accepted credential came by cookie, so a browser may have sent it unasked. */
-  readonly byCookie: boolean;
+  /** One of the accepted credentials is such that a browser may have sent it unasked. */
+  readonly ambient: boolean;
 }
 
 /** The schemes of a service as a set: their order never changes an answer. */
@@ -46,7 +47,7 @@ interface Refused {
   readonly rejection: Rejection;
 }
 
-const nobody: Identified = { identity: null, byCookie: false };
+const nobody: Identified = { identity: null, ambient: false };
 
 /** Makes a set of schemes ready for requests. Throws where two of them have the same name or read the same place. */
 export function makeChain({ schemes: named, guessing, observe }: ChainOptions): Chain {
@@ -82,18 +83,18 @@ export function makeChain({ schemes: named, guessing, observe }: ChainOptions): 
 
   function weigh(call: Call, presented: readonly Presented[], verdicts: readonly Verdict[]): Eventually<Identified> {
     let identity: Identity | null = null;
-    let byCookie = false;
+    let ambient = false;
     let conflict = false;
     const refused: Refused[] = [];
     for (const [at, verdict] of verdicts.entries()) {
-      const { scheme, carrier } = presented[at]!;
+      const { scheme, ambient: isSentUnasked } = presented[at]!;
       switch (verdict.kind) {
         case "absent":
           break;
         case "accepted":
           conflict ||= identity !== null && identity.id !== verdict.identity.id;
           identity ??= verdict.identity;
-          byCookie ||= carrier.in === "cookie";
+          ambient ||= isSentUnasked;
           break;
         case "rejected":
           refused.push({ scheme, rejection: verdict });
@@ -101,7 +102,7 @@ export function makeChain({ schemes: named, guessing, observe }: ChainOptions): 
     }
     if (refused.length > 0) return refuse(call, refused);
     if (conflict) throw problem("conflicting_credentials");
-    return identity === null ? nobody : { identity, byCookie };
+    return identity === null ? nobody : { identity, ambient };
   }
 
   function refuse(call: Call, refused: readonly Refused[]): Eventually<never> {
@@ -143,7 +144,7 @@ export function makeChain({ schemes: named, guessing, observe }: ChainOptions): 
     const headers: [string, string][] = [];
     for (const scheme of schemes) {
       const own = refused.find((each) => each.scheme === scheme);
-      const value = scheme.challenge?.(call, own?.rejection ?? null) ?? null;
+      const value = requireChallenge(scheme, scheme.challenge?.(call, own?.rejection ?? null) ?? null);
       if (value !== null) headers.push(["WWW-Authenticate", value]);
     }
     return headers;
@@ -187,11 +188,11 @@ function askAll(presented: readonly Presented[], call: Call, verdicts: Verdict[]
     const verdict = rejection ?? scheme.authenticate(credential, call, carrier);
     if (verdict instanceof Promise) {
       return verdict.then((late) => {
-        verdicts.push(late);
+        verdicts.push(requireVerdict(scheme, late));
         return askAll(presented, call, verdicts);
       });
     }
-    verdicts.push(verdict);
+    verdicts.push(requireVerdict(scheme, verdict));
   }
   return verdicts;
 }

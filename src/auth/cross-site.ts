@@ -11,17 +11,31 @@ export function isUnsafe(method: string): boolean {
  * that the request itself names is always ours, a configured public one belongs in the list.
  */
 export function requireSameSite(call: Call, allowedOrigins: readonly string[]): void {
-  if (isFromAnotherSite(call, allowedOrigins)) throw problem("cross_site");
+  if (isFromAnotherSite(call, allowedOrigins))
+    throw problem("cross_site", { detail: describe(call.list("origin"), call.client.origin) });
 }
 
 /** Whether a page of another site made a browser send the request. */
 export function isFromAnotherSite(call: Call, allowedOrigins: readonly string[]): boolean {
-  const site = call.header("sec-fetch-site");
+  // Joined where they come twice, as no browser sends them: nobody's then.
+  const site = call.list("sec-fetch-site");
   if (site === "same-origin" || site === "none") return false;
-  const origin = call.header("origin");
-  // With neither header the caller is no browser, and nobody can make it carry a cookie unasked.
+  const origin = call.list("origin");
+  // With neither header the caller is no browser, and nobody can make it send a credential unasked.
   if (site === undefined && origin === undefined) return false;
   // `null` is what sandboxed documents send, and never anybody's origin.
   if (origin === undefined || origin === "null") return true;
   return origin !== call.client.origin && !allowedOrigins.includes(origin);
+}
+
+/** Whoever has to put it right needs to know what was compared. */
+function describe(origin: string | undefined, ours: string | null): string {
+  const received = origin === undefined ? "no Origin" : `the Origin ${shown(origin)}`;
+  const own = ours === null ? "not known, because the request names no host" : shown(ours);
+  return `A page of another site sent this request: it came with ${received}, and ours is ${own}. A page that may is named in LATCHKEY_ALLOWED_ORIGINS.`;
+}
+
+function shown(origin: string): string {
+  const plain = origin.replace(/[^\x21-\x7e]/g, "?");
+  return plain === "" ? '""' : plain.length > 200 ? `${plain.slice(0, 200)}…` : plain;
 }

@@ -1,12 +1,14 @@
 import { parseAuthorization } from "../headers/authorization.ts";
 import type { Call } from "../http/call.ts";
 import { problem } from "../problem/problem.ts";
-import type { Carrier, Rejection, Scheme } from "./scheme.ts";
+import { isAmbient, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
 
 /** A scheme, and one of the places where its credential may travel. */
 export interface Place {
   readonly scheme: Scheme;
   readonly carrier: Carrier;
+  /** Browsers send by themselves what travels there. */
+  readonly ambient: boolean;
 }
 
 /** A credential that the request carries. */
@@ -37,7 +39,9 @@ const none: readonly Presented[] = [];
 
 /** Sorts out once where a set of schemes looks. Throws where two of them claim the same place. */
 export function placesOf(schemes: readonly Scheme[]): Places {
-  const places = schemes.flatMap((scheme) => scheme.carriers.map((carrier) => ({ scheme, carrier })));
+  const places = schemes.flatMap((scheme) =>
+    scheme.carriers.map((carrier) => ({ scheme, carrier, ambient: isAmbient(scheme, carrier) })),
+  );
   const claimed = new Map<string, Place>();
   for (const place of places.toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))) {
     const claim = formatCarrier(place.carrier);
@@ -140,6 +144,7 @@ function present(place: Place, credential: string): Presented {
   return {
     scheme: place.scheme,
     carrier: place.carrier,
+    ambient: place.ambient,
     credential,
     rejection: isReadable(place, credential) ? null : malformed(place.scheme),
   };

@@ -13,6 +13,21 @@ export type Carrier =
   /** A header that only a trusted proxy may set. From anyone else it is dropped. */
   | { readonly in: "proxy"; readonly name: string };
 
+const ambientAuthorization = new Set(["basic", "digest", "negotiate", "ntlm", "kerberos"]);
+
+/** Whether browsers send what travels there by themselves: with a request that any page has made. */
+export function isAmbient({ ambient = false }: Scheme, carrier: Carrier): boolean {
+  switch (carrier.in) {
+    case "cookie":
+    case "proxy":
+      return true;
+    case "authorization":
+      return ambient || ambientAuthorization.has(carrier.scheme.toLowerCase());
+    case "header":
+      return ambient;
+  }
+}
+
 /** What a scheme says of a credential. */
 export type Verdict =
   /** Nothing of mine here. */
@@ -56,6 +71,11 @@ export interface Scheme {
   /** Lower case with hyphens; what `GET /protected/` and the log show. */
   readonly name: string;
   readonly carriers: readonly Carrier[];
+  /**
+   * Browsers send the credential by themselves, so that a page of another site could use it: calls that may change something are then
+   * checked for where they come from. Cookies, what a proxy says, Basic, Digest, Negotiate and NTLM always are, whatever stands here.
+   */
+  readonly ambient?: boolean;
   /** The challenge for `WWW-Authenticate`; null where there is none to offer. `rejection` is this scheme's own, where it rejected. */
   challenge?(call: Call, rejection: Rejection | null): string | null;
   /** What a caller without any credential is told, where this is the only scheme. */

@@ -119,6 +119,13 @@ export class Call {
     return this.#requestId;
   }
 
+  /** An id of ours, also where the caller sent one: from now on the request has this one, for the log too. */
+  requireOwnRequestId(): string {
+    if (this.#requestId === null || this.#requestId === this.header("x-request-id"))
+      this.#requestId = this.#context.makeRequestId();
+    return this.#requestId;
+  }
+
   /** Where the request stands in a trace, and what to send along with requests of your own; null where the caller tells none that can be followed. */
   get trace(): TraceContext | null {
     if (this.#trace !== undefined) return this.#trace;

@@ -30,7 +30,7 @@ export function codingFor(exchange: Exchange): Coding | null {
   const coding = header === undefined ? null : preferredCoding(header);
   if (coding === null) return null;
   // Another site that makes a browser ask with its user's credential could measure the answer and learn what it says.
-  const isAskedByOthers = exchange.byCookie && isFromAnotherSite(call, service.sameSiteOrigins);
+  const isAskedByOthers = exchange.ambient && isFromAnotherSite(call, service.sameSiteOrigins);
   return isAskedByOthers ? null : coding;
 }
 

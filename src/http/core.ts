@@ -25,6 +25,8 @@ export interface ServiceCore {
   /** JSON first: it is the default. */
   readonly formats: readonly Format[];
   readonly callContext: CallContext;
+  /** Over TLS browsers are told to stay there for this host, or for all below it too. */
+  readonly hsts: "host" | "subdomains";
   /** Exact origins that may call from a browser, besides our own. */
   readonly allowedOrigins: readonly string[];
   /** Exact origins that may send cookies along: the allowed ones, and those under which the service is itself known. */

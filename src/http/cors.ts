@@ -1,4 +1,5 @@
 import type { Call } from "./call.ts";
+import type { ServiceCore } from "./core.ts";
 import type { Route } from "./routes.ts";
 import { writeOptions, type Answer } from "./writing.ts";
 
@@ -6,8 +7,12 @@ const EXPOSED =
   "ETag, Link, Location, Retry-After, X-Request-Id, X-Total-Count, Idempotency-Replayed, Preference-Applied";
 const PREFLIGHT_SECONDS = 600;
 
-/** Lets a page of an allowed origin read the answer (Fetch standard, CORS protocol). */
+/** Lets a page of an allowed origin read the answer (Fetch standard, CORS protocol); where there is none, no page of another origin may even load it. */
 export function addCors(call: Call, answer: Answer, allowedOrigins: readonly string[]): void {
+  if (allowedOrigins.length === 0) {
+    answer.headers.push("Cross-Origin-Resource-Policy", "same-origin");
+    return;
+  }
   const vary = answer.headers.indexOf("Vary");
   if (vary === -1) answer.headers.push("Vary", "Origin");
   else answer.headers[vary + 1] += ", Origin";
@@ -24,8 +29,9 @@ export function addCors(call: Call, answer: Answer, allowedOrigins: readonly str
 }
 
 /** The answer to OPTIONS, which tells a browser what a page of an allowed origin may send. */
-export function answerOptions(call: Call, route: Route, allowedOrigins: readonly string[]): Answer {
-  const answer = writeOptions(call, route);
+export function answerOptions(service: ServiceCore, call: Call, route: Route): Answer {
+  const { allowedOrigins } = service;
+  const answer = writeOptions(service, call, route);
   const origin = call.header("origin");
   const method = call.header("access-control-request-method");
   if (origin === undefined || method === undefined || !allowedOrigins.includes(origin)) return answer;

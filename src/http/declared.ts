@@ -115,6 +115,7 @@ const schemeMembers: Readonly<Record<keyof Scheme, Check>> = {
     Array.isArray(value) && value.length > 0 && value.every(isCarrier)
       ? null
       : 'it has to be a list of places like { in: "header", name: "X-Badge" }, in authorization, header, cookie or proxy',
+  ambient: optional(aBoolean),
   challenge: optional(aFunction),
   missingDetail: optional(text),
   rejectedAs: optional(oneOf(...rejectionCodes)),

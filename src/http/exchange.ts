@@ -115,8 +115,9 @@ export class Exchange implements PermissionRequest {
     return this.#identified === null ? null : this.#identified.identity;
   }
 
-  get byCookie(): boolean {
-    return this.#identified?.byCookie ?? false;
+  /** An accepted credential is such that a browser may have sent it unasked. */
+  get ambient(): boolean {
+    return this.#identified?.ambient ?? false;
   }
 
   /** The caller, on an endpoint that needs one. */

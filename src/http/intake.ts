@@ -2,7 +2,7 @@ import { formatNetwork } from "../auth/trusted-proxies.ts";
 import { parseMediaType } from "../headers/media-type.ts";
 import { problem } from "../problem/problem.ts";
 import type { Call } from "./call.ts";
-import type { Exchange } from "./exchange.ts";
+import type { EndpointFacts, Exchange } from "./exchange.ts";
 import { formType, readForm } from "./formats/form.ts";
 import type { Format } from "./formats/format.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
@@ -18,10 +18,14 @@ export function requireMediaType({ call, endpoint }: Exchange, listed: readonly 
   const isReadable =
     parsed !== null && consumes.includes(parsed.type) && (parsed.charset === null || parsed.charset === "utf-8");
   if (isReadable && (encoding === undefined || encoding.toLowerCase() === "identity")) return parsed.type;
-  const accepts = endpoint.method === "PATCH" ? "Accept-Patch" : endpoint.method === "POST" ? "Accept-Post" : "Accept";
+  throw unsupported(endpoint, consumes, `The body is ${describe(header, encoding)}`);
+}
+
+function unsupported({ method }: EndpointFacts, consumes: readonly string[], what: string): Error {
+  const accepts = method === "PATCH" ? "Accept-Patch" : method === "POST" ? "Accept-Post" : "Accept";
   const read = consumes.join(", ");
-  throw problem("unsupported_media_type", {
-    detail: `The body is ${describe(header, encoding)}; read are ${read}, in UTF-8 and without a Content-Encoding.`,
+  return problem("unsupported_media_type", {
+    detail: `${what}; read are ${read}, in UTF-8 and without a Content-Encoding.`,
     headers: [[accepts, read]],
   });
 }
@@ -29,6 +33,13 @@ export function requireMediaType({ call, endpoint }: Exchange, listed: readonly 
 /** Browsers say at one place or the other that they are one, and no page can keep them from it. */
 function isFromBrowser(call: Call): boolean {
   return call.header("sec-fetch-site") !== undefined || call.header("origin") !== undefined;
+}
+
+/** Programs may leave the type out. A page that leaves it out evades the question that its browser would have asked first (CORS preflight). */
+function requireTypeOfBrowsers({ call, endpoint }: Exchange, consumes: readonly string[]): void {
+  const type = call.list("content-type");
+  if ((type === undefined || type === "") && isFromBrowser(call))
+    throw unsupported(endpoint, consumes, "The body has no Content-Type, which browsers have to send");
 }
 
 /** What the caller says of the body, as far as it may be repeated in a sentence. */
@@ -47,6 +58,7 @@ export async function readBody(exchange: Exchange, mediaType: string, requireQue
   const bytes = await call.arrival.readBody(endpoint.maxBodyBytes ?? MAX_BODY_BYTES, hold.take);
   requireQuery();
   if (bytes.length === 0 && endpoint.bodyOptional === true) return;
+  if (bytes.length > 0) requireTypeOfBrowsers(exchange, endpoint.consumes ?? []);
   const read = mediaType === formType ? readForm(bytes) : await formatFor(mediaType, service.formats).read!(bytes);
   exchange.body = { value: read.value, leavesAreText: !read.typed, element: read.element ?? null, mediaType, bytes };
 }

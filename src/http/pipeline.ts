@@ -20,7 +20,7 @@ import { readBody, requireMediaType } from "./intake.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { requireKnownPreferences } from "./preferences.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
-import { writeProblem, writeReply, type Answer } from "./writing.ts";
+import { withoutBody, writeProblem, writeReply, type Answer } from "./writing.ts";
 
 /** A service whose routes are known. */
 export interface RoutedService extends ServiceCore {
@@ -68,13 +68,13 @@ class Way {
     const match = (this.match = service.find(call.path));
     if (match === null) throw problem("not_found");
     const endpoint = requireEndpoint(match.route, call.method);
-    if (endpoint === null) return answerOptions(call, match.route, service.allowedOrigins);
+    if (endpoint === null) return answerOptions(service, call, match.route);
     const exchange = (this.exchange = new Exchange(service, call, endpoint, match.params));
     if (endpoint.logsIn === true && !service.allowsCleartextLogins) requireSecureTransport(call);
     if (endpoint.access === "open") return this.#serve(exchange, endpoint);
     return after(service.chain.identify(call, (this.witness = findWitness(call))), (identified) => {
       exchange.identified = identified;
-      if (identified.byCookie && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
+      if (identified.ambient && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
       requirePermission(exchange);
       return this.#serve(exchange, endpoint);
     });
@@ -85,11 +85,11 @@ class Way {
     exchange.format = requireFormat(exchange);
     if (endpoint.consumes === undefined) {
       requireKnownQuery(exchange);
-      return after(handle(exchange, endpoint), (reply) => writeReply(exchange, reply));
+      return after(handle(exchange, endpoint), (reply) => writeReply(exchange, shownTo(exchange, reply)));
     }
     const mediaType = requireMediaType(exchange, endpoint.consumes);
     const body = readBody(exchange, mediaType, () => requireKnownQuery(exchange));
-    return body.then(async () => writeReply(exchange, await handle(exchange, endpoint)));
+    return body.then(async () => writeReply(exchange, shownTo(exchange, await handle(exchange, endpoint))));
   }
 
   fail(error: unknown): Answer {
@@ -157,6 +157,12 @@ function requirePermission(exchange: Exchange): void {
   throw problem("permission_denied");
 }
 
+/** Whoever may write and not read is shown nothing by writing: not what was there, nor its tag. */
+function shownTo({ service: { scopesAllow }, observedIdentity: identity, call }: Exchange, reply: Reply): Reply {
+  if (identity === null || identity.scopes === null || scopesAllow === null || !isUnsafe(call.method)) return reply;
+  return scopesAllow(identity.scopes, "GET") ? reply : withoutBody(reply);
+}
+
 /** A limited credential does no more than its scopes allow, wherever the permission would let its user. */
 function requireWithinScopes({ service: { scopesAllow }, observedIdentity: identity, endpoint }: Exchange): void {
   if (identity === null || identity.scopes === null || scopesAllow === null) return;
@@ -193,7 +199,7 @@ function finish(way: Way, answer: Answer, startedAt: number): Answer {
   const { service, call, exchange, match, witness } = way;
   if (exchange !== null && exchange.hold !== null) exchange.hold.release();
   if (witness !== null) addExplanation(service, witness, answer);
-  if (service.allowedOrigins.length > 0) addCors(call, answer, service.allowedOrigins);
+  addCors(call, answer, service.allowedOrigins);
   if (service.observe !== null) {
     const identity = exchange === null ? null : exchange.observedIdentity;
     service.observe({

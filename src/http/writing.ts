@@ -25,7 +25,8 @@ export interface Answer {
 
 // An answer of the API is data: a browser takes its type as it stands, runs nothing, frames nothing, tells no other site.
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
-const HSTS = "max-age=31536000; includeSubDomains";
+/** For this host alone: nobody knows what its subdomains serve. */
+export const HSTS = "max-age=31536000";
 // A body of 1 MiB can have 150,000 wrong members, and telling all of them would make ten of it.
 const MAX_TOLD_ISSUES = 100;
 
@@ -82,6 +83,14 @@ function stateOf({ tag, body }: Reply, format: Format): string | null {
   return typeof tag === "string" ? tag + (body?.kind === "raw" ? "" : format.tagSuffix) : null;
 }
 
+/** The same outcome, of which nothing is shown. */
+export function withoutBody({ body: _body, tag: _tag, status, headers = [], ...reply }: Reply): Reply {
+  const kept = headers.filter(([name]) =>
+    /^(?:location|set-cookie|idempotency-replayed|preference-applied)$/i.test(name),
+  );
+  return { ...reply, status: status === 200 ? 204 : status, headers: kept };
+}
+
 /** The tag of what has no revision of its own: half of a digest, which tells contents apart and proves nothing. */
 export function contentTag(content: string | Uint8Array): string {
   return hash("sha1", content, "base64url").slice(0, 16);
@@ -110,7 +119,10 @@ function headersOf(exchange: Exchange, written: Written): string[] {
   const vary = varyOf(exchange, written, isPublic);
   if (vary !== "") headers.push("Vary", vary);
   if (tag !== null) headers.push("ETag", tag);
-  pushCommon(headers, call.requestId, call.client.encrypted, reply.contentSecurityPolicy);
+  // Whoever reads what a shared cache has kept learns nothing of the caller for whom it was made.
+  const isAnybodys = isPublic || (exchange.endpoint.access === "open" && exchange.endpoint.method === "GET");
+  const requestId = isAnybodys ? call.requireOwnRequestId() : call.requestId;
+  pushCommon(headers, requestId, strictTransport(exchange.service, call), reply.contentSecurityPolicy);
   if (exchange.followed.length > 0) headers.push("Preference-Applied", exchange.followed.join(", "));
   if (reply.headers !== undefined) for (const [name, value] of reply.headers) headers.push(name, value);
   return headers;
@@ -127,7 +139,7 @@ function varyOf({ endpoint, service: { chain } }: Exchange, written: Written, is
 }
 
 /** What every answer has: the request's id, and what a browser may do with it. */
-export function pushCommon(headers: string[], requestId: string, encrypted: boolean, policy = API_POLICY): void {
+export function pushCommon(headers: string[], requestId: string, hsts: string | null, policy = API_POLICY): void {
   headers.push(
     "X-Request-Id",
     requestId,
@@ -138,7 +150,13 @@ export function pushCommon(headers: string[], requestId: string, encrypted: bool
     "Content-Security-Policy",
     policy,
   );
-  if (encrypted) headers.push("Strict-Transport-Security", HSTS);
+  if (hsts !== null) headers.push("Strict-Transport-Security", hsts);
+}
+
+/** Over TLS a browser is told to stay there. */
+export function strictTransport({ hsts }: Pick<ServiceCore, "hsts">, { client }: Call): string | null {
+  if (!client.encrypted) return null;
+  return hsts === "subdomains" ? `${HSTS}; includeSubDomains` : HSTS;
 }
 
 function compose(call: Call, status: number, content: string | Uint8Array | null, headers: string[]): Answer {
@@ -171,19 +189,19 @@ export function writeProblem(
     "Vary",
     service.chain.varyWithAccept,
   ];
-  pushCommon(headers, call.requestId, call.client.encrypted);
+  pushCommon(headers, call.requestId, strictTransport(service, call));
   for (const [name, value] of told.headers) headers.push(name, value);
   return compose(call, told.status, content, headers);
 }
 
 /** What a path offers, for OPTIONS. Nobody needs to be known for it. */
-export function writeOptions(call: Call, route: Route): Answer {
+export function writeOptions(service: ServiceCore, call: Call, route: Route): Answer {
   const headers = ["Allow", route.allow];
   const post = route.methods.get("POST")?.consumes;
   const patch = route.methods.get("PATCH")?.consumes;
   if (post !== undefined) headers.push("Accept-Post", post.join(", "));
   if (patch !== undefined) headers.push("Accept-Patch", patch.join(", "));
   headers.push("Cache-Control", "no-store");
-  pushCommon(headers, call.requestId, call.client.encrypted);
+  pushCommon(headers, call.requestId, strictTransport(service, call));
   return compose(call, 204, null, headers);
 }

@@ -161,6 +161,7 @@ export async function openLatchkey({
     guessing: parts.guessing,
     scopesAllow,
     allowCleartextLogins: settings.cleartextLogins === "allow",
+    hsts: settings.hsts,
     allowedOrigins: settings.allowedOrigins,
     ownOrigins: settings.publicURL === null ? [] : [new URL(settings.publicURL).origin],
     trustedProxies: settings.trustedProxies,

@@ -77,7 +77,7 @@ export function makeLoginParts(settings: Settings, store: Store, observe: Observ
     settings.signingKeysFile === null
       ? derivedSigningKeys(secret)
       : watchSigningKeys(settings.signingKeysFile, { observe });
-  const access = accessTokens({ keys, issuer, lifetimeSeconds: settings.accessSeconds, revocations });
+  const access = accessTokens({ keys, issuer, lifetimeSeconds: settings.accessSeconds, revocations, accounts });
   const pairs = tokenPairs({
     store,
     accounts,

@@ -116,6 +116,13 @@ export const settingsTable = {
     parse: originList,
     meaning: "Exact origins (`https://app.example`) allowed by CORS and by the cross-site check.",
   },
+  hsts: {
+    name: "LATCHKEY_HSTS",
+    default: "host",
+    parse: oneOf("host", "subdomains"),
+    meaning:
+      "Over TLS browsers are told to stay there (`Strict-Transport-Security`): for this `host` alone, or for all its `subdomains` too.",
+  },
   remoteUserHeader: {
     name: "LATCHKEY_REMOTE_USER_HEADER",
     default: "X-Remote-User",

@@ -85,6 +85,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     customToken: null,
     trustedProxies: [],
     allowedOrigins: [],
+    hsts: "host",
     remoteUser: { header: "X-Remote-User", secret: null, create: false },
     accessSeconds: 300,
     refreshSeconds: 604_800,
@@ -120,6 +121,7 @@ test("every setting of the environment arrives", () => {
     LATCHKEY_CUSTOM_TOKEN_USERNAME: "machine",
     LATCHKEY_TRUSTED_PROXIES: "10.0.0.0/8, ::1,unix",
     LATCHKEY_ALLOWED_ORIGINS: "https://app.example, http://localhost:5173",
+    LATCHKEY_HSTS: "subdomains",
     LATCHKEY_REMOTE_USER_HEADER: "X-Forwarded-User",
     LATCHKEY_REMOTE_USER_SECRET: "shared-with-the-proxy",
     LATCHKEY_REMOTE_USER_CREATE: "true",
@@ -260,6 +262,7 @@ const refused: readonly (readonly [name: string, ...values: readonly string[]])[
     "https:\\\\api.example",
   ],
   ["LATCHKEY_ISSUER", " x", "a\nb", "x".repeat(256)],
+  ["LATCHKEY_HSTS", "on", "includeSubDomains"],
   ["LATCHKEY_LOG", "verbose", "INFO"],
 ];
 

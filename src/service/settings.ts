@@ -31,6 +31,8 @@ export interface Settings {
   readonly customToken: { readonly token: Secret; readonly username: string } | null;
   readonly trustedProxies: readonly string[];
   readonly allowedOrigins: readonly string[];
+  /** How far HSTS reaches. */
+  readonly hsts: "host" | "subdomains";
   readonly remoteUser: { readonly header: string; readonly secret: Secret | null; readonly create: boolean };
   readonly accessSeconds: number;
   readonly refreshSeconds: number;
@@ -87,6 +89,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
         : { token: customToken.value, username: customTokenUsername.value },
     trustedProxies: readings.trustedProxies.value ?? [],
     allowedOrigins: readings.allowedOrigins.value ?? [],
+    hsts: readings.hsts.value,
     remoteUser: {
       header: readings.remoteUserHeader.value,
       secret: readings.remoteUserSecret.value,

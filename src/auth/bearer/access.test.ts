@@ -79,6 +79,23 @@ test("a token stands for its account without any database", async () => {
   });
 });
 
+test("a token that verifies and names nobody is rejected, and the account is looked for once", async () => {
+  const asked: number[] = [];
+  const accounts = { find: (id: number) => (asked.push(id), id === ada.id ? ada : null) };
+  const access = make({ accounts });
+  const [good, nobodys] = [
+    await access.issue(ada, "family", now),
+    signed(goodHeader, { ...goodClaims, sub: "8", user_id: "8" }),
+  ];
+
+  for (let times = 0; times < 3; times++) {
+    assert.equal((await access.verify(good, now)).kind, "accepted");
+    const verdict = await access.verify(nobodys, now);
+    assert.equal(verdict.kind === "rejected" && verdict.reason, "revoked");
+  }
+  assert.deepEqual(asked, [7, 8, 8, 8]);
+});
+
 test("a token carries what the contract names", async () => {
   const [header, claims] = (await make().issue(ada, "family", now)).split(".");
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose/jwt/sign";
 import type { Eventually } from "../../eventually.ts";
 import type { Identity, Role } from "../../identity.ts";
-import type { Account } from "../accounts.ts";
+import type { Account, Accounts } from "../accounts.ts";
 import type { SigningKeys } from "../keys.ts";
 import type { RevocableClaims, Revocations } from "../revocation.ts";
 import { accepted, rejected, type Verdict } from "../scheme.ts";
@@ -17,6 +17,8 @@ export interface AccessTokensOptions {
   readonly issuer: string;
   readonly lifetimeSeconds: number;
   readonly revocations: Pick<Revocations, "isRevoked">;
+  /** Looked into once for each token, when it is first seen: one that verifies and names nobody is rejected. Revocations tell what happens after that. */
+  readonly accounts?: Pick<Accounts, "find">;
 }
 
 /** Makes access tokens and says who comes with one. */
@@ -24,7 +26,7 @@ export interface AccessTokens {
   readonly lifetimeSeconds: number;
   /** A token for the account, of that refresh family, which began at `authTime` (seconds since the epoch; null: not known). `now` in milliseconds. */
   issue(account: Account, family: string, now: number, authTime?: number | null): Promise<string>;
-  /** Who the token stands for; answered at once for a token that was verified before. Reads no database. */
+  /** Who the token stands for; answered at once, and without the database, for a token that was verified before. */
   verify(token: string, now: number): Eventually<Verdict>;
 }
 
@@ -40,7 +42,13 @@ interface Remembered {
 const maxRemembered = 10_000;
 
 /** The access tokens of a server: JWTs as in RFC 9068, with everything a permission asks for inside. */
-export function accessTokens({ keys, issuer, lifetimeSeconds, revocations }: AccessTokensOptions): AccessTokens {
+export function accessTokens({
+  keys,
+  issuer,
+  lifetimeSeconds,
+  revocations,
+  accounts,
+}: AccessTokensOptions): AccessTokens {
   const memory = new Map<string, Remembered>();
   let rememberedVersion = keys.version;
   const rules: JWTRules = {
@@ -59,6 +67,7 @@ export function accessTokens({ keys, issuer, lifetimeSeconds, revocations }: Acc
     const own = readClaims(verified.claims);
     if (own === null) return rejected("malformed");
     const { userId: sub, iat, exp } = verified;
+    if (accounts !== undefined && (await accounts.find(sub)) === null) return revoked;
     const { username, role, gen, roleChanges, fam, authTime } = own;
     // Never older than the lifetime that is set now: revocations are kept only for so long.
     const expiresAt = Math.min(exp, iat + lifetimeSeconds) * 1000;

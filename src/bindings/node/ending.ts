@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { json } from "../../http/formats/json.ts";
-import { pushCommon, type Answer } from "../../http/writing.ts";
+import { HSTS, pushCommon, type Answer } from "../../http/writing.ts";
 import type { ProblemCode } from "../../problem/catalogue.ts";
 import { problem, type ProblemOptions } from "../../problem/problem.ts";
 
@@ -37,7 +37,8 @@ export function endWith(socket: Duplex, code: ProblemCode, { basePath = "", ...o
     "Cache-Control",
     "no-store",
   ];
-  pushCommon(headers, requestId, "encrypted" in socket);
+  pushCommon(headers, requestId, "encrypted" in socket ? HSTS : null);
+  headers.push("Cross-Origin-Resource-Policy", "same-origin");
   headers.push(...told.headers.flat());
   endWithAnswer(socket, { status: told.status, headers, content });
 }

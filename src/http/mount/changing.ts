@@ -18,7 +18,7 @@ import { matches } from "./matches.ts";
 import type { MountInPlace, Prepared, Write } from "./mount.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
-import { findVisible, reachesEveryRow, requireParents, showRow } from "./reading.ts";
+import { findVisible, reachesEveryRow, requireParents, showChanged, showRow } from "./reading.ts";
 
 // Whoever changes a record without If-Match wants the change on whatever is there: it is made anew on what another has written meanwhile.
 const ATTEMPTS = 1000;
@@ -105,7 +105,7 @@ async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): P
 export async function update(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
   const idempotency = repeatable(exchange);
   const known = await recall(exchange, idempotency);
-  if (known !== null) return { ...showRow(placed, known[0]!), headers: [REPLAYED] };
+  if (known !== null) return { ...showChanged(placed, exchange, known[0]!), headers: [REPLAYED] };
   const patch = requirePatch(placed.resource, exchange, exchange.id());
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const row = await findVisible(placed, exchange);
@@ -161,8 +161,8 @@ async function change(
     changes: [update, ...(await furtherChanges(prepared))],
     ...(idempotency === null ? {} : { idempotency }),
   });
-  if (outcome.kind === "written") return showRow(placed, outcome.rows[0]!);
-  if (outcome.kind === "replayed") return { ...showRow(placed, outcome.rows[0]!), headers: [REPLAYED] };
+  if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
+  if (outcome.kind === "replayed") return { ...showChanged(placed, exchange, outcome.rows[0]!), headers: [REPLAYED] };
   if (isOvertaken(outcome, exchange)) return null;
   throw refusal(outcome, placed);
 }

@@ -7,6 +7,7 @@ import { readFieldsRequest } from "../../resource/query.ts";
 import type { Row, StoredRecord } from "../../store/store.ts";
 import type { Reply } from "../call.ts";
 import { invalid, type Exchange } from "../exchange.ts";
+import { withoutBody } from "../writing.ts";
 import { matches } from "./matches.ts";
 import type { MountInPlace } from "./mount.ts";
 
@@ -43,6 +44,12 @@ export function showRow(
     tag: String(row.revision),
     cache,
   };
+}
+
+/** The reply that shows what a change has left. Whoever may change a record and not read it is shown nothing of it. */
+export function showChanged(placed: MountInPlace, exchange: Exchange, row: Row): Reply {
+  const reply = showRow(placed, row);
+  return mayReach(placed, exchange, "read", exchange.id(), row.record) ? reply : withoutBody(reply);
 }
 
 /** The row of the path; null where there is none, or none that the caller may know of. */
