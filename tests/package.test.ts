@@ -15,7 +15,7 @@ const modules = path.join(project, "node_modules");
 /** What somebody writes who has installed the package: a resource and a way of logging in. */
 const consumer = `
 import assert from "node:assert/strict";
-import { accepted, authenticated, createService, defineResource, integer, mount, rejected, type Scheme, sqliteStore, text } from "latchkey";
+import { accepted, authenticated, checkNewPassword, createService, defineResource, integer, mount, rejected, type Scheme, sqliteStore, text } from "latchkey";
 
 const book = defineResource({ name: "book", fields: { title: text({ max: 200 }), pages: integer({ min: 1 }) } });
 
@@ -47,6 +47,7 @@ const made = await service.fetch(
 assert.equal(made.status, 201);
 assert.deepEqual(await made.json(), { id: 1, title: "Flatland", pages: 96 });
 await service.close();
+assert.equal(checkNewPassword("qwertyuiop", { username: "ada", email: null })?.code, "too_common");
 `;
 
 // What npm would install, without asking a registry: the packed files, and beside them only what package.json declares.

@@ -136,6 +136,7 @@ const rules: [password: string, code: string | null][] = [
   ["PassWord1", "too_common"],
   ["ADA.lovelace", "same_as_username"],
   ["ada@example.COM", "same_as_email"],
+  ["LatchKey", "same_as_service"],
 ];
 
 for (const [password, code] of rules) {

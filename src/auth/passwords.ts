@@ -2,6 +2,7 @@ import { isCommonPassword } from "../crypto/common-passwords.ts";
 import { hashPassword, isKnownFormat, needsUpgrade, verifyPassword } from "../crypto/password-hash.ts";
 import type { Call } from "../http/call.ts";
 import type { Issue } from "../problem/problem.ts";
+import { fold } from "../store/fold.ts";
 import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../store/store.ts";
 import { accountsCollection, type Account, type Accounts } from "./accounts.ts";
 import type { AccountGuessing } from "./guessing.ts";
@@ -121,10 +122,11 @@ function isPossibleUsername(username: string): boolean {
 
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** What is wrong with a new password; null where nothing is. The pointer is `/password`. */
+/** What is wrong with a new password; null where nothing is. `serviceNames` is what the service is called. The pointer is `/password`. */
 export function checkNewPassword(
   password: string,
   account: { readonly username: string; readonly email: string | null },
+  serviceNames: readonly string[] = ["latchkey"],
 ): Issue | null {
   const issue = (code: string, detail: string): Issue => ({ pointer: "/password", code, detail });
   // Code points, as everywhere; whoever sends more than 512 code units has more than 256 of them.
@@ -134,9 +136,10 @@ export function checkNewPassword(
   if (controlCharacter.test(password) || !password.isWellFormed())
     return issue("invalid", "The password must not contain control characters.");
   if (isCommonPassword(password)) return issue("too_common", "The password is one of the most common ones.");
-  const folded = password.toLowerCase();
-  if (folded === account.username.toLowerCase())
-    return issue("same_as_username", "The password must not be the username.");
-  if (folded === account.email?.toLowerCase()) return issue("same_as_email", "The password must not be the e-mail.");
+  const isSame = (other: string): boolean => fold(password) === fold(other);
+  if (isSame(account.username)) return issue("same_as_username", "The password must not be the username.");
+  if (account.email !== null && isSame(account.email))
+    return issue("same_as_email", "The password must not be the e-mail.");
+  if (serviceNames.some(isSame)) return issue("same_as_service", "The password must not be the service's name.");
   return null;
 }

@@ -1,11 +1,93 @@
-import { brotliDecompressSync } from "node:zlib";
-import { commonPasswordsData } from "./common-passwords-data.ts";
+import { closeSync, openSync, readSync } from "node:fs";
+import { digest } from "./secret.ts";
+
+/** The set has so many shelves, by the first bits of a digest; each is read by itself. */
+const shelves = 2 ** 10;
+/** Numbers within a shelf. Of a hundred million good passwords some 600 are taken for common ones. */
+const range = 2 ** 24;
+/** The lower bits of a gap, written as they are; what is above them is written as so many ones and a zero. */
+const gapBits = 17;
+
+const file = new URL("./common-passwords.bin", import.meta.url);
 
 /**
- * Whether everyone's first guess would be this password, without regard to case. Knows those of eight or more
- * characters. Unpacked for each question (under 1 ms): a password is set rarely, and the list would stay in memory for good.
+ * Whether everyone's first guesses would hold this password, without regard to case: the 100,000 most common ones of eight or
+ * more characters, and some more. They are kept as a Golomb-coded set (Golomb, "Run-length encodings", 1966): the gaps between
+ * sorted digests, in 19 bits each. Only a shelf of it is read, for each question anew: a password is set rarely.
  */
 export function isCommonPassword(password: string): boolean {
-  const list = brotliDecompressSync(Buffer.from(commonPasswordsData, "base64")).toString("latin1");
-  return !password.includes("\n") && list.includes(`\n${password.toLowerCase()}\n`);
+  const { shelf, number } = placeOf(password);
+  let last = 0;
+  for (const gap of readGaps(readShelf(shelf))) {
+    last += gap;
+    if (last >= number) return last === number;
+  }
+  return false;
+}
+
+/** The set as it is kept: where each shelf begins, and where the last one ends (32 bits, little endian); the shelves. */
+export function packCommonPasswords(passwords: Iterable<string>): Buffer {
+  const numbers = Array.from({ length: shelves }, () => new Set<number>());
+  for (const password of passwords) {
+    const { shelf, number } = placeOf(password);
+    numbers[shelf]!.add(number);
+  }
+  const packed = numbers.map((each) => packGaps([...each].toSorted((one, other) => one - other)));
+  const starts = Buffer.alloc((shelves + 1) * 4);
+  let start = starts.length;
+  for (const [at, { length }] of packed.entries()) {
+    starts.writeUInt32LE(start, at * 4);
+    start += length;
+  }
+  starts.writeUInt32LE(start, shelves * 4);
+  return Buffer.concat([starts, ...packed]);
+}
+
+/** The rest of the last byte is ones, which never end a gap. */
+function packGaps(numbers: readonly number[]): Buffer {
+  let bits = "";
+  for (const [at, number] of numbers.entries()) {
+    const gap = number - (numbers[at - 1] ?? 0);
+    const low = (gap % 2 ** gapBits).toString(2).padStart(gapBits, "0");
+    bits += `${"1".repeat(Math.floor(gap / 2 ** gapBits))}0${low}`;
+  }
+  const bytes = bits.match(/.{1,8}/g) ?? [];
+  return Buffer.from(bytes.map((byte) => Number.parseInt(byte.padEnd(8, "1"), 2)));
+}
+
+function* readGaps(bytes: Buffer): Generator<number> {
+  const end = bytes.length * 8;
+  let at = 0;
+  const next = (): number => (bytes[at >> 3]! >> (7 - (at++ & 7))) & 1;
+  while (at < end) {
+    let high = 0;
+    while (at < end && next() === 1) high++;
+    if (at + gapBits > end) return;
+    let low = 0;
+    for (let bit = 0; bit < gapBits; bit++) low = low * 2 + next();
+    yield high * 2 ** gapBits + low;
+  }
+}
+
+function placeOf(password: string): { readonly shelf: number; readonly number: number } {
+  const bytes = digest(password.normalize("NFC").toLowerCase());
+  return { shelf: bytes.readUInt16BE(0) % shelves, number: bytes.readUInt32BE(2) % range };
+}
+
+function readShelf(shelf: number): Buffer {
+  const handle = openSync(file, "r");
+  try {
+    const ends = read(handle, shelf * 4, 8);
+    const start = ends.readUInt32LE(0);
+    return read(handle, start, ends.readUInt32LE(4) - start);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Throws where the file is shorter: what cannot be looked up is no good password. */
+function read(handle: number, start: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  if (readSync(handle, bytes, 0, length, start) !== length) throw new Error("The list of common passwords is cut off.");
+  return bytes;
 }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isCommonPassword } from "./common-passwords.ts";
+import { isCommonPassword, packCommonPasswords } from "./common-passwords.ts";
 import { hashPassword, isKnownFormat, needsUpgrade, verifyPassword } from "./password-hash.ts";
 
 const password = "lètmein änd stay";
@@ -210,6 +212,29 @@ test("no text that is stored as a hash makes verifying throw", async () => {
 test("everyone's first guesses are common, in any case", () => {
   for (const guess of ["password", "12345678", "PassWord1", "iloveyou", "qwertyuiop", "trustno1"])
     assert.equal(isCommonPassword(guess), true, guess);
+  // Rank 20,000, 50,000, 90,000 and 100,000 of those that are long enough.
+  for (const guess of ["sr20dett", "treetrun", "35543554", "smokey24"])
+    assert.equal(isCommonPassword(guess), true, guess);
   for (const own of ["tr0ub4dor&3x", "12345678\n12345679", "", "assword", "\npassword\n"])
     assert.equal(isCommonPassword(own), false, own);
+});
+
+test("the list is small, is read in no time, and takes hardly a good password for a common one", () => {
+  const random = Array.from({ length: 2000 }, () => randomBytes(12).toString("base64"));
+  const start = process.cpuUsage();
+
+  const taken = random.filter(isCommonPassword).length;
+
+  const { user, system } = process.cpuUsage(start);
+  assert.ok(taken <= 2, `${taken} of 2,000 were taken for common ones`);
+  assert.ok((user + system) / 1000 / random.length < 1, "under a millisecond for each");
+  assert.ok(statSync(new URL("./common-passwords.bin", import.meta.url)).size < 300_000);
+});
+
+test("a list is packed alike in any order and case", () => {
+  const words = Array.from({ length: 500 }, (_, at) => `password ${at}`);
+
+  const packed = packCommonPasswords(words);
+
+  assert.deepEqual(packCommonPasswords([...words.toReversed(), "PASSWORD 7"]), packed);
 });

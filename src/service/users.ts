@@ -5,7 +5,6 @@ import {
   allOf,
   anyone,
   boolean,
-  checkNewPassword,
   defineResource,
   email,
   firstGeneration,
@@ -23,6 +22,7 @@ import {
   type WrittenValues,
 } from "../index.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
+import { requireGoodPassword } from "./good-password.ts";
 import type { LoginParts } from "./parts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, takesOutsideLogins, usernameOriginOf } from "./usernames.ts";
@@ -119,7 +119,7 @@ async function createAccount(parts: LoginParts, mounted: Mount, { exchange, id, 
   const { username: chosen, password } = draft!.transient as LoginFields;
   const username = chosen ?? email;
   if (chosen !== undefined) requireMayName(parts, exchange);
-  if (password !== undefined) requireGoodPassword(password, username, email);
+  if (password !== undefined) requireGoodPassword(parts, password, { username, email });
   const { call } = exchange;
   return {
     async complete() {
@@ -162,7 +162,7 @@ async function changeAccount(
   const isRenamed = username !== undefined && username !== account.username;
   if (isRenamed) requireMayName(parts, exchange);
   if (isRenamed || isMoved || password !== undefined) await requireProof(parts, exchange, account, proof);
-  if (password !== undefined) requireGoodPassword(password, username ?? account.username, address);
+  if (password !== undefined) requireGoodPassword(parts, password, { username: name, email: address });
   return {
     async complete() {
       if (Object.keys(names).length > 0) await requireFree(parts, mounted, exchange, { id, ...names });
@@ -228,9 +228,4 @@ export async function requireProof(
 
 function wrongProof(code: string, detail: string): Error {
   return invalid([{ pointer: "/current_password", code, detail }]);
-}
-
-function requireGoodPassword(password: string, username: string, address: string): void {
-  const issue = checkNewPassword(password, { username, email: address });
-  if (issue !== null) throw invalid([issue]);
 }

