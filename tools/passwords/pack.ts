@@ -16,7 +16,7 @@ const file = path.join(import.meta.dirname, "../../src/crypto/common-passwords.b
 
 const chosen = new Set(process.argv.slice(2).flatMap((list) => [...mostCommon(readFileSync(list, "utf8"))]));
 writeFileSync(file, packCommonPasswords(chosen));
-console.log(`${chosen.size} passwords`);
+process.stdout.write(`${chosen.size} passwords\n`);
 
 /** The first ones that could be set at all. */
 function mostCommon(list: string): Set<string> {
