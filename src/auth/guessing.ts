@@ -95,7 +95,7 @@ export function makeGuessing({
   ceiling = 100,
   knownSeconds = 30 * 24 * 3600,
 }: GuessingOptions): AccountGuessing {
-  const key = secret?.derive("guess") ?? new Uint8Array();
+  const key = secret?.deriveOldest("guess") ?? new Uint8Array();
   const window = makeGuessWindow(store, windowSeconds, limit);
   const sideBySide = makeSideBySide();
   const knownMs = knownSeconds * 1000;

@@ -55,11 +55,13 @@ export class SigningKeysError extends Error {
 // PKCS #8 of an Ed25519 key up to its 32 bytes of seed (RFC 8410 §7).
 const ed25519Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** The keys of a server that was given none: an Ed25519 key derived from its secret, the same in every process. */
+/** The keys of a server that was given none: an Ed25519 key derived from its secret, the same in every process, and one from each older secret. */
 export function derivedSigningKeys(secret: Secret): SigningKeys {
-  const seed = secret.derive("signing-key:eddsa");
-  const privateKey = createPrivateKey({ key: Buffer.concat([ed25519Prefix, seed]), format: "der", type: "pkcs8" });
-  return keysOf([{ ...verifyingKey(createPublicKey(privateKey), "EdDSA"), privateKey }]);
+  const keys = secret.deriveEach("signing-key:eddsa").map((seed) => {
+    const privateKey = createPrivateKey({ key: Buffer.concat([ed25519Prefix, seed]), format: "der", type: "pkcs8" });
+    return { ...verifyingKey(createPublicKey(privateKey), "EdDSA"), privateKey };
+  });
+  return keysOf(keys);
 }
 
 /** The keys of a JWK Set file: the first private key signs, all verify. Throws `SigningKeysError`. */

@@ -4,9 +4,12 @@ import { inspect } from "node:util";
 /** A value that must not be seen. However it is printed it reads `[secret]`. */
 export class Secret {
   readonly #bytes: Buffer;
+  readonly #older: readonly Secret[];
 
-  constructor(value: string | Uint8Array) {
+  /** `older` are those that went before it, the newest first: what was made with them still holds. */
+  constructor(value: string | Uint8Array, older: readonly Secret[] = []) {
     this.#bytes = Buffer.from(value as string);
+    this.#older = older;
   }
 
   /** Whether the other is the same, in a time that tells neither content nor length. */
@@ -17,6 +20,16 @@ export class Secret {
   /** A key for one purpose. Different purposes give keys that tell nothing of each other (HKDF-SHA-256, RFC 5869). */
   derive(purpose: string, bytes = 32): Buffer {
     return Buffer.from(hkdfSync("sha256", this.#bytes, "latchkey", purpose, bytes));
+  }
+
+  /** The same of this secret, which makes what is new, and of each older one, which verifies what is there. Never empty. */
+  deriveEach(purpose: string): readonly Buffer[] {
+    return [this, ...this.#older].map((each) => each.derive(purpose));
+  }
+
+  /** The same of the oldest: for what is compared with what is stored and cannot be told apart. It stays when a new secret comes. */
+  deriveOldest(purpose: string): Buffer {
+    return this.deriveEach(purpose).at(-1)!;
   }
 
   /** The bytes themselves. Whoever calls this answers for where they go. */

@@ -21,10 +21,11 @@ const SIGNATURE_BYTES = 16;
 /** The same page is asked for over and over, and a signature costs more than anything else about its links. */
 const REMEMBERED = 1000;
 
-export function makeCursors(key: Uint8Array): Cursors {
+/** The first key signs, all verify. */
+export function makeCursors(keys: readonly Uint8Array[]): Cursors {
   const remembered = new Map<string, string>();
 
-  function sign(payload: string, query: string): Buffer {
+  function sign(payload: string, query: string, key = keys[0]!): Buffer {
     // The length in front keeps the end of the query and the beginning of the payload apart.
     return hmac(key, `${query.length}.${query}${payload}`).subarray(0, SIGNATURE_BYTES);
   }
@@ -44,7 +45,8 @@ export function makeCursors(key: Uint8Array): Cursors {
       const bytes = Buffer.from(text, "base64url");
       const payload = bytes.subarray(SIGNATURE_BYTES).toString();
       const isOurs =
-        bytes.toString("base64url") === text && sameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(payload, query));
+        bytes.toString("base64url") === text &&
+        keys.some((key) => sameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(payload, query, key)));
       if (!isOurs) {
         const detail = "The cursor does not belong to this query. Follow the links in the Link header.";
         throw problem("invalid_query", { issues: [{ pointer: "?cursor", code: "invalid", detail }] });

@@ -64,7 +64,8 @@ export const settingsTable = {
     name: "LATCHKEY_SECRET",
     default: null,
     parse: serverSecret,
-    meaning: "The server's own secret, 32 characters or more, instead of a file.",
+    meaning:
+      "The server's own secret, 32 characters or more, instead of a file. Older ones on lines below it still verify.",
   },
   secretFile: {
     name: "LATCHKEY_SECRET_FILE",

@@ -102,8 +102,24 @@ export function filePath(text: string): Parsed<string> {
   return isPlainText(text) ? right(text) : wrong(`is ${shown(text)}. Write the path of a file.`);
 }
 
-/** The server's own secret. Its bytes are the same whether it comes from a file or from the environment. */
+/**
+ * The server's own secret; below it, on lines of their own, those that went before: the first signs, all verify. Its bytes are
+ * the same whether it comes from a file or from the environment.
+ */
 export function serverSecret(text: string): Parsed<Secret> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  if (lines.length <= 1) return oneSecret(lines[0] ?? "");
+  const parsed = lines.map(oneSecret);
+  const problems = parsed.flatMap((each, at) => {
+    if (lines.indexOf(lines[at]!) < at) return [`has the same secret twice, on line ${at + 1}. Keep one.`];
+    return "wrong" in each ? each.wrong.map((sentence) => `${sentence} (secret ${at + 1} of ${lines.length})`) : [];
+  });
+  if (problems.length > 0) return wrong(...problems);
+  const [first, ...older] = parsed.flatMap((each) => ("value" in each ? [each.value] : []));
+  return right(new Secret(first!.reveal(), older));
+}
+
+function oneSecret(text: string): Parsed<Secret> {
   const cure = "Make one with: openssl rand -base64 48";
   if ([...text].length < 32) return wrong(`is shorter than 32 characters. ${cure}`);
   if (!isPlainText(text)) return wrong(`has control characters, or white space at an end. ${cure}`);

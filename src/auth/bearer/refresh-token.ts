@@ -23,6 +23,8 @@ export interface RefreshToken {
   readonly familyExp: number;
   /** The login that all of them come from; null in tokens from before it was told. */
   readonly authTime: number | null;
+  /** Which of the server's secrets has signed it: 0 is the one that signs now. */
+  readonly signedWith: number;
 }
 
 export interface RefreshTokensOptions {
@@ -44,11 +46,15 @@ export interface RefreshTokens {
   read(text: string, now: number): Promise<RefreshToken | Rejection>;
 }
 
-/** The refresh tokens of a server. Only it reads them, so one key of its secret signs and verifies (HS256, which is deterministic). */
+/** The refresh tokens of a server. Only it reads them, so one key of its secret signs and verifies (HS256, which is deterministic); those of older secrets verify. */
 export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }: RefreshTokensOptions): RefreshTokens {
-  const key = secret.derive("refresh-token");
-  const successorKey = secret.derive("refresh-successor");
-  const rules: JWTRules = { types: [refreshType], issuer, findKey: () => ({ alg: "HS256", key }) };
+  const keys = secret.deriveEach("refresh-token");
+  const successorKeys = secret.deriveEach("refresh-successor");
+  const rulesOfEach = keys.map((key): JWTRules => ({
+    types: [refreshType],
+    issuer,
+    findKey: () => ({ alg: "HS256", key }),
+  }));
 
   return {
     start({ id, generation }, now) {
@@ -64,12 +70,14 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
         exp: Math.min(iat + refreshSeconds, familyExp),
         familyExp,
         authTime: iat,
+        signedWith: 0,
       };
     },
     succeed(parent, nonce, usedAt) {
       const iat = Math.floor(usedAt / 1000);
-      const jti = hmac(successorKey, `${parent.jti}|${nonce}`).toString("base64url");
-      return { ...parent, jti, iat, exp: Math.min(iat + refreshSeconds, parent.familyExp) };
+      // By the parent's secret: processes that do not sign with the same one yet still give the same successor.
+      const jti = hmac(successorKeys[parent.signedWith]!, `${parent.jti}|${nonce}`).toString("base64url");
+      return { ...parent, jti, iat, exp: Math.min(iat + refreshSeconds, parent.familyExp), signedWith: 0 };
     },
     sign({ userId, jti, family, generation, iat, exp, familyExp, authTime }) {
       const claims = {
@@ -84,17 +92,20 @@ export function refreshTokens({ secret, issuer, refreshSeconds, familySeconds }:
         fexp: familyExp,
         ...(authTime === null ? {} : { auth_time: authTime }),
       };
-      return new SignJWT(claims).setProtectedHeader({ alg: "HS256", typ: refreshType }).sign(key);
+      return new SignJWT(claims).setProtectedHeader({ alg: "HS256", typ: refreshType }).sign(keys[0]!);
     },
     async read(text, now) {
-      const verified = await verifyJWT(text, rules, now);
+      let signedWith = 0;
+      let verified = await verifyJWT(text, rulesOfEach[0]!, now);
+      while (verified.kind === "rejected" && verified.reason === "forged" && ++signedWith < keys.length)
+        verified = await verifyJWT(text, rulesOfEach[signedWith]!, now);
       if (verified.kind === "rejected") return verified;
       const { userId, jti, iat, exp, claims } = verified;
       const { fam: family, gen: generation, fexp: familyExp, auth_time: authTime = null } = claims;
       if (typeof family !== "string" || typeof generation !== "number" || typeof familyExp !== "number")
         return rejected("malformed");
       if (authTime !== null && !isTime(authTime)) return rejected("malformed");
-      return { kind: "refresh", userId, jti, family, generation, iat, exp, familyExp, authTime };
+      return { kind: "refresh", userId, jti, family, generation, iat, exp, familyExp, authTime, signedWith };
     },
   };
 }

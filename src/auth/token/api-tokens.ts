@@ -64,31 +64,55 @@ export interface APITokens {
 /** 120 bits: more than anybody can guess. */
 const secretHalfBytes = 15;
 
+/** What one of the server's secrets gives. */
+interface Keyring {
+  /** Stands in the rows of tokens that were derived from it; tells nothing of it. */
+  readonly name: string;
+  readonly key: Buffer;
+  readonly markKey: Buffer;
+}
+
+/** The first makes tokens, all verify them. */
+function keyringsOf(secret: Secret): readonly Keyring[] {
+  const names = secret.deriveEach("api-token-name").map((name) => name.toString("base64url", 0, 9));
+  const markKeys = secret.deriveEach("api-token-mark");
+  return secret.deriveEach("api-token").map((key, at) => ({ name: names[at]!, key, markKey: markKeys[at]! }));
+}
+
+/** What every token with this lookup id begins with: when its row is gone, it tells a revoked token from a guess. */
+function markOf(lookup: string, { markKey }: Keyring): string {
+  return secretPart(hmac(markKey, lookup), secretHalfBytes);
+}
+
 /** The API tokens of a store. */
 export function apiTokens({ store, secret, observe }: APITokensOptions): APITokens {
-  const key = secret.derive("api-token");
-  const markKey = secret.derive("api-token-mark");
+  const keyrings = keyringsOf(secret);
   const touch = makeTouch({ store, collection: apiTokensCollection, column: "last_used_at", everyMs: 60_000, observe });
 
-  /** Always the same for a row: asking again gives the same token. Half proves that it lives, half that it was issued here. */
-  function secretOf({ record }: Row): string {
+  /**
+   * Always the same for a row: asking again gives the same token. Half proves that it lives, half that it was issued here. Null where
+   * the secret that it was derived from is one no more.
+   */
+  function secretOf({ record }: Row): string | null {
     const lookup = record["id"] as string;
-    const living = hmac(key, `${lookup}|${String(record["user_id"])}|${String(record["nonce"])}`);
-    return markOf(lookup) + secretPart(living, secretHalfBytes);
+    const nonce = String(record["nonce"]);
+    // Those from before there could be several name none; the oldest is the one that was there then.
+    const keyring = nonce.includes(".") ? keyrings.find(({ name }) => nonce.startsWith(`${name}.`)) : keyrings.at(-1);
+    if (keyring === undefined) return null;
+    const living = hmac(keyring.key, `${lookup}|${String(record["user_id"])}|${nonce}`);
+    return markOf(lookup, keyring) + secretPart(living, secretHalfBytes);
   }
 
-  /** What every token with this lookup id begins with: when its row is gone, it tells a revoked token from a guess. */
-  function markOf(lookup: string): string {
-    return secretPart(hmac(markKey, lookup), secretHalfBytes);
+  function textOf(row: Row): string | null {
+    const secret = secretOf(row);
+    return secret === null ? null : formatOpaqueToken({ lookup: row.record["id"] as string, secret });
   }
 
   function wasIssued({ lookup, secret: presented }: OpaqueToken): boolean {
-    const mark = Buffer.from(markOf(lookup));
-    return sameBytes(mark, Buffer.from(presented.slice(0, mark.length)));
-  }
-
-  function textOf(row: Row): string {
-    return formatOpaqueToken({ lookup: row.record["id"] as string, secret: secretOf(row) });
+    return keyrings.some((keyring) => {
+      const mark = Buffer.from(markOf(lookup, keyring));
+      return sameBytes(mark, Buffer.from(presented.slice(0, mark.length)));
+    });
   }
 
   const findRow = (userId: number) => store.findBy(apiTokensCollection, "user_id", userId);
@@ -98,22 +122,27 @@ export function apiTokens({ store, secret, observe }: APITokensOptions): APIToke
       // Again where somebody else made or revoked it between the two steps; who comes third has met both.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const known = await findRow(userId);
-        if (known !== null) return { token: textOf(known), created: false };
+        const text = known === null ? null : textOf(known);
+        if (text !== null) return { token: text, created: false };
         const values = {
           user_id: userId,
-          nonce: randomBytes(16).toString("base64url"),
+          nonce: `${keyrings[0]!.name}.${randomBytes(16).toString("base64url")}`,
           created_at: new Date(now).toISOString(),
           last_used_at: null,
         };
         const outcome = await store.write({
           changes: [
+            // It was derived from a secret that is gone, and nobody can have it.
+            ...(known === null
+              ? []
+              : [{ kind: "delete", collection: apiTokensCollection, key: known.record["id"] as string } as const]),
             { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values },
             requireActive(userId),
           ],
         });
         if (outcome.kind === "dangling") throw problem("not_found");
         if (outcome.kind === "refused") throw problem("conflict", { detail: "The account is not active." });
-        if (outcome.kind === "written") return { token: textOf(outcome.rows[0]!), created: true };
+        if (outcome.kind === "written") return { token: textOf(outcome.rows.at(-2)!)!, created: true };
       }
       throw problem("unavailable", { headers: [["Retry-After", "1"]] });
     },
@@ -137,7 +166,9 @@ export function apiTokens({ store, secret, observe }: APITokensOptions): APIToke
     check: (token, now) =>
       after(store.find(apiTokensCollection, token.lookup), (row): CheckedToken => {
         if (row === null) return { kind: wasIssued(token) ? "revoked" : "unknown" };
-        if (!sameBytes(Buffer.from(secretOf(row)), Buffer.from(token.secret))) return { kind: "forged" };
+        const expected = secretOf(row);
+        if (expected === null) return { kind: "revoked" };
+        if (!sameBytes(Buffer.from(expected), Buffer.from(token.secret))) return { kind: "forged" };
         touch(token.lookup, row.record["last_used_at"] as string | null, now);
         return { kind: "genuine", userId: row.record["user_id"] as number };
       }),

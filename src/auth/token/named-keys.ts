@@ -89,23 +89,25 @@ const idForm = /^[0-9A-Za-z]{14}$/;
 
 /** The named keys of a store. */
 export function namedKeys({ store, secret, observe }: NamedKeysOptions): NamedKeys {
-  const digestKey = secret.derive("named-key");
-  const markKey = secret.derive("named-key-mark");
+  const digestKeys = secret.deriveEach("named-key");
+  const markKeys = secret.deriveEach("named-key-mark");
   const touch = makeTouch({ store, collection: namedKeysCollection, column: "last_used_at", everyMs: 60_000, observe });
 
   /** Keyed, and bound to the user: a row that somebody wrote into the database, or gave to another user, lets nobody in. */
-  function digestOf({ lookup, secret: presented }: OpaqueToken, userId: number): Buffer {
-    return hmac(digestKey, `${lookup}|${userId}|${presented}`);
+  function digestOf({ lookup, secret: presented }: OpaqueToken, userId: number, key = digestKeys[0]!): Buffer {
+    return hmac(key, `${lookup}|${userId}|${presented}`);
   }
 
   /** What every key with this lookup id begins with: when its row is gone, it tells a revoked key from a guess. */
-  function markOf(lookup: string): string {
-    return secretPart(hmac(markKey, lookup), secretHalfBytes);
+  function markOf(lookup: string, key = markKeys[0]!): string {
+    return secretPart(hmac(key, lookup), secretHalfBytes);
   }
 
   function wasIssued({ lookup, secret: presented }: OpaqueToken): boolean {
-    const mark = Buffer.from(markOf(lookup));
-    return sameBytes(mark, Buffer.from(presented.slice(0, mark.length)));
+    return markKeys.some((key) => {
+      const mark = Buffer.from(markOf(lookup, key));
+      return sameBytes(mark, Buffer.from(presented.slice(0, mark.length)));
+    });
   }
 
   async function findRow(userId: number, id: string): Promise<Row | null> {
@@ -166,7 +168,8 @@ export function namedKeys({ store, secret, observe }: NamedKeysOptions): NamedKe
         if (row === null) return { kind: wasIssued(token) ? "revoked" : "unknown" };
         const { user_id, digest, scopes, expires_at, last_used_at } = row.record;
         const userId = user_id as number;
-        if (!sameBytes(digestOf(token, userId), Buffer.from(digest as string, "base64url"))) return { kind: "forged" };
+        const kept = Buffer.from(digest as string, "base64url");
+        if (!digestKeys.some((key) => sameBytes(digestOf(token, userId, key), kept))) return { kind: "forged" };
         const expiresAt = expires_at === null ? null : Date.parse(expires_at as string);
         // Told only to whoever knows the key.
         if (expiresAt !== null && now >= expiresAt) return { kind: "expired" };
