@@ -26,6 +26,7 @@ import { respond, type RoutedService } from "./http/pipeline.ts";
 import { makeRoutes, type Route } from "./http/routes.ts";
 import type { Answer } from "./http/writing.ts";
 import type { Observer } from "./observation.ts";
+import { printFaults } from "./ops/print-faults.ts";
 import type { Collection, Store } from "./store/store.ts";
 
 /** What a service is made of. */
@@ -65,7 +66,7 @@ export interface ServiceOptions {
   readonly compression?: boolean;
   /** Lets endpoints with `logsIn` be called from other hosts over cleartext, where whoever is on the way reads along. */
   readonly allowCleartextLogins?: boolean;
-  /** Hears what happens. */
+  /** Hears what happens. Left out, faults and errors are printed on standard error, with their stack; null: nobody is told. */
   readonly observe?: Observer | null;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
@@ -85,6 +86,8 @@ export interface Service {
   readonly basePath: string;
   /** What one of its features offers. Throws a TypeError where it is none. */
   use<Offer>(feature: Feature<Offer>): Offer;
+  /** Who hears what happens: bindings tell what was refused before it was a request. */
+  readonly observe: Observer | null;
   /** How many requests are being answered. */
   inFlight(): number;
   /** Stops the features and closes the store. Whoever brought requests has stopped before. */
@@ -96,7 +99,7 @@ export interface Service {
  * there twice; then, and where a feature cannot start, nothing is left open.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { store, observe = null, allowedOrigins = [], ownOrigins = [], now = Date.now, secret = null } = options;
+  const { store, observe = printFaults, allowedOrigins = [], ownOrigins = [], now = Date.now, secret = null } = options;
   const guessing = options.guessing ?? makeGuessing({ store });
   const own = ownParts(options);
   const late: { facts?: ServiceFacts } = {};
@@ -150,6 +153,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     routes: routes.all,
     basePath,
     use: composition.use,
+    observe,
     inFlight: () => core.inFlight.count,
     async close() {
       stopUpkeep();

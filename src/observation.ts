@@ -59,8 +59,16 @@ export type Observation =
       readonly username: string;
       readonly userId: number | null;
     }
+  /** Something was refused before it was a request. `detail` says what was wrong with it, never what was sent. */
+  | { readonly kind: "refused"; readonly reason: RefusalReason; readonly address: string; readonly detail: string }
   /** Something outside the requests went wrong or came back: the store, a feed, a worker. */
   | { readonly kind: "notice"; readonly level: "error" | "info"; readonly message: string; readonly error?: unknown };
+
+/**
+ * Why something was refused before it was a request: it could not be read, its headers did not come in time, its TLS handshake failed,
+ * or there were too many connections.
+ */
+export type RefusalReason = "unreadable" | "headers_timeout" | "tls_handshake" | "connections";
 
 /** Reads observations. Must not throw and must not wait. */
 export type Observer = (observation: Observation) => void;

@@ -2,11 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   anyone,
+  createService,
   defineEndpoint,
   defineResource,
   mount,
   not,
   owner,
+  sqliteStore,
   text,
   type Endpoint,
   type Format,
@@ -99,4 +101,26 @@ test("a fault is told by its request id and nothing else, wherever it is", async
     );
   }
   assert.equal((await ask("GET", "/notes")).text, "[]");
+});
+
+test("where nobody said who observes, a fault is printed on standard error with its stack; where nobody is to, nothing is", async (t) => {
+  const broken = defineEndpoint({
+    method: "GET",
+    path: "/broken",
+    access: anyone,
+    handle() {
+      throw new Error("a hook of somebody's own");
+    },
+  });
+  const printed: string[] = [];
+  t.mock.method(process.stderr, "write", (text: string) => printed.push(text) > 0);
+  for (const observe of [{}, { observe: null }]) {
+    const service = await createService({ store: sqliteStore({ path: ":memory:" }), endpoints: [broken], ...observe });
+    assert.equal((await service.fetch(new Request("http://a/broken"))).status, 500);
+    await service.close();
+  }
+  t.mock.restoreAll();
+
+  assert.equal(printed.length, 1);
+  assert.match(printed[0]!, /^Latchkey: A request ended with 500 .*\nError: a hook of somebody's own\n {4}at /);
 });

@@ -129,6 +129,8 @@ async function listenOrClose(latchkey: Latchkey, settings: Settings): Promise<Li
     return await listen(latchkey, {
       host: settings.host,
       port: settings.port,
+      connectionsPerAddress: settings.connectionsPerAddress,
+      trustedProxies: settings.trustedProxies,
       ...(settings.tls === null ? {} : { tls: settings.tls }),
     });
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Observation, Observer } from "../observation.ts";
+import { makeThinning } from "./thinning.ts";
 
 /** How much is logged: `error` only what went wrong, `info` a line a request too, `debug` also each refused credential. */
 export type LogLevel = "silent" | "error" | "info" | "debug";
@@ -26,14 +27,21 @@ export function makeLog(level: LogLevel, write: (text: string) => void): Log | n
     waiting = "";
     write(text);
   };
+  const add = (line: Record<string, unknown>): void => {
+    waiting += `${JSON.stringify(line)}\n`;
+    if (waiting.length >= FLUSH_AT_CHARACTERS) flush();
+    else timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref();
+  };
+  const refusals = makeThinning((reason, count) => {
+    add({ time: new Date().toISOString(), level: "info", event: "refused_untold", reason, count });
+  });
   return {
     flush,
     observe(observation) {
       const line = lineOf(observation, level);
       if (line === null) return;
-      waiting += `${JSON.stringify(line)}\n`;
-      if (waiting.length >= FLUSH_AT_CHARACTERS) flush();
-      else timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref();
+      if (observation.kind === "refused" && !refusals.takes(observation.reason)) return;
+      add(line);
     },
   };
 }
@@ -77,6 +85,16 @@ function lineOf(observation: Observation, level: LogLevel): Record<string, unkno
         event: "notice",
         message: observation.message,
         ...(observation.error === undefined ? {} : { error: textOf(observation.error) }),
+      };
+    case "refused":
+      if (level === "error") return null;
+      return {
+        time,
+        level: "info",
+        event: "refused",
+        reason: observation.reason,
+        address: observation.address,
+        detail: observation.detail,
       };
     case "refresh_reuse":
       if (level === "error") return null;

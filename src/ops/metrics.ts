@@ -1,4 +1,4 @@
-import type { Observation, Observer } from "../observation.ts";
+import type { Observation, Observer, RefusalReason } from "../observation.ts";
 import { seriesOf, type Family } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 
@@ -25,6 +25,7 @@ export function makeMetrics(): Metrics {
   const routes = new Map<string | null, Map<string, Series>>();
   const problems = new Map<string, number>();
   const refusals = new Map<string, number>();
+  const unserved = new Map<RefusalReason, number>();
   const counts = { faults: 0, errors: 0, reuses: 0, dropped: 0, bound: 0, notBound: 0, ended: 0 };
 
   function takeRequest({ method, route, status, code, durationMs }: Extract<Observation, { kind: "request" }>): void {
@@ -59,6 +60,9 @@ export function makeMetrics(): Metrics {
         }
         case "fault":
           counts.faults++;
+          break;
+        case "refused":
+          add(unserved, observation.reason);
           break;
         case "refresh_reuse":
           counts.reuses++;
@@ -112,6 +116,12 @@ export function makeMetrics(): Metrics {
           help: "Credentials refused: the code that the scheme answers with, and why.",
           type: "counter",
           samples: [...refusals],
+        },
+        {
+          name: "latchkey_refused_total",
+          help: "Connections and requests refused before anybody could look at them.",
+          type: "counter",
+          samples: [...unserved].map(([reason, count]) => [seriesOf("latchkey_refused_total", { reason }), count]),
         },
         counter("latchkey_faults_total", "Answers with status 500: bugs.", counts.faults),
         counter("latchkey_errors_total", "Errors outside of requests: the store, a feed, a file.", counts.errors),

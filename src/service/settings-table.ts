@@ -255,6 +255,13 @@ export const settingsTable = {
     parse: oneOf("on", "off"),
     meaning: "`off` where a proxy compresses, for clients that need no `If-Match`.",
   },
+  connectionsPerAddress: {
+    name: "LATCHKEY_CONNECTIONS_PER_ADDRESS",
+    default: "1000",
+    parse: wholeNumber(0, 10_000),
+    meaning:
+      "How many connections one address (a /64 of IPv6) may hold open to each process, at most 10000; `0`: any number. Trusted proxies are not counted.",
+  },
   log: {
     name: "LATCHKEY_LOG",
     default: "info",

@@ -103,6 +103,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     issuer: "latchkey",
     basePath: "",
     compression: true,
+    connectionsPerAddress: 1000,
     log: "info",
     registration: "closed",
   });

@@ -58,6 +58,8 @@ export interface Settings {
   readonly basePath: string;
   /** Bodies of 1 KiB and more are compressed for whoever asks for it. */
   readonly compression: boolean;
+  /** 0: any number. */
+  readonly connectionsPerAddress: number;
   readonly log: SettingValue<"log">;
   readonly registration: "closed" | "open";
 }
@@ -111,6 +113,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     issuer,
     basePath: readings.basePath.value,
     compression: readings.compression.value === "on",
+    connectionsPerAddress: readings.connectionsPerAddress.value,
     log: readings.log.value,
     registration: config.registration ?? "closed",
   });

@@ -7,20 +7,24 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { ServerOptions as TlsServerOptions } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import { NodeArrival } from "./arrival.ts";
 import { closeServer } from "./closing.ts";
 import { endWithAnswer } from "./ending.ts";
 import { send } from "./sending.ts";
-import { trackSockets } from "./sockets.ts";
-import { limitConnections, refuseUnreadable, type Responder } from "./unreadable.ts";
+import { admitSockets } from "./sockets.ts";
+import { refuseUnreadable, type HoldsMessage, type Responder } from "./unreadable.ts";
 
 export interface ListenOptions {
   /** `127.0.0.1` where it is left out. */
   readonly host?: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** How many connections one address may hold open, which is a /64 of IPv6; 1000 where it is left out, 0: any number. */
+  readonly connectionsPerAddress?: number;
+  /** Addresses, CIDR ranges or `unix` whose connections are not counted: many callers stand behind them. */
+  readonly trustedProxies?: readonly string[];
   /** Serve HTTPS: certificate chain and key, in PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -41,6 +45,8 @@ export interface Listener {
 }
 
 const MAX_CONNECTIONS = 10_000;
+const MAX_CONNECTIONS_OF_ONE = 1000;
+const IDLE_MS = 65_000;
 
 const limits: ServerOptions = {
   // Twice the limits, so that what is beyond them reaches the pipeline, which knows which of the two it is.
@@ -48,18 +54,19 @@ const limits: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 1000,
-  keepAliveTimeout: 65_000,
+  keepAliveTimeout: IDLE_MS,
   requireHostHeader: false, // the pipeline asks for it, and answers
 };
 
 /** Serves over HTTP/1.1. Rejects where the address cannot be had. */
-export async function listen(service: Responder, { host = "127.0.0.1", port, tls }: ListenOptions): Promise<Listener> {
+export async function listen(service: Responder, options: ListenOptions): Promise<Listener> {
+  const { host = "127.0.0.1", port, tls } = options;
   const state = { closing: false };
   const answer = requestListener(service, state);
   const server =
     tls === undefined
       ? createServer(limits, answer)
-      : await createTlsServer({ ...limits, ...tls, minVersion: "TLSv1.2" }, answer);
+      : await createTlsServer({ ...limits, ...tls, minVersion: "TLSv1.2", handshakeTimeout: 10_000 }, answer);
   server.maxHeadersCount = 0; // the pipeline counts them, and answers
   server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
   // Left to themselves these are answered without a word of ours, with 100 before anybody has looked, and not at all.
@@ -70,12 +77,22 @@ export async function listen(service: Responder, { host = "127.0.0.1", port, tls
     if (done instanceof Promise) void done.then((late) => endWithAnswer(socket, late));
     else endWithAnswer(socket, done);
   });
-  limitConnections(server, MAX_CONNECTIONS, service.basePath);
-  const sockets = trackSockets(server);
+  const { connectionsPerAddress = MAX_CONNECTIONS_OF_ONE, trustedProxies = [] } = options;
+  const sockets = admitSockets(
+    server,
+    { ofAll: MAX_CONNECTIONS, ofOneAddress: connectionsPerAddress, trustedProxies },
+    service.basePath ?? "",
+    (reason, address, detail) => service.observe?.({ kind: "refused", reason, address, detail }),
+  );
+  endStalled(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
+  // Such as no descriptor being left for one who calls.
+  server.on("error", (error) =>
+    service.observe?.({ kind: "notice", level: "error", message: "A connection could not be taken in.", error }),
+  );
   const address = server.address() as AddressInfo;
   const name = address.family === "IPv6" ? `[${address.address}]` : address.address;
   return {
@@ -87,6 +104,15 @@ export async function listen(service: Responder, { host = "127.0.0.1", port, tls
       return closeServer(server, sockets, graceSeconds, idleSeconds);
     },
   };
+}
+
+/** Closes what nobody reads: an answer waits in memory for its reader. One that is still being made keeps its connection. */
+function endStalled(server: Server): void {
+  server.timeout = IDLE_MS;
+  server.on("timeout", (socket: Socket & HoldsMessage) => {
+    const answer = socket._httpMessage ?? null;
+    if (answer === null || answer.writableEnded || socket.writableLength > 0) socket.destroy();
+  });
 }
 
 /** Loaded only where it is used: most stand behind a proxy that ends TLS. */

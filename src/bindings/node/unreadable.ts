@@ -1,16 +1,19 @@
-import { METHODS, type Server, type ServerResponse } from "node:http";
+import { METHODS, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Eventually } from "../../eventually.ts";
 import type { Arrival } from "../../http/call.ts";
 import { MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import type { Answer } from "../../http/writing.ts";
+import type { Observer } from "../../observation.ts";
 import type { ProblemCode } from "../../problem/catalogue.ts";
 import { endWith, endWithAnswer } from "./ending.ts";
 
 /** What can answer: a service. */
 export interface Responder {
   respond(arrival: Arrival): Eventually<Answer>;
+  /** Hears what was refused before it was a request. */
+  readonly observe?: Observer | null;
   /** The path below which it stands; the root where it is left out. */
   readonly basePath?: string;
 }
@@ -37,8 +40,13 @@ export function refuseUnreadable(error: ParseError, socket: Duplex, service: Res
 
 const refused = new WeakSet<Duplex>();
 
+/** What `node:http` keeps beside a socket: the answer whose turn it is. */
+export interface HoldsMessage {
+  readonly _httpMessage?: ServerResponse | null;
+}
+
 /** Waits until the requests before it are answered, for answers are told apart by their order (RFC 9112 §9.3.2). */
-function inTurn(socket: Duplex & { readonly _httpMessage?: ServerResponse | null }, act: () => void): void {
+function inTurn(socket: Duplex & HoldsMessage, act: () => void): void {
   const before = socket._httpMessage;
   // A request that is not complete is the unreadable one; it may have its answer already.
   if (before === undefined || before === null) act();
@@ -51,6 +59,7 @@ function refuse(error: ParseError, socket: Duplex, service: Responder): void {
   if (!socket.writable) return void socket.destroy();
   const { basePath = "" } = service;
   const unknown = findUnknownMethod(error);
+  if (unknown === null) observe(error, socket as Socket, service);
   if (unknown === null) return endWith(socket, codeOf(error), { basePath });
   const arrival: Arrival = {
     ...unknown,
@@ -62,6 +71,19 @@ function refuse(error: ParseError, socket: Duplex, service: Responder): void {
   const answer = service.respond(arrival);
   if (answer instanceof Promise) endWith(socket, "malformed", { basePath });
   else endWithAnswer(socket, answer);
+}
+
+/** One that is a request already is told of when it is answered. */
+function observe(error: ParseError, socket: Socket & HoldsMessage, service: Responder): void {
+  const isRequest = socket._httpMessage !== undefined && socket._httpMessage !== null;
+  if (isRequest && error.code === "ERR_HTTP_REQUEST_TIMEOUT") return;
+  const reason = error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "headers_timeout" : "unreadable";
+  service.observe?.({
+    kind: "refused",
+    reason,
+    address: socket.remoteAddress ?? "unix",
+    detail: error.reason ?? error.code ?? "unknown",
+  });
 }
 
 /** The request line of which the parser did not know the method; null where it is no request line. */
@@ -89,14 +111,4 @@ function codeOf({ code, reason, rawPacket }: ParseError): ProblemCode {
   // The packet is the last of several perhaps: what has white space in it is then a header field, and no target.
   const isTarget = /^([A-Z-]+ )?\S*( HTTP\/1\.\d)?$/.test(line);
   return isTarget && (lineEnd === -1 || lineEnd > MAX_REQUEST_LINE_BYTES) ? "uri_too_long" : "headers_too_large";
-}
-
-/** Beyond `most` connections a new one is told so, and closed. */
-export function limitConnections(server: Server, most: number, basePath = ""): void {
-  let open = 0;
-  server.prependListener("connection", (socket: Duplex) => {
-    open++;
-    socket.once("close", () => open--);
-    if (open > most) endWith(socket, "unavailable", { basePath, headers: [["Retry-After", "1"]] });
-  });
 }
