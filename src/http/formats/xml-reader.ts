@@ -11,7 +11,20 @@ import { NAME_SOURCE } from "./xml-writer.ts";
  * bound. Throws the problem `malformed`, whose detail names the place.
  */
 export function readXML(bytes: Uint8Array): ReadBody {
-  return new Reader(requireText(bytes)).document();
+  return new Reader(requireText(withLineFeeds(bytes))).document();
+}
+
+/** Every end of a line as a line feed (XML 1.0 §2.11). Among bytes, where a million of them cost a millisecond. */
+function withLineFeeds(bytes: Uint8Array): Uint8Array {
+  if (!bytes.includes(CARRIAGE_RETURN)) return bytes;
+  const read = new Uint8Array(bytes.length);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte === CARRIAGE_RETURN && bytes[at + 1] === LINE_FEED) continue;
+    read[length++] = byte === CARRIAGE_RETURN ? LINE_FEED : byte;
+  }
+  return read.subarray(0, length);
 }
 
 const BLANK = /^[ \t\n]*$/;
@@ -26,6 +39,8 @@ const LONGEST_REFERENCE = 12;
 /** No document needs more of them for one element. */
 const MAX_ATTRIBUTES = 64;
 const NONE: readonly Attribute[] = [];
+const CARRIAGE_RETURN = 0x0d;
+const LINE_FEED = 0x0a;
 const EXCLAMATION = 0x21;
 const SLASH = 0x2f;
 const QUESTION = 0x3f;
@@ -47,7 +62,7 @@ class Reader {
   constructor(text: string) {
     const illegal = text.search(NOT_XML);
     if (illegal !== -1) throw malformedAt(text, illegal, "A character stands here that XML does not allow");
-    this.#text = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text; // XML 1.0 §2.11
+    this.#text = text;
   }
 
   document(): ReadBody {

@@ -1,4 +1,3 @@
-import { after, type Eventually } from "../../eventually.ts";
 import { decideOn } from "../../permission/decision.ts";
 import { Problem, problem } from "../../problem/problem.ts";
 import type { Draft } from "../../resource/draft.ts";
@@ -6,12 +5,15 @@ import {
   OVERTAKEN,
   type Change,
   type Idempotency,
+  type Outcome,
   type Row,
   type StoredRecord,
+  type Transaction,
   type WrittenValues,
 } from "../../store/store.ts";
 import type { Reply } from "../call.ts";
 import type { Exchange } from "../exchange.ts";
+import { giveWay } from "../turns.ts";
 import { requireDraft, requirePatch, type Patch } from "./drafting.ts";
 import { recall, repeatable } from "./idempotency.ts";
 import { matches } from "./matches.ts";
@@ -35,7 +37,7 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
   requireAllowed(placed, exchange, values);
   await requireCollectionAsKnown(placed, exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, values };
-  const outcome = await exchange.service.store.write({
+  const outcome = await write(exchange, {
     changes: [insert, ...(await furtherChanges(prepared))],
     ...(idempotency === null ? {} : { idempotency }),
   });
@@ -76,7 +78,7 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
   requireAllowed(placed, exchange, { id: exchange.id(), ...values });
   requireNothingThere(exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, key: exchange.id(), values };
-  const outcome = await exchange.service.store.write({ changes: [insert, ...(await furtherChanges(prepared))] });
+  const outcome = await write(exchange, { changes: [insert, ...(await furtherChanges(prepared))] });
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(placed, exchange, outcome.rows[0]!, false);
   // Somebody else was first: If-None-Match: * has lost the race, anything else is a replacement now.
@@ -157,7 +159,7 @@ async function change(
     values,
     revision: row.revision,
   };
-  const outcome = await exchange.service.store.write({
+  const outcome = await write(exchange, {
     changes: [update, ...(await furtherChanges(prepared))],
     ...(idempotency === null ? {} : { idempotency }),
   });
@@ -193,7 +195,7 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
       key: exchange.id(),
       revision: row.revision,
     };
-    const outcome = await exchange.service.store.write({ changes: [removal, ...(await furtherChanges(prepared))] });
+    const outcome = await write(exchange, { changes: [removal, ...(await furtherChanges(prepared))] });
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
     if (!isOvertaken(outcome, exchange)) throw refusal(outcome, placed);
   }
@@ -209,8 +211,16 @@ function requireAllowed(
   if (only !== null && !matches(collection, record as StoredRecord, only)) throw problem("permission_denied");
 }
 
-function prepare({ beforeWrite }: MountInPlace, write: Write): Eventually<Prepared> {
-  return beforeWrite === null ? {} : after(beforeWrite(write), (prepared) => prepared);
+async function prepare({ beforeWrite }: MountInPlace, write: Write): Promise<Prepared> {
+  await giveWay(write.exchange.body);
+  return beforeWrite === null ? {} : beforeWrite(write);
+}
+
+/** Writes, and lets others go first where the answer is as large as the body was. */
+async function write({ service, body }: Exchange, transaction: Transaction): Promise<Outcome> {
+  const outcome = await service.store.write(transaction);
+  await giveWay(body);
+  return outcome;
 }
 
 async function furtherChanges(prepared: Prepared): Promise<readonly Change[]> {
