@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, beforeEach, afterEach, test } from "node:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { fetchFrom, openPage, startBrowser, startSite, type Fetching } from "./browser.ts";
+import { fetchFrom, openPage, startBrowser, startProxy, startSite, type Fetching } from "./browser.ts";
 import { startObservedService, type ObservedService } from "./observed-service.ts";
 
 let browser: Browser;
@@ -117,6 +117,42 @@ test("a page of another origin on the same host carries the cookie, and changes 
   );
 });
 
+test("an administrator's browser that remembers Basic creates nothing for a page of another origin", async () => {
+  const ours = await openRemembering();
+  const { page } = await openPage(context, originOf(stranger));
+  service.answers.length = 0;
+
+  await changeEverything(page, service.address);
+
+  // The credential came along, or reading would have been refused.
+  assert.ok(
+    service.answers.some((line) => /^GET \/users (?:200|304)$/.test(line)),
+    service.answers.join("\n"),
+  );
+  assertNothingChanged(service);
+  // The service's own page may.
+  assert.equal((await fetchFrom(ours, "/orders", jsonPost({}))).status, 201);
+});
+
+test("nor does one that a proxy has identified", async (t) => {
+  const secret = "shared-with-the-proxy";
+  await using behind = await startObservedService({
+    LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user",
+    LATCHKEY_TRUSTED_PROXIES: "127.0.0.1",
+    LATCHKEY_REMOTE_USER_SECRET: secret,
+  });
+  const proxy = await startProxy(behind.address, { "X-Remote-User": "admin", "X-Remote-User-Secret": secret });
+  t.after(() => proxy.close());
+  const { page } = await openPage(context, originOf(stranger));
+
+  await changeEverything(page, originOf(proxy));
+
+  assert.ok(behind.answers.includes("GET /users 200"), behind.answers.join("\n"));
+  assertNothingChanged(behind);
+  const { page: ours } = await openPage(context, `${originOf(proxy)}/docs`);
+  assert.equal((await fetchFrom(ours, "/orders", jsonPost({}))).status, 201);
+});
+
 test("nor does a form that it sends", async () => {
   await loggedIn();
   const { page } = await openPage(context, originOf(stranger));
@@ -192,4 +228,54 @@ function jsonPost(body: unknown): Fetching {
 
 function originOf({ port }: { readonly port: number }): string {
   return `http://127.0.0.1:${port}`;
+}
+
+/** A page of the service, in a browser that knows the administrator's password from now on. */
+async function openRemembering(): Promise<Page> {
+  const { username, password } = { username: "admin", password: service.password };
+  // At the root of all paths, so that the browser takes the password for all of them.
+  const address = new URL("/users", service.address);
+  const page = await context.newPage();
+  await page.goto(`http://${username}:${password}@${address.host}${address.pathname}`);
+  await page.goto(`${service.address}/docs`);
+  return page;
+}
+
+/** What a page may make a browser send without asking first, by script and by form. */
+async function changeEverything(page: Page, address: string): Promise<void> {
+  const user = JSON.stringify({ name: "Eve", email: "eve@example.com", password: "password of Eve" });
+  await fetchFrom(page, `${address}/users`, { mode: "no-cors" });
+  for (const [path, body] of [
+    ["/users", user],
+    ["/users/1/keys", '{"name":"evil"}'],
+    ["/users/1/token", ""],
+    ["/orders", "{}"],
+  ] as const) {
+    await fetchFrom(page, `${address}${path}`, { method: "POST", mode: "no-cors", body });
+    // A body without a type needs no question either.
+    await page.evaluate(
+      ([url, text]) =>
+        fetch(url, { method: "POST", mode: "no-cors", credentials: "include", body: new Blob([text]) }).then(
+          () => null,
+          () => null,
+        ),
+      [`${address}${path}`, body] as const,
+    );
+  }
+  for (const type of ["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"]) {
+    await page.goto(originOf(stranger));
+    await page.setContent(
+      `<form method="post" enctype="${type}" action="${address}/users/1/token"><button>Send</button></form>`,
+    );
+    await Promise.all([page.waitForResponse(/\/users\/1\/token$/), page.getByRole("button").click()]);
+  }
+}
+
+function assertNothingChanged({ answers }: ObservedService): void {
+  const changes = answers.filter((line) => line.startsWith("POST"));
+  assert.equal(changes.length, 11);
+  assert.deepEqual(
+    changes.filter((line) => !line.endsWith(" 403 cross_site")),
+    [],
+  );
 }

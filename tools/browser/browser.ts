@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 
@@ -85,7 +85,29 @@ export async function startSite(): Promise<{ readonly port: number; close(): voi
     response
       .writeHead(200, { "Content-Type": "text/html" })
       .end("<!doctype html><title>A page</title><link rel=icon href='data:,'>");
-  }).listen(0, "127.0.0.1");
+  });
+  return listening(server);
+}
+
+/** A proxy that adds header fields of its own to whatever comes, as one does that has identified the caller. */
+export function startProxy(
+  address: string,
+  added: Readonly<Record<string, string>>,
+): Promise<{ readonly port: number; close(): void }> {
+  const { hostname, port } = new URL(address);
+  const server = createServer((incoming, response) => {
+    const { method, url, headers } = incoming;
+    const outgoing = request({ hostname, port, method, path: url, headers: { ...headers, ...added } }, (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(outgoing);
+  });
+  return listening(server);
+}
+
+async function listening(server: Server): Promise<{ readonly port: number; close(): void }> {
+  server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const close = (): void => {
     server.closeAllConnections();
