@@ -14,7 +14,14 @@ export interface Store {
   findBy(collection: Collection, column: string, value: Value): Eventually<Row | null>;
   /** Rows in the order asked for. */
   list(query: ListQuery): Eventually<readonly Row[]>;
-  /** The same rows as one JSON array, built by the database where it can, and how many they are. */
+  /**
+   * The same rows as one JSON array, built by the database where it can, and how many they are.
+   *
+   * A driver may remember the page for the query that asked: the very object, which nobody changes. It must forget it with
+   * the object, when the store is closed, and as soon as anyone has committed anything, in whatever process: what was
+   * acknowledged in this process is on the next page, what another has committed at most a millisecond later. A driver that
+   * cannot ask the database whether anyone has committed, in less time than the page would take, remembers nothing.
+   */
   listJSON(query: ListQuery): Eventually<ListText>;
   /** How many rows there are. */
   count(collection: Collection, where: Where | null): Eventually<number>;

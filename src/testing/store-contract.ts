@@ -6,6 +6,7 @@ import { promiseKeys } from "./store-contract/keys.ts";
 import { library, type Place, type Promises } from "./store-contract/library.ts";
 import { promiseLists } from "./store-contract/lists.ts";
 import { promiseMigrations } from "./store-contract/migrations.ts";
+import { promisePages } from "./store-contract/pages.ts";
 import { promiseReads } from "./store-contract/reads.ts";
 import { promiseRules } from "./store-contract/rules.ts";
 import { promiseTogether } from "./store-contract/together.ts";
@@ -34,6 +35,7 @@ export function certifyStore(
 
   promiseReads(promises);
   promiseLists(promises);
+  promisePages(promises);
   promiseWrites(promises);
   promiseTogether(promises);
   promiseRules(promises);

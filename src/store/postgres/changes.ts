@@ -152,7 +152,7 @@ function compileUpdateAll(table: Table, change: Of<"updateAll">, keys: readonly 
 
 /**
  * What has to be there is locked, so that it is there until the end; what must not be there is watched over by the lock of
- * the table that the transaction begins with (`locks.ts`).
+ * the table that the transaction begins with (`locksFor` of `plan.ts`).
  */
 function compileRequire(table: Table, { where, atLeast = 0, atMost }: Of<"require">): Statement {
   const values = parametersOf(postgres);

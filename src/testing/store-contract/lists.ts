@@ -162,27 +162,6 @@ export function promiseLists(promises: Promises): void {
     }
   });
 
-  promises("the very same query sees whatever was written since it was last asked", async (store) => {
-    const query: ListQuery = {
-      collection: people,
-      where: null,
-      sort: [{ column: "id" }],
-      limit: 2,
-      columns: ["id", "name"],
-    };
-    const names = async (): Promise<string[]> =>
-      (JSON.parse((await store.listJSON(query)).json) as { name: string }[]).map(({ name }) => name);
-
-    assert.deepEqual(await names(), []);
-    await written(store, insert(people, { name: "a" }));
-    assert.deepEqual(await names(), ["a"]);
-    assert.deepEqual(await names(), ["a"]);
-    await written(store, { kind: "update", collection: people, key: 1, values: { name: "b" } });
-    assert.deepEqual(await names(), ["b"]);
-    await written(store, { kind: "delete", collection: people, key: 1 });
-    assert.deepEqual(await names(), []);
-  });
-
   promises("the JSON of no rows is an empty array", async (store) => {
     const page = await store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 });
 
