@@ -87,6 +87,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   refusesBrowserForms: optional(aBoolean),
   redirectsFor: optional(texts),
   logsIn: optional(aBoolean),
+  repeatable: optional(aBoolean),
   bodyOptional: optional(aBoolean),
   maxBodyBytes: optional((value) =>
     typeof value === "number" && Number.isInteger(value) && value > 0 && value <= MAX_BODY_BYTES

@@ -42,6 +42,8 @@ export interface EndpointFacts {
   readonly redirectsFor?: readonly string[];
   /** It takes a password or gives a credential: from another host only over TLS, unless the service allows cleartext. */
   readonly logsIn?: boolean;
+  /** Its handler stores the outcome under an `Idempotency-Key`; left out, the header is refused on POST and PATCH, and never ignored. */
+  readonly repeatable?: boolean;
   /** A body may be left out. */
   readonly bodyOptional?: boolean;
   /** The largest body, in bytes, where it is less than the 1 MiB of every endpoint. */

@@ -170,8 +170,16 @@ function requireWithinScopes({ service: { scopesAllow }, observedIdentity: ident
     throw problem("permission_denied", { detail: "The scopes of this credential do not allow it." });
 }
 
+/** Whoever sends a key relies on it. What is not kept, because its answer could not be shown again, must not look as if it were. */
+function requireRepeatable({ endpoint: { method, repeatable }, call }: Exchange): void {
+  if (repeatable === true || (method !== "POST" && method !== "PATCH")) return;
+  if (call.header("idempotency-key") === undefined) return;
+  throw problem("malformed", { detail: "Idempotency-Key is not taken here. Send the request without it." });
+}
+
 function requireKnownQuery(exchange: Exchange): void {
   requireKnownPreferences(exchange);
+  requireRepeatable(exchange);
   if (exchange.call.query === "" || exchange.endpoint.query !== undefined) return;
   const parameters = exchange.parameters();
   if (parameters.length === 0) return;

@@ -57,6 +57,7 @@ export function accountEndpoints(parts: Parts): readonly Endpoint[] {
     }),
     defineEndpoint({
       method: "PATCH",
+      repeatable: true,
       path,
       action: "update",
       access: ownOrAnyUnlimited,

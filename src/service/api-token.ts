@@ -1,8 +1,17 @@
-import { defineEndpoint, problem, type Endpoint, type Exchange, type Reply } from "../index.ts";
+import {
+  defineEndpoint,
+  defineResource,
+  problem,
+  requireDraft,
+  type Endpoint,
+  type Exchange,
+  type Reply,
+} from "../index.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
 import { requireAccount } from "./accounts.ts";
 import { credentials, logInWith, loginTypes, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
 import { objectSchema, orNull, textSchema, timeSchema, type Documentation } from "./descriptions.ts";
+import { outsideEnd, proofField, requireFreshLogin, withoutKey } from "./fresh-login.ts";
 import type { Parts } from "./parts.ts";
 
 /** The one API token of a user. */
@@ -15,7 +24,10 @@ export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
       logsIn: true,
       access: ownOrAnyUnlimited,
       target: (exchange) => requireAccount(parts, exchange),
+      consumes: ["application/json"],
+      bodyOptional: true,
       documentation: documentation.issue,
+      guard: withoutKey,
       handle: (exchange) => issue(parts, exchange),
     }),
     defineEndpoint({
@@ -53,10 +65,14 @@ const shownSchema = objectSchema("token", {
   last_used_at: orNull(timeSchema),
 });
 
+/** What may come along, where the login is not fresh. */
+const fresh = defineResource({ name: "fresh", plural: "fresh", fields: { current_password: proofField } });
+
 const documentation = {
   issue: {
     summary: "Create a user's API token, or get the same again",
     tag: "users",
+    request: fresh,
     responses: {
       200: { description: "The token there was.", schema: tokenSchema },
       201: { description: "A new token.", schema: tokenSchema, headers: { Location: "Where it is described." } },
@@ -81,7 +97,10 @@ const documentation = {
 async function issue(parts: Parts, exchange: Exchange): Promise<Reply> {
   const account = await requireAccount(parts, exchange);
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
-  const { token, created } = await parts.apiTokens.issue(account.id, exchange.call.now);
+  const { transient } = requireDraft(fresh, exchange, { id: null, current: null });
+  const expiresAt = outsideEnd(parts, exchange);
+  await requireFreshLogin(parts, exchange, transient["current_password"] as string | undefined);
+  const { token, created } = await parts.apiTokens.issue(account.id, exchange.call.now, expiresAt);
   return {
     ...reply(token),
     status: created ? 201 : 200,

@@ -8,6 +8,14 @@ type JSONSchema = Readonly<Record<string, unknown>>;
 /** A user, as the users' own paths describe one. */
 export const userSchema: JSONSchema = { $ref: "#/components/schemas/User" };
 
+/** The caller's own password, in a body. */
+export const proofSchema = {
+  type: "string",
+  maxLength: 256,
+  writeOnly: true,
+  description: "The caller's own password, where the login is older than ten minutes.",
+} as const;
+
 export const textSchema: JSONSchema = { type: "string" };
 
 export const timeSchema: JSONSchema = { type: "string", format: "date-time" };

@@ -13,13 +13,19 @@ import {
 } from "../index.ts";
 import { ownOrAny, ownOrAnyUnlimited, scopeForm } from "./access.ts";
 import { requireAccount } from "./accounts.ts";
-import { objectSchema, orNull, textSchema, timeSchema, type Documentation } from "./descriptions.ts";
+import { objectSchema, orNull, proofSchema, textSchema, timeSchema, type Documentation } from "./descriptions.ts";
+import { outsideEnd, proofField, requireFreshLogin, withoutKey } from "./fresh-login.ts";
 import type { Parts } from "./parts.ts";
 
 const newKey = defineResource({
   name: "key",
   description: "A key for a program.",
-  fields: { name: text({ max: 100 }), scopes: json({ optional: true }), expires_at: dateTime({ optional: true }) },
+  fields: {
+    name: text({ max: 100 }),
+    scopes: json({ optional: true }),
+    expires_at: dateTime({ optional: true }),
+    current_password: proofField,
+  },
 });
 
 /** The named keys of a user: as many as there are programs, each shown once. */
@@ -35,6 +41,7 @@ export function keyEndpoints(parts: Parts): readonly Endpoint[] {
       target: (exchange) => requireAccount(parts, exchange),
       consumes: ["application/json"],
       documentation: documentation.create,
+      guard: withoutKey,
       handle: (exchange) => create(parts, exchange),
     }),
     defineEndpoint({
@@ -89,6 +96,7 @@ const documentation = {
         name: { type: "string", minLength: 1, maxLength: 100 },
         scopes: properties.scopes,
         expires_at: properties.expires_at,
+        current_password: proofSchema,
       },
       required: ["name"],
       additionalProperties: false,
@@ -136,11 +144,16 @@ interface Asked {
 }
 
 async function create(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const asked = requireDraft(newKey, exchange, { id: null, current: null }).values as unknown as Asked;
-  const { name, expires_at: expiresAt } = asked;
+  const draft = requireDraft(newKey, exchange, { id: null, current: null });
+  const asked = draft.values as unknown as Asked;
+  const { name } = asked;
+  const latest = outsideEnd(parts, exchange);
+  const expiresAt = asked.expires_at ?? (latest === null ? null : new Date(latest).toISOString());
   const { now } = exchange.call;
   if (asked.scopes !== null && !areScopes(asked.scopes)) throw invalid([scopesIssue]);
   if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid([pastIssue]);
+  if (latest !== null && Date.parse(expiresAt!) > latest) throw invalid([lateIssue(latest)]);
+  await requireFreshLogin(parts, exchange, draft.transient["current_password"] as string | undefined);
   const account = await requireAccount(parts, exchange);
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
   const { listed, key } = await parts.namedKeys.create(account.id, { name, scopes: asked.scopes, expiresAt }, now);
@@ -166,6 +179,11 @@ const scopesIssue = {
   detail: 'Scopes are an array of 1 to 20 different ones: "read", "write", or names with a colon like "notes:read".',
 };
 const pastIssue = { pointer: "/expires_at", code: "invalid", detail: "The time must lie ahead." };
+
+function lateIssue(latest: number) {
+  const detail = `Through this login it may live until ${new Date(latest).toISOString()}.`;
+  return { pointer: "/expires_at", code: "too_late", detail };
+}
 
 async function list(parts: Parts, exchange: Exchange): Promise<Reply> {
   const value = await parts.namedKeys.list((await requireAccount(parts, exchange)).id);

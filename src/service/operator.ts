@@ -165,6 +165,7 @@ function operatorScheme(password: Secret): Scheme {
   return {
     name: SCHEME,
     carriers: [{ in: "header", name: HEADER }],
-    authenticate: (credential) => (password.equals(credential) ? accepted(identity) : rejected("forged")),
+    authenticate: (credential, { now }) =>
+      password.equals(credential) ? accepted({ ...identity, authTime: now }) : rejected("forged"),
   };
 }

@@ -149,6 +149,13 @@ export const settingsTable = {
     parse: yesOrNo,
     meaning: "`true` makes users that only the proxy knows, from `X-Remote-Email` and `X-Remote-Name`.",
   },
+  outsideCredentialsSeconds: {
+    name: "LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS",
+    default: "2592000",
+    parse: seconds(0, year),
+    meaning:
+      "How long API tokens and keys live that were made through a remote user or an issuer elsewhere, at most 366 days; `0`: none are made.",
+  },
   accessSeconds: {
     name: "LATCHKEY_ACCESS_SECONDS",
     default: "300",

@@ -87,6 +87,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     allowedOrigins: [],
     hsts: "host",
     remoteUser: { header: "X-Remote-User", secret: null, create: false },
+    outsideCredentialsSeconds: 2_592_000,
     accessSeconds: 300,
     refreshSeconds: 604_800,
     refreshFamilySeconds: 2_592_000,

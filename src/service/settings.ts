@@ -34,6 +34,8 @@ export interface Settings {
   /** How far HSTS reaches. */
   readonly hsts: "host" | "subdomains";
   readonly remoteUser: { readonly header: string; readonly secret: Secret | null; readonly create: boolean };
+  /** 0: none are made. */
+  readonly outsideCredentialsSeconds: number;
   readonly accessSeconds: number;
   readonly refreshSeconds: number;
   readonly refreshFamilySeconds: number;
@@ -97,6 +99,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
       secret: readings.remoteUserSecret.value,
       create: readings.remoteUserCreate.value,
     },
+    outsideCredentialsSeconds: readings.outsideCredentialsSeconds.value,
     accessSeconds: readings.accessSeconds.value,
     refreshSeconds: readings.refreshSeconds.value,
     refreshFamilySeconds: readings.refreshFamilySeconds.value,

@@ -14,6 +14,7 @@ import {
   text,
   unlimited,
   type Account,
+  type Call,
   type Change,
   type Exchange,
   type Mount,
@@ -222,7 +223,18 @@ export async function requireProof(
 ): Promise<void> {
   if (identity === null || identity.id !== account.id) return;
   if (proof === undefined) throw wrongProof("required", "The current password is needed for this change.");
-  const verified = account.passwordHash === null ? null : await parts.passwords.verify(call, account.username, proof);
+  await requirePassword(parts, call, account, proof);
+}
+
+/** Ends the request where it is not the account's password, which counts as a guess. */
+export async function requirePassword(
+  parts: LoginParts,
+  call: Call,
+  account: Account | null,
+  password: string,
+): Promise<void> {
+  const hasPassword = account !== null && account.passwordHash !== null;
+  const verified = hasPassword ? await parts.passwords.verify(call, account.username, password) : null;
   if (verified === null) throw wrongProof("invalid", "The current password is wrong.");
 }
 

@@ -10,7 +10,7 @@ import { hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
-import type { Collection, Row, Store, Where } from "../../store/store.ts";
+import type { Change, Collection, Row, Store, Where } from "../../store/store.ts";
 import { requireActive } from "../accounts.ts";
 import { makeTouch } from "../touch.ts";
 
@@ -23,6 +23,8 @@ export const apiTokensCollection: Collection = {
     { name: "nonce", type: "text" },
     { name: "created_at", type: "date-time" },
     { name: "last_used_at", type: "date-time", nullable: true },
+    /** Where it was made through a login that others vouch for. */
+    { name: "expires_at", type: "date-time", nullable: true },
   ],
 };
 
@@ -36,7 +38,13 @@ export interface ListedToken {
 
 /** What became of a token that was presented. */
 export type CheckedToken =
-  | { readonly kind: "genuine"; readonly userId: number }
+  | {
+      readonly kind: "genuine";
+      readonly userId: number;
+      /** In milliseconds since the epoch; null: does not expire. */
+      readonly expiresAt: number | null;
+    }
+  | { readonly kind: "expired" }
   /** There was one. */
   | { readonly kind: "revoked" }
   /** There never was one. */
@@ -52,8 +60,12 @@ export interface APITokensOptions {
 
 /** The API tokens of a store. `now` in milliseconds. */
 export interface APITokens {
-  /** The user's token: a new one (`created`), or the same as the last time. */
-  issue(userId: number, now: number): Promise<{ readonly token: string; readonly created: boolean }>;
+  /** The user's token: a new one (`created`), which ends at `expiresAt` (milliseconds since the epoch), or the same as the last time. */
+  issue(
+    userId: number,
+    now: number,
+    expiresAt?: number | null,
+  ): Promise<{ readonly token: string; readonly created: boolean }>;
   find(userId: number): Promise<ListedToken | null>;
   /** Ends the user's token; false where there was none. The next one is another. */
   revoke(userId: number): Promise<boolean>;
@@ -118,31 +130,41 @@ export function apiTokens({ store, secret, observe }: APITokensOptions): APIToke
   const findRow = (userId: number) => store.findBy(apiTokensCollection, "user_id", userId);
 
   return {
-    async issue(userId, now) {
+    async issue(userId, now, expiresAt = null) {
       // Again where somebody else made or revoked it between the two steps; who comes third has met both.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const known = await findRow(userId);
-        const text = known === null ? null : textOf(known);
+        const text = known === null || isExpired(known, now) ? null : textOf(known);
         if (text !== null) return { token: text, created: false };
         const values = {
           user_id: userId,
           nonce: `${keyrings[0]!.name}.${randomBytes(16).toString("base64url")}`,
           created_at: new Date(now).toISOString(),
           last_used_at: null,
+          expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
         };
+        // Expired, or derived from a secret that is gone, so that nobody can have it.
+        const ended: Change[] =
+          known === null
+            ? []
+            : [
+                {
+                  kind: "delete",
+                  collection: apiTokensCollection,
+                  key: known.record["id"] as string,
+                  revision: known.revision,
+                },
+              ];
         const outcome = await store.write({
           changes: [
-            // It was derived from a secret that is gone, and nobody can have it.
-            ...(known === null
-              ? []
-              : [{ kind: "delete", collection: apiTokensCollection, key: known.record["id"] as string } as const]),
+            ...ended,
             { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values },
             requireActive(userId),
           ],
         });
         if (outcome.kind === "dangling") throw problem("not_found");
         if (outcome.kind === "refused") throw problem("conflict", { detail: "The account is not active." });
-        if (outcome.kind === "written") return { token: textOf(outcome.rows.at(-2)!)!, created: true };
+        if (outcome.kind === "written") return { token: textOf(outcome.rows[ended.length]!)!, created: true };
       }
       throw problem("unavailable", { headers: [["Retry-After", "1"]] });
     },
@@ -169,8 +191,20 @@ export function apiTokens({ store, secret, observe }: APITokensOptions): APIToke
         const expected = secretOf(row);
         if (expected === null) return { kind: "revoked" };
         if (!sameBytes(Buffer.from(expected), Buffer.from(token.secret))) return { kind: "forged" };
+        // Told only to whoever knows the token.
+        if (isExpired(row, now)) return { kind: "expired" };
         touch(token.lookup, row.record["last_used_at"] as string | null, now);
-        return { kind: "genuine", userId: row.record["user_id"] as number };
+        return { kind: "genuine", userId: row.record["user_id"] as number, expiresAt: expiryOf(row) };
       }),
   };
+}
+
+function expiryOf({ record }: Row): number | null {
+  const expiresAt = record["expires_at"] as string | null;
+  return expiresAt === null ? null : Date.parse(expiresAt);
+}
+
+function isExpired(row: Row, now: number): boolean {
+  const expiresAt = expiryOf(row);
+  return expiresAt !== null && now >= expiresAt;
 }

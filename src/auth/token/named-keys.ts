@@ -59,6 +59,8 @@ export type CheckedKey =
       readonly scopes: readonly string[] | null;
       /** In milliseconds since the epoch; null: does not expire. */
       readonly expiresAt: number | null;
+      /** Null: the user's API token, and no key. */
+      readonly keyId: string | null;
     }
   | { readonly kind: "expired" | "revoked" | "unknown" | "forged" };
 
@@ -174,7 +176,7 @@ export function namedKeys({ store, secret, observe }: NamedKeysOptions): NamedKe
         // Told only to whoever knows the key.
         if (expiresAt !== null && now >= expiresAt) return { kind: "expired" };
         touch(token.lookup, last_used_at as string | null, now);
-        return { kind: "genuine", userId, scopes: scopes as readonly string[] | null, expiresAt };
+        return { kind: "genuine", userId, scopes: scopes as readonly string[] | null, expiresAt, keyId: token.lookup };
       }),
   };
 }

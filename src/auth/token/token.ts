@@ -16,7 +16,7 @@ export interface TokenOptions {
 export function token({ tokens, keys, accounts }: TokenOptions): Scheme {
   function check(presented: OpaqueToken, now: number): Eventually<CheckedKey> {
     return after(tokens.check(presented, now), (checked): Eventually<CheckedKey> => {
-      if (checked.kind === "genuine") return { ...checked, scopes: null, expiresAt: null };
+      if (checked.kind === "genuine") return { ...checked, scopes: null, keyId: null };
       // Lookup ids are drawn from 80 bits: what is no API token's may be a key's.
       return checked.kind === "unknown" && keys !== undefined ? keys.check(presented, now) : checked;
     });
@@ -38,11 +38,12 @@ export function token({ tokens, keys, accounts }: TokenOptions): Scheme {
   };
 }
 
-type Limits = Pick<Extract<CheckedKey, { kind: "genuine" }>, "scopes" | "expiresAt">;
+type Limits = Pick<Extract<CheckedKey, { kind: "genuine" }>, "scopes" | "expiresAt" | "keyId">;
 
-function judge(account: Account | null, { scopes, expiresAt }: Limits): Verdict {
+function judge(account: Account | null, { scopes, expiresAt, keyId }: Limits): Verdict {
   if (account === null) return refusals.revoked;
-  return account.active ? accepted(identityOf(account, "token", { scopes, expiresAt })) : inactive;
+  if (!account.active) return inactive;
+  return accepted(identityOf(account, "token", { scopes, expiresAt, ...(keyId === null ? {} : { keyId }) }));
 }
 
 const malformed = rejected("malformed");

@@ -31,6 +31,7 @@ export function endpointsOf(placed: MountInPlace): readonly MountedEndpoint[] {
   offer("create", {
     ...weighed,
     method: "POST",
+    repeatable: true,
     path,
     consumes: MEDIA_TYPES,
     handle: (exchange) => create(placed, exchange),
@@ -46,6 +47,7 @@ export function endpointsOf(placed: MountInPlace): readonly MountedEndpoint[] {
   offer("update", {
     ...weighed,
     method: "PATCH",
+    repeatable: true,
     path: one,
     consumes: PATCH_TYPES,
     handle: (exchange) => update(placed, exchange),
