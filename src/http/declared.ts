@@ -97,6 +97,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   produces: optional(text),
   documentation: optional(anObject),
   preconditions: optional(oneOf("weighed by the handler")),
+  refusals: optional(oneOf("told")),
   guard: optional(aFunction),
   target: optional(aFunction),
   handle: aFunction,

@@ -9,6 +9,7 @@ import type { Call } from "./call.ts";
 import type { ServiceCore } from "./core.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
 import type { Hold } from "./held-bodies.ts";
+import type { Refusal } from "./tolerating.ts";
 
 /** A body that was read. */
 export interface ReceivedBody {
@@ -32,6 +33,11 @@ export interface EndpointFacts {
   readonly action?: Action;
   /** Who may. `open`: credentials are not even looked at, so that a stale one cannot lock anyone out. */
   readonly access: Permission | "open";
+  /**
+   * `told`: neither a wrong credential nor the permission ends the request; the handler finds in `refusal` why the caller is nobody. For what
+   * answers everybody and shows nothing but the caller's own.
+   */
+  readonly refusals?: "told";
   /** Query parameters: none are known where it is left out, `read` by the handler, or `ignored`. */
   readonly query?: "read" | "ignored";
   /** The media types of bodies that it reads; left out, a body is not looked at. */
@@ -73,6 +79,8 @@ export class Exchange implements PermissionRequest {
   readonly params: Readonly<Record<string, number | string>>;
   /** Whether anyone looked at the identity: the answer is then for this caller alone. */
   identityWasRead = false;
+  /** Why the caller was taken for nobody, where that is told. */
+  refusal: Refusal | null = null;
   /** The only rows that the permission allows; null: all. */
   only: Where | null = null;
   /** The format of the answer. */

@@ -20,6 +20,7 @@ import { readBody, requireMediaType } from "./intake.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { requireKnownPreferences } from "./preferences.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
+import { identifyOrTell } from "./tolerating.ts";
 import { withoutBody, writeProblem, writeReply, type Answer } from "./writing.ts";
 
 /** A service whose routes are known. */
@@ -72,7 +73,13 @@ class Way {
     const exchange = (this.exchange = new Exchange(service, call, endpoint, match.params));
     if (endpoint.logsIn === true && !service.allowsCleartextLogins) requireSecureTransport(call);
     if (endpoint.access === "open") return this.#serve(exchange, endpoint);
-    return after(service.chain.identify(call, (this.witness = findWitness(call))), (identified) => {
+    this.witness = findWitness(call);
+    if (endpoint.refusals === "told")
+      return after(identifyOrTell(exchange, this.witness), (identified) => {
+        exchange.identified = identified;
+        return this.#serve(exchange, endpoint);
+      });
+    return after(service.chain.identify(call, this.witness), (identified) => {
       exchange.identified = identified;
       if (identified.ambient && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
       requirePermission(exchange);

@@ -84,7 +84,7 @@ export function* problemsOnTheWay(endpoint: Endpoint, schemes: readonly Scheme[]
   const { access, method, path, consumes, produces, query } = endpoint;
   if (path.includes("{")) yield "not_found";
   if (endpoint.logsIn === true) yield "insecure_transport";
-  if (access !== "open") yield* problemsOfCredentials(endpoint, schemes);
+  if (access !== "open" && endpoint.refusals === undefined) yield* problemsOfCredentials(endpoint, schemes);
   if (access !== "open" && access !== anyone) yield "permission_denied";
   if (produces === undefined) yield "not_acceptable";
   if (consumes !== undefined) yield* ["malformed", "invalid", "content_too_large", "unsupported_media_type"] as const;

@@ -64,6 +64,14 @@ export function clearedTokenCookies(exchange: Exchange): readonly Header[] {
   return [accessCookie, refreshCookie].map((kind) => tokenCookie(exchange, kind, "", 0));
 }
 
+/** Clears those of our cookies that were refused, by their names without a prefix. The refresh token stays: it may be as good as ever. */
+export function clearedCookies(exchange: Exchange, names: readonly string[]): readonly Header[] {
+  return names.flatMap((name) => {
+    if (name === "session") return [clearedSessionCookie(exchange.call)];
+    return name === accessCookie.name ? [tokenCookie(exchange, accessCookie, "", 0)] : [];
+  });
+}
+
 /** The refresh token that came as a cookie; null where none did. */
 export function requireRefreshCookie(call: Call): string | null {
   return requireOneCookie(call, nameOf(refreshCookie, call));

@@ -35,6 +35,7 @@ import { systemEndpoints } from "./system.ts";
 import { tokenEndpoints } from "./tokens.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { mountUsers } from "./users.ts";
+import { wayIn } from "./way-in.ts";
 import { protectedEndpoint } from "./who.ts";
 
 export interface LatchkeyOptions {
@@ -130,7 +131,7 @@ export async function openLatchkey({
     session: sessionEndpoints(parts),
     bearer: tokenEndpoints(parts),
   };
-  const endpoints = [
+  const served = [
     ...loginSchemes.flatMap((scheme) => (settings.schemes.includes(scheme) ? logins[scheme] : [])),
     ...accountEndpoints(parts),
     ...keyEndpoints(parts),
@@ -140,6 +141,8 @@ export async function openLatchkey({
     metricsEndpoint(gatherMetrics ?? (() => tellAlone(metrics))),
     ...(config.endpoints ?? []),
   ];
+  const hasOwnRoot = served.some(({ method, path }) => method === "GET" && path === "/");
+  const endpoints = hasOwnRoot ? served : [...served, wayIn(parts, mounts, served)];
   const service: Service = await createService({
     store,
     schemes,

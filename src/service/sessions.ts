@@ -132,7 +132,7 @@ async function logInByForm(parts: Parts, exchange: Exchange): Promise<Reply> {
   const account = await requireLogin(parts, exchange, username, password);
   const { body, ...reply } = await start(parts, exchange, account);
   if (!prefersRedirect(exchange)) return { ...reply, body: body! };
-  return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(call, next)]] };
+  return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(exchange, next)]] };
 }
 
 async function start(parts: Parts, { call }: Exchange, account: Account): Promise<Reply> {

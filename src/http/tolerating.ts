@@ -1,0 +1,37 @@
+import type { Identified } from "../auth/chain.ts";
+import { Witness } from "../auth/explanation.ts";
+import type { Eventually } from "../eventually.ts";
+import { Problem } from "../problem/problem.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** Why a caller is nobody at an endpoint that tells it and answers all the same. */
+export interface Refusal {
+  readonly problem: Problem;
+  /** The cookies that were refused, by their names without a prefix: the caller is better off without them. */
+  readonly cookies: readonly string[];
+}
+
+const nobody: Identified = { identity: null, ambient: false };
+
+/** Looks at the credentials of a call as ever, and takes whoever came with a wrong one for nobody. */
+export function identifyOrTell(exchange: Exchange, asked: Witness | null): Eventually<Identified> {
+  const { service, call } = exchange;
+  const witness = asked ?? new Witness();
+  const tell = (error: unknown): Identified => {
+    if (!(error instanceof Problem)) throw error;
+    exchange.refusal = { problem: error, cookies: refusedCookies(witness) };
+    return nobody;
+  };
+  try {
+    const identified = service.chain.identify(call, witness);
+    return identified instanceof Promise ? identified.catch(tell) : identified;
+  } catch (error) {
+    return tell(error);
+  }
+}
+
+function refusedCookies({ presented, verdicts }: Witness): readonly string[] {
+  return presented.flatMap(({ carrier }, at) =>
+    carrier.in === "cookie" && verdicts[at]?.kind === "rejected" ? [carrier.name] : [],
+  );
+}

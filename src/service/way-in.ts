@@ -1,0 +1,115 @@
+import { anyone, defineEndpoint, type Endpoint, type Exchange, type Mount, type Reply } from "../index.ts";
+import { clearedCookies } from "./cookies.ts";
+import { ifNoneMatch, notModified, objectSchema, orNull, textSchema, userSchema } from "./descriptions.ts";
+import type { Parts } from "./parts.ts";
+import type { ShownUser } from "./who.ts";
+
+/** What leads on from the way in, where it is served. */
+const logins = { session: "/api/session/", token: "/api/token/", api_token: "/api-token-auth/" };
+const others = {
+  protected: "/protected/",
+  docs: "/docs",
+  openapi: "/openapi.json",
+  problems: "/problems",
+  keys: "/.well-known/jwks.json",
+};
+
+/** `GET /`: what there is, and who is calling. It answers everybody: a credential that has run out is told, and its cookie cleared. */
+export function wayIn(parts: Parts, mounts: readonly Mount[], endpoints: readonly Endpoint[]): Endpoint {
+  const resources = Object.fromEntries(
+    mounts
+      .filter(({ resource, permissions }) => resource.within === null && permissions.list !== undefined)
+      .map(({ resource: { plural, path } }) => [plural, path]),
+  );
+  const served = new Set(endpoints.map(({ path }) => path));
+  const groups = { resources, logins: amongServed(logins, served) };
+  const documents = amongServed(others, served);
+  return defineEndpoint({
+    method: "GET",
+    path: "/",
+    access: anyone,
+    refusals: "told",
+    documentation,
+    async handle(exchange) {
+      const below = (links: Links): Links =>
+        Object.fromEntries(Object.entries(links).map(([name, path]) => [name, exchange.at(path)]));
+      const links = { resources: below(groups.resources), logins: below(groups.logins), ...below(documents) };
+      return welcome(exchange, { service: "Latchkey", ...(await whoCalls(parts, exchange)), links });
+    },
+  });
+}
+
+type Links = Readonly<Record<string, string>>;
+
+function amongServed(links: Links, served: ReadonlySet<string>): Links {
+  return Object.fromEntries(Object.entries(links).filter(([, path]) => served.has(path)));
+}
+
+const addresses = { type: "object", additionalProperties: { type: "string", format: "uri-reference" } };
+const documentation = {
+  summary: "What there is, and who is calling",
+  tag: "system",
+  parameters: [ifNoneMatch],
+  responses: {
+    200: {
+      description: "The way in.",
+      schema: objectSchema("root", {
+        service: textSchema,
+        caller: orNull(
+          objectSchema("caller", {
+            user: userSchema,
+            username: textSchema,
+            role: { type: "string", enum: ["user", "admin"] },
+            scheme: textSchema,
+          }),
+        ),
+        problem: {
+          ...orNull(objectSchema("problem", { status: { type: "integer" }, code: textSchema, detail: textSchema })),
+          description: "Why the caller's credentials were not taken, where they were not.",
+        },
+        links: {
+          type: "object",
+          properties: { resources: addresses, logins: addresses },
+          additionalProperties: { type: "string", format: "uri-reference" },
+        },
+      }),
+      headers: {
+        ETag: "Of the present state.",
+        Link: "The description of the API (`service-desc`) and its page (`service-doc`), RFC 8631.",
+        "Set-Cookie": "Clears a cookie that was refused.",
+      },
+    },
+    304: notModified,
+  },
+};
+
+interface Caller {
+  readonly caller: object | null;
+  readonly problem: object | null;
+}
+
+async function whoCalls(parts: Parts, { identity, refusal }: Exchange): Promise<Caller> {
+  if (refusal !== null) {
+    const { status, code, detail } = refusal.problem;
+    return { caller: null, problem: { status, code, detail } };
+  }
+  if (identity === null) return { caller: null, problem: null };
+  const { id, role, scheme } = identity;
+  const { store, users, accounts } = parts;
+  const [row, account] = await Promise.all([store.find(users.collection, id), accounts.find(id)]);
+  if (row === null || account === null) return { caller: null, problem: null };
+  const user = users.show(row.record) as unknown as ShownUser;
+  return { caller: { user, username: account.username, role, scheme }, problem: null };
+}
+
+function welcome(exchange: Exchange, value: object): Reply {
+  const { refusal } = exchange;
+  const described = `<${exchange.at("/openapi.json")}>; rel="service-desc", <${exchange.at("/docs")}>; rel="service-doc"`;
+  return {
+    status: 200,
+    // What a refused credential led to is nobody's to keep.
+    cache: refusal === null ? "private" : "no-store",
+    body: { kind: "data", value, element: "root" },
+    headers: [["Link", described], ...(refusal === null ? [] : clearedCookies(exchange, refusal.cookies))],
+  };
+}
