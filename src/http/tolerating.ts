@@ -4,13 +4,6 @@ import type { Eventually } from "../eventually.ts";
 import { Problem } from "../problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
-/** Why a caller is nobody at an endpoint that tells it and answers all the same. */
-export interface Refusal {
-  readonly problem: Problem;
-  /** The cookies that were refused, by their names without a prefix: the caller is better off without them. */
-  readonly cookies: readonly string[];
-}
-
 const nobody: Identified = { identity: null, ambient: false };
 
 /** Looks at the credentials of a call as ever, and takes whoever came with a wrong one for nobody. */
