@@ -2,27 +2,13 @@ import type { Observer } from "../../observation.ts";
 import { encodeCompared } from "../sql/codec.ts";
 import { parametersOf } from "../sql/dialect.ts";
 import { selectBy, selectCount } from "../sql/list.ts";
+import type { Engine } from "../sql/store.ts";
 import { requireColumn } from "../sql/table.ts";
-import {
-  MigrationNeeded,
-  StoreSetupError,
-  type Collection,
-  type ConnectionCounts,
-  type Idempotency,
-  type Key,
-  type ListQuery,
-  type ListText,
-  type Outcome,
-  type Recalled,
-  type Row,
-  type Transaction,
-  type Value,
-  type Where,
-} from "../store.ts";
+import { MigrationNeeded, StoreSetupError, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
 import { connectionsTo, connectPatiently, makeClient } from "./connections.ts";
 import { postgres, tableOf } from "./dialect.ts";
-import { feedsOver, markFollowed, type Feeds } from "./feeds.ts";
+import { feedsOver, markFollowed } from "./feeds.ts";
 import { compileList, compileListJSON, readListJSON } from "./list.ts";
 import { prepared } from "./parameters.ts";
 import { primaryOf } from "./primary.ts";
@@ -32,21 +18,6 @@ import { sessionOf } from "./session.ts";
 import { makeSockets } from "./sockets.ts";
 import { recall, writerOf } from "./transactions.ts";
 
-/** A database that is open. */
-export interface Engine {
-  find(collection: Collection, key: Key): Promise<Row | null>;
-  findBy(collection: Collection, column: string, value: Value): Promise<Row | null>;
-  list(query: ListQuery): Promise<readonly Row[]>;
-  listJSON(query: ListQuery): Promise<ListText>;
-  count(collection: Collection, where: Where | null): Promise<number>;
-  recall(idempotency: Idempotency): Promise<Recalled | null>;
-  write(transaction: Transaction): Promise<Outcome>;
-  follow: Feeds["follow"];
-  check(): Promise<void>;
-  counts(): ConnectionCounts;
-  close(): Promise<void>;
-}
-
 export interface EngineOptions {
   readonly address: Address;
   readonly poolSize: number;
@@ -55,7 +26,12 @@ export interface EngineOptions {
 }
 
 /** Makes the schema ready and opens the connections. */
-export async function openEngine({ address, poolSize, observe, collections }: EngineOptions): Promise<Engine> {
+export async function openEngine({
+  address,
+  poolSize,
+  observe,
+  collections,
+}: EngineOptions): Promise<Engine & Required<Pick<Engine, "connections">>> {
   await prepare(address, collections);
   const primary = primaryOf(address);
   const sockets = makeSockets();
@@ -109,7 +85,7 @@ export async function openEngine({ address, poolSize, observe, collections }: En
     },
     follow: feeds.follow,
     check: () => connections.use((session) => requireSchema(session, collections)),
-    counts: connections.counts,
+    connections: connections.counts,
     async close() {
       // What is being written may still wait for its feed.
       await connections.close();

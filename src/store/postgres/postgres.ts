@@ -1,8 +1,8 @@
 import type { Secret } from "../../crypto/secret.ts";
 import type { Observer } from "../../observation.ts";
-import { StoreUnavailable, type Store } from "../store.ts";
+import { storeOver } from "../sql/store.ts";
+import { StoreUnavailable, type ConnectionCounts, type Store } from "../store.ts";
 import { readAddress } from "./address.ts";
-import type { Engine } from "./engine.ts";
 
 /** Where a PostgreSQL store is kept. */
 export interface PostgresStoreOptions {
@@ -17,36 +17,23 @@ export interface PostgresStoreOptions {
 /** A store in PostgreSQL 14 or newer. Any number of processes may share the database. */
 export function postgresStore({ url, observe = () => {}, poolSize = 10 }: PostgresStoreOptions): Store {
   const address = readAddress(url);
-  let engine: Engine | null = null;
-
-  function opened(): Engine {
-    if (engine === null) throw new StoreUnavailable("PostgreSQL: the store is not open");
-    return engine;
-  }
-
-  async function close(): Promise<void> {
-    const closing = engine;
-    engine = null;
-    await closing?.close();
-  }
-
-  return {
-    async open(collections) {
-      await close();
+  let counts: (() => ConnectionCounts) | null = null;
+  const store = storeOver(
+    async (collections) => {
       // Whoever keeps everything in SQLite never loads the client.
       const { openEngine } = await import("./engine.ts");
-      engine = await openEngine({ address, poolSize, observe, collections });
+      const engine = await openEngine({ address, poolSize, observe, collections });
+      counts = engine.connections;
+      return engine;
     },
-    find: (collection, key) => opened().find(collection, key),
-    findBy: (collection, column, value) => opened().findBy(collection, column, value),
-    list: (query) => opened().list(query),
-    listJSON: (query) => opened().listJSON(query),
-    count: (collection, where) => opened().count(collection, where),
-    recall: (idempotency) => opened().recall(idempotency),
-    write: async (transaction) => opened().write(transaction),
-    follow: (collection, onRow) => opened().follow(collection, onRow),
-    check: async () => opened().check(),
-    connections: () => engine?.counts() ?? { busy: 0, idle: 0, waiting: 0, max: poolSize },
-    close,
+    () => new StoreUnavailable("PostgreSQL: the store is not open"),
+  );
+  return {
+    ...store,
+    connections: () => counts?.() ?? { busy: 0, idle: 0, waiting: 0, max: poolSize },
+    close() {
+      counts = null;
+      return store.close();
+    },
   };
 }

@@ -1,8 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Observer } from "../../observation.ts";
-import type { Collection, Outcome, Transaction } from "../store.ts";
+import type { Engine } from "../sql/store.ts";
+import type { Collection } from "../store.ts";
 import { connectReadOnly, prepare } from "./connection.ts";
 import { storeError } from "./errors.ts";
+import { followCollection } from "./feed.ts";
 import { nameCollections } from "./named.ts";
 import { readerOf, type Reader } from "./reader.ts";
 import { prepareFile, prepareSchema, requireSchema } from "./schema.ts";
@@ -10,19 +12,15 @@ import { snapshotOf } from "./snapshot.ts";
 import { committerOf } from "./transactions.ts";
 import { writerThread } from "./writer-thread.ts";
 
-/** A database that is open. */
-export interface Engine {
-  readonly reader: Reader;
-  write(transaction: Transaction): Promise<Outcome>;
-  /** A number that changes whenever anyone has committed. */
-  version(): number;
-  /** Throws unless it answers and the tables are there. */
-  check(): void;
-  close(): Promise<void>;
-}
+/** Opens a database for collections. */
+export type Opener = (collections: readonly Collection[]) => Engine;
 
 /** A file: read in this thread, written in another. */
-export function openFile(path: string, collections: readonly Collection[], observe: Observer): Engine {
+export function openFile(path: string, observe: Observer): Opener {
+  return (collections) => openPrepared(path, collections, observe);
+}
+
+function openPrepared(path: string, collections: readonly Collection[], observe: Observer): Engine {
   prepareFile(path, collections);
   const database = connectReadOnly(path);
   const snapshot = snapshotOf(database);
@@ -44,12 +42,15 @@ export function openFile(path: string, collections: readonly Collection[], obser
   }
 
   return {
-    reader: readerOf(database, snapshot.take, versionNow),
+    ...reading(readerOf(database, snapshot.take, versionNow), versionNow),
     write: writer.write,
-    version: versionNow,
-    check() {
-      snapshot.take();
-      requireSchema(database, collections);
+    async check() {
+      try {
+        snapshot.take();
+        requireSchema(database, collections);
+      } catch (error) {
+        throw storeError(error);
+      }
     },
     async close() {
       await writer.close(() => {
@@ -62,20 +63,17 @@ export function openFile(path: string, collections: readonly Collection[], obser
 }
 
 /** A database in memory: everything over one connection, in this thread. It can be opened again with more collections. */
-export function memoryOpener(): (collections: readonly Collection[]) => Engine {
+export function memoryOpener(): Opener {
   const database = new DatabaseSync(":memory:", { returnArrays: true });
   let commits = 0;
-  const reader = readerOf(
-    database,
-    () => {},
-    () => commits,
-  );
+  const version = (): number => commits;
+  const reader = readerOf(database, () => {}, version);
 
   return (collections) => {
     prepareSchema(database, collections);
     const committer = committerOf(database, collections);
     return {
-      reader,
+      ...reading(reader, version),
       async write(transaction) {
         try {
           const [result] = committer.commit([nameCollections(transaction)]);
@@ -86,9 +84,16 @@ export function memoryOpener(): (collections: readonly Collection[]) => Engine {
           throw storeError(error);
         }
       },
-      version: () => commits,
-      check: () => requireSchema(database, collections),
+      check: async () => requireSchema(database, collections),
       close: async () => {},
     };
+  };
+}
+
+/** What is answered by reading; `version` changes whenever anyone has committed. */
+function reading(reader: Reader, version: () => number): Reader & Pick<Engine, "follow"> {
+  return {
+    ...reader,
+    follow: async (collection, onRow) => followCollection(reader, version, collection, onRow),
   };
 }

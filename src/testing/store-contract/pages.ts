@@ -47,6 +47,7 @@ export function promisePages(promises: Promises): void {
     "the very same query sees each write as soon as it is acknowledged, however many are under way",
     async (store) => {
       const query = { ...byId(visits), limit: 1000 };
+      await told(store, query);
 
       await Promise.all(
         Array.from({ length: 60 }, async (_, at) => {

@@ -1,0 +1,41 @@
+import type { Collection, Store } from "../store.ts";
+
+/** A store that is open. */
+export type Engine = Omit<Store, "open">;
+
+/** The store over what `open` makes of a database; `notOpen` says that it has not been, or not any more. */
+export function storeOver(open: (collections: readonly Collection[]) => Promise<Engine>, notOpen: () => Error): Store {
+  let engine: Engine | null = null;
+
+  function opened(): Engine {
+    if (engine === null) throw notOpen();
+    return engine;
+  }
+
+  async function close(): Promise<void> {
+    const closing = engine;
+    engine = null;
+    await closing?.close();
+  }
+
+  return {
+    async open(collections) {
+      await close();
+      engine = await open(collections);
+    },
+    find: (collection, key) => opened().find(collection, key),
+    findBy: (collection, column, value) => opened().findBy(collection, column, value),
+    list: (query) => opened().list(query),
+    listJSON: (query) => opened().listJSON(query),
+    count: (collection, where) => opened().count(collection, where),
+    recall: (idempotency) => opened().recall(idempotency),
+    write: (transaction) => (engine === null ? Promise.reject(notOpen()) : engine.write(transaction)),
+    async follow(collection, onRow) {
+      return opened().follow(collection, onRow);
+    },
+    async check() {
+      await opened().check();
+    },
+    close,
+  };
+}
