@@ -10,7 +10,9 @@ import {
   StoreSetupError,
   StoreUnavailable,
   type Listener,
+  type Log,
 } from "../index.ts";
+import { watchCertificate } from "../service/certificates.ts";
 import { loadConfigFile } from "../service/config-file.ts";
 import { createLatchkey, type Latchkey } from "../service/latchkey.ts";
 import { ConfigError, readSettings, type Settings } from "../service/settings.ts";
@@ -27,6 +29,9 @@ const GRACE_SECONDS = 10;
 
 /** How long the last lines of the log wait for their reader. */
 const UNREAD_MS = 1000;
+
+/** How often the files of the certificate are looked at. */
+const LOOK_MS = 5000;
 
 /** What a process does before it ends. */
 interface Ending {
@@ -80,6 +85,7 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   others?.answerFrom(latchkey.metrics);
   const listener = await listenOrClose(latchkey, settings);
   announce(banner(settings, listener.url + settings.basePath, latchkey));
+  watchFiles(settings, listener, log);
   let ending = false;
   const end = ({ noticeSeconds, idleSeconds }: Ending): void => {
     if (ending) return;
@@ -111,6 +117,14 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   cluster.worker?.on("message", (message: Retiring | object) => {
     if ("retire" in message) end(endings.replaced);
   });
+}
+
+/** A certificate that was renewed is served without a restart. */
+function watchFiles({ tls }: Settings, { renewCertificate: use }: Listener, log: Log | null): void {
+  if (tls === null) return;
+  const look = watchCertificate({ tls, use, observe: log?.observe ?? (() => undefined) });
+  look();
+  setInterval(look, LOOK_MS).unref();
 }
 
 /** What nobody reads must not keep a process that is done. */

@@ -1,14 +1,24 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { codeOf } from "./settings-error.ts";
+import { codeOf, ConfigError } from "./settings-error.ts";
 import type { Readings } from "./settings-reading.ts";
 
+/** Where certificate and key stand. */
+export interface TLSFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** PEM texts that belong together, and their files. */
+export interface TLS {
+  readonly cert: string;
+  readonly key: string;
+  readonly files: TLSFiles;
+}
+
 /** What it takes to serve HTTPS, as PEM texts; null where it is not wanted. Adds to `problems` whatever is wrong with it. */
-export function readTLS(
-  { tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey">,
-  problems: string[],
-): { readonly cert: string; readonly key: string } | null {
+export function readTLS({ tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey">, problems: string[]): TLS | null {
   const [given, missing] = tlsCert.from === null ? [tlsKey, tlsCert] : [tlsCert, tlsKey];
   if (given.from === null) return null;
   if (missing.from === null) problems.push(`${given.label} is given without ${missing.label}. Give both, or neither.`);
@@ -17,7 +27,19 @@ export function readTLS(
   if (cert === null || key === null) return null;
   const mismatch = findMismatch(cert, key);
   if (mismatch !== null) problems.push(`${tlsKey.label} and ${tlsCert.label} do not work together: ${mismatch}`);
-  return { cert, key };
+  return { cert, key, files: { cert: tlsCert.value!, key: tlsKey.value! } };
+}
+
+/** The same from the files of a service that runs. Throws `ConfigError` with everything that is wrong. */
+export function readTLSFiles({ cert, key }: TLSFiles): TLS {
+  const problems: string[] = [];
+  const reading = (label: string, value: string) => ({ label, value, from: "environment", isWrong: false }) as const;
+  const tls = readTLS(
+    { tlsCert: reading("LATCHKEY_TLS_CERT", cert), tlsKey: reading("LATCHKEY_TLS_KEY", key) },
+    problems,
+  );
+  if (tls === null || problems.length > 0) throw new ConfigError(problems);
+  return tls;
 }
 
 function readPEM(file: Readings["tlsCert"], check: (text: string) => unknown, problems: string[]): string | null {

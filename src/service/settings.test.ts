@@ -623,6 +623,7 @@ test("HTTPS needs a certificate and its own key", () => {
   assert.deepEqual(inMemory({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: key }).tls, {
     cert: selfSigned.cert,
     key: selfSigned.key,
+    files: { cert, key },
   });
   assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert }), /without LATCHKEY_TLS_KEY/);
   assert.match(onlyProblemOf({ LATCHKEY_TLS_KEY: key }), /without LATCHKEY_TLS_CERT/);

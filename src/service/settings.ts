@@ -8,7 +8,7 @@ import { readEach, type Environment, type Readings } from "./settings-reading.ts
 import { checkTogether } from "./settings-rules.ts";
 import { makeSecretFile, readSecretFile } from "./settings-secret.ts";
 import type { SettingValue } from "./settings-table.ts";
-import { readTLS } from "./settings-tls.ts";
+import { readTLS, type TLS } from "./settings-tls.ts";
 import type { Database, SchemeName } from "./settings-values.ts";
 
 export { ConfigError } from "./settings-error.ts";
@@ -50,7 +50,7 @@ export interface Settings {
   readonly issuers: readonly TrustedIssuer[];
   readonly workers: number;
   /** PEM texts that belong together. */
-  readonly tls: { readonly cert: string; readonly key: string } | null;
+  readonly tls: TLS | null;
   /** Whether passwords are taken, and credentials given, from other hosts without TLS. */
   readonly cleartextLogins: SettingValue<"cleartextLogins">;
   /** Without a slash at its end. */

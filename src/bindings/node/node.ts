@@ -6,7 +6,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from "node:http";
-import type { ServerOptions as TlsServerOptions } from "node:https";
+import type { ServerOptions as TlsServerOptions, Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import { NodeArrival } from "./arrival.ts";
@@ -34,6 +34,8 @@ export interface Listener {
   /** Where it listens: `http://127.0.0.1:8000`. */
   readonly url: string;
   readonly port: number;
+  /** New connections get this certificate; those that are there keep theirs. Throws where it is no HTTPS, or OpenSSL refuses them. */
+  renewCertificate(tls: { readonly cert: string; readonly key: string }): void;
   /** How many are connected. */
   connections(): number;
   /**
@@ -66,7 +68,7 @@ export async function listen(service: Responder, options: ListenOptions): Promis
   const server =
     tls === undefined
       ? createServer(limits, answer)
-      : await createTlsServer({ ...limits, ...tls, minVersion: "TLSv1.2", handshakeTimeout: 10_000 }, answer);
+      : await createTlsServer({ ...limits, ...secured(tls), handshakeTimeout: 10_000 }, answer);
   server.maxHeadersCount = 0; // the pipeline counts them, and answers
   server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
   // Left to themselves these are answered without a word of ours, with 100 before anybody has looked, and not at all.
@@ -98,6 +100,10 @@ export async function listen(service: Responder, options: ListenOptions): Promis
   return {
     url: `${tls === undefined ? "http" : "https"}://${name}:${address.port}`,
     port: address.port,
+    renewCertificate(renewed) {
+      if (!("setSecureContext" in server)) throw new TypeError("This listener serves no HTTPS.");
+      (server as TlsServer).setSecureContext(secured(renewed));
+    },
     connections: () => sockets.size,
     close(graceSeconds = 10, idleSeconds = 0.25) {
       state.closing = true;
@@ -113,6 +119,11 @@ function endStalled(server: Server): void {
     const answer = socket._httpMessage ?? null;
     if (answer === null || answer.writableEnded || socket.writableLength > 0) socket.destroy();
   });
+}
+
+/** A renewed certificate comes with all of it: what is left out would fall back to Node's own. */
+function secured({ cert, key }: { readonly cert: string; readonly key: string }) {
+  return { cert, key, minVersion: "TLSv1.2" } as const;
 }
 
 /** Loaded only where it is used: most stand behind a proxy that ends TLS. */
