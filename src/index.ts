@@ -88,6 +88,12 @@ export {
   type Look,
   type Probed,
 } from "./auth/guessing.ts";
+export {
+  breachedPasswords,
+  type BreachedPasswordsOptions,
+  type FetchRange,
+  type IsBreached,
+} from "./auth/breached-passwords.ts";
 export { checkNewPassword, makePasswords, type Passwords, type PasswordsOptions } from "./auth/passwords.ts";
 export type { Explanation, SchemeExplanation } from "./auth/explanation.ts";
 export { isUnsafe, requireSameSite } from "./auth/cross-site.ts";
@@ -154,7 +160,7 @@ export { Problem, problem, type Issue, type ProblemOptions } from "./problem/pro
 export type { TraceContext } from "./headers/traceparent.ts";
 export { formatClearedCookie, formatSetCookie, type CookieToSet } from "./headers/set-cookie.ts";
 export { opaqueTokenPattern, parseOpaqueToken } from "./crypto/opaque-token.ts";
-export { isKnownFormat } from "./crypto/password-hash.ts";
+export { isKnownFormat, parsePasswordCost, type PasswordCost } from "./crypto/password-hash.ts";
 export { Secret } from "./crypto/secret.ts";
 export { after, type Eventually } from "./eventually.ts";
 export type { Observation, Observer } from "./observation.ts";

@@ -151,3 +151,19 @@ for (const [password, code] of rules) {
 test("an account without an e-mail has no e-mail to repeat", () => {
   assert.equal(checkNewPassword("correct horse", { username: "ada", email: null }), null);
 });
+
+test("what a hash costs is a setting, and a hash of another cost is replaced by a login", async () => {
+  const store = sqliteStore({ path: ":memory:" });
+  const accounts = await accountsIn(store, [{ username: "ada", password: "lovelace 1815" }]);
+  const guessing = makeGuessing({ store });
+
+  for (const passes of [3, 2]) {
+    const cost = { memoryKiB: 19_456, passes, lanes: 1 };
+    const passwords = makePasswords({ accounts, store, guessing, cores: 2, cost });
+    assert.equal(await passwords.verify(call, "nobody", "lovelace 1815"), null);
+    await passwords.login(call, "ada", "lovelace 1815");
+
+    assert.ok((await accounts.find(1))!.passwordHash!.startsWith(`$argon2id$v=19$m=19456,t=${passes},p=1$`));
+  }
+  await store.close();
+});

@@ -4,7 +4,14 @@ import { statSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
 import { isCommonPassword, packCommonPasswords } from "./common-passwords.ts";
-import { hashPassword, isKnownFormat, needsUpgrade, verifyPassword } from "./password-hash.ts";
+import {
+  decoyHash,
+  hashPassword,
+  isKnownFormat,
+  needsUpgrade,
+  parsePasswordCost,
+  verifyPassword,
+} from "./password-hash.ts";
 
 const password = "lètmein änd stay";
 
@@ -238,3 +245,30 @@ test("a list is packed alike in any order and case", () => {
 
   assert.deepEqual(packCommonPasswords([...words.toReversed(), "PASSWORD 7"]), packed);
 });
+
+const costs: [text: string, taken: boolean][] = [
+  ["m=19456,t=2,p=1", true],
+  ["m=47104,t=1,p=1", true],
+  ["m=12288,t=3,p=1", true],
+  ["m=7168,t=5,p=4", true],
+  ["m=262144,t=4,p=16", true],
+  ["m=19455,t=2,p=1", false],
+  ["m=47103,t=1,p=1", false],
+  ["m=7167,t=64,p=1", false],
+  ["m=262145,t=3,p=1", false],
+  ["m=262144,t=5,p=1", false],
+  ["m=19456,t=2,p=0", false],
+  ["m=19456,t=2,p=17", false],
+  ["m=19456,t=2", false],
+  [" m=19456,t=2,p=1", false],
+  ["m=9999999,t=999,p=99", false],
+];
+
+for (const [text, taken] of costs) {
+  test(`a cost of ${text} is ${taken ? "one that hashes of it are verified by" : "none"}`, () => {
+    const cost = parsePasswordCost(text);
+
+    assert.equal(cost !== null, taken);
+    if (cost !== null) assert.ok(isKnownFormat(decoyHash(cost)) && !needsUpgrade(decoyHash(cost), cost));
+  });
+}

@@ -2,9 +2,42 @@ import { pbkdf2, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { digest, sameBytes } from "./secret.ts";
 
-/** Argon2id as OWASP asks for it: 19 MiB, two passes, one lane. */
-const ownCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-const ownPrefix = "$argon2id$v=19$m=19456,t=2,p=1$";
+/** What an Argon2id hash costs. */
+export interface PasswordCost {
+  readonly memoryKiB: number;
+  readonly passes: number;
+  readonly lanes: number;
+}
+
+/** As OWASP asks for it (Password Storage Cheat Sheet). */
+export const usualCost: PasswordCost = { memoryKiB: 19_456, passes: 2, lanes: 1 };
+
+/** What OWASP takes for equally strong: less memory needs more passes. */
+const least = [
+  [47_104, 1],
+  [19_456, 2],
+  [12_288, 3],
+  [9_216, 4],
+  [7_168, 5],
+] as const;
+
+/** Reads `m=19456,t=2,p=1`, as a hash says it; null where it is something else, is below what OWASP asks for, or dearer than what is ever verified. */
+export function parsePasswordCost(text: string): PasswordCost | null {
+  const found = /^m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})$/.exec(text);
+  if (found === null) return null;
+  const [memoryKiB, passes, lanes] = numbersOf(found) as [number, number, number];
+  const isEnough = least.some(([memory, times]) => memoryKiB >= memory && passes >= times);
+  return isEnough && isBearable(memoryKiB, passes, lanes) && lanes >= 1 ? { memoryKiB, passes, lanes } : null;
+}
+
+/** Of a random password that nobody was told: verifying it takes as long as verifying one of this cost. */
+export function decoyHash(cost: PasswordCost): string {
+  return `${prefixOf(cost)}aJ28384/Zlyri9TFXg/3aA$+PzhKhO5o57imvbZjk7fBqq1QSgYP6vFrOXq5aMGsww`;
+}
+
+function prefixOf({ memoryKiB, passes, lanes }: PasswordCost): string {
+  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${lanes}$`;
+}
 
 /** A way of hashing passwords that is accepted. `read` gives null for what is not its own, or costs more than it should. */
 interface Format {
@@ -14,9 +47,10 @@ interface Format {
 type Check = (password: string) => Promise<boolean>;
 
 /** Hashes a password byte for byte (UTF-8), off the main thread: an Argon2id PHC string. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, cost: PasswordCost = usualCost): Promise<string> {
   const argon2 = await loadArgon2();
-  return argon2.hash(Buffer.from(password), ownCost);
+  const { memoryKiB: memoryCost, passes: timeCost, lanes: parallelism } = cost;
+  return argon2.hash(Buffer.from(password), { memoryCost, timeCost, parallelism });
 }
 
 /** Whether this is the password. What is no known hash, or asks for hostile amounts of work, is nobody's password. */
@@ -31,9 +65,9 @@ export async function verifyPassword(hash: string, password: string): Promise<bo
   }
 }
 
-/** Whether the hash should be replaced by one of ours as soon as the password is known. */
-export function needsUpgrade(hash: string): boolean {
-  return !hash.startsWith(ownPrefix);
+/** Whether the hash should be replaced by one of ours as soon as the password is known: it is of another format, or another cost, whose time would tell it. */
+export function needsUpgrade(hash: string, cost: PasswordCost = usualCost): boolean {
+  return !hash.startsWith(prefixOf(cost));
 }
 
 /** Whether a hash can be verified, for imports. */
@@ -60,10 +94,15 @@ const argon2: Format = {
       );
     if (found === null || !/^\$argon2(?:i|id)\$/.test(phc)) return null;
     const [memoryKiB, passes, lanes] = numbersOf(found);
-    if (memoryKiB! > 262_144 || passes! > 64 || memoryKiB! * passes! > 1_048_576 || lanes! > 16) return null;
+    if (!isBearable(memoryKiB!, passes!, lanes!)) return null;
     return async (password) => (await loadArgon2()).verify(phc, Buffer.from(password));
   },
 };
+
+/** No caller's hash, and no setting, makes a login cost more. */
+function isBearable(memoryKiB: number, passes: number, lanes: number): boolean {
+  return memoryKiB <= 262_144 && passes <= 64 && memoryKiB * passes <= 1_048_576 && lanes <= 16;
+}
 
 /** Django's `pbkdf2_sha256$iterations$salt$hash`. */
 const djangoPbkdf2: Format = {

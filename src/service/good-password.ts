@@ -1,4 +1,4 @@
-import { checkNewPassword, invalid } from "../index.ts";
+import { checkNewPassword, invalid, type Issue } from "../index.ts";
 import type { LoginParts } from "./parts.ts";
 
 /** Whose password it is to be. */
@@ -8,8 +8,19 @@ interface Names {
 }
 
 /** Ends the request (400) where nobody should have this password. */
-export function requireGoodPassword({ settings }: LoginParts, password: string, names: Names): void {
+export async function requireGoodPassword(
+  { settings, isBreached }: LoginParts,
+  password: string,
+  names: Names,
+): Promise<void> {
   const host = settings.publicURL === null ? [] : [new URL(settings.publicURL).hostname];
   const issue = checkNewPassword(password, names, ["latchkey", settings.issuer, ...host]);
   if (issue !== null) throw invalid([issue]);
+  if (isBreached !== null && (await isBreached(password))) throw invalid([breached]);
 }
+
+const breached: Issue = {
+  pointer: "/password",
+  code: "breached",
+  detail: "The password is known from a breach somewhere.",
+};

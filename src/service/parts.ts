@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import {
   accessTokens,
   apiTokens,
+  breachedPasswords,
   apiTokensCollection,
   derivedSigningKeys,
   familiesCollection,
@@ -22,6 +23,7 @@ import {
   type AccessTokens,
   type AccountGuessing,
   type Bindings,
+  type IsBreached,
   type Mount,
   type NamedKeys,
   type Observer,
@@ -44,6 +46,8 @@ export interface LoginParts {
   readonly bindings: Bindings;
   readonly guessing: AccountGuessing;
   readonly passwords: Passwords;
+  /** Null: nobody is asked. */
+  readonly isBreached: IsBreached | null;
   readonly revocations: Revocations;
   readonly keys: SigningKeys;
   readonly access: AccessTokens;
@@ -62,11 +66,17 @@ export interface Parts extends LoginParts {
 
 /** Makes them over a store. */
 export function makeLoginParts(settings: Settings, store: Store, observe: Observer): LoginParts {
-  const { secret, issuer } = settings;
+  const { secret, issuer, breachedPasswordsURL: breachedURL } = settings;
   const accounts = storeAccounts(store);
   const bindings = storeBindings({ store, accounts, observe });
   const guessing = makeGuessing({ store, secret });
-  const passwords = makePasswords({ accounts, store, guessing, cores: availableParallelism() });
+  const passwords = makePasswords({
+    accounts,
+    store,
+    guessing,
+    cores: availableParallelism(),
+    cost: settings.passwordCost,
+  });
   const revocations = makeRevocations({
     store,
     accessSeconds: settings.accessSeconds,
@@ -99,6 +109,7 @@ export function makeLoginParts(settings: Settings, store: Store, observe: Observ
     bindings,
     guessing,
     passwords,
+    isBreached: breachedURL === null ? null : breachedPasswords({ url: breachedURL, observe }),
     revocations,
     keys,
     access,

@@ -10,6 +10,7 @@ import {
   oneOf,
   originList,
   password,
+  passwordCost,
   proxyList,
   schemeList,
   seconds,
@@ -268,6 +269,18 @@ export const settingsTable = {
     parse: wholeNumber(0, 10_000),
     meaning:
       "How many connections one address (a /64 of IPv6) may hold open to each process, at most 10000; `0`: any number. Trusted proxies are not counted.",
+  },
+  passwordCost: {
+    name: "LATCHKEY_PASSWORD_COST",
+    default: "m=19456,t=2,p=1",
+    parse: passwordCost,
+    meaning: "Argon2id: KiB, passes, lanes; not below OWASP's minimum. Other hashes are replaced at the next login.",
+  },
+  breachedPasswordsURL: {
+    name: "LATCHKEY_BREACHED_PASSWORDS_URL",
+    default: null,
+    parse: baseURL,
+    meaning: "Where new passwords are looked up by five digits of their SHA-1: Pwned Passwords, or a mirror of it.",
   },
   log: {
     name: "LATCHKEY_LOG",

@@ -1,5 +1,12 @@
 import { isIP } from "node:net";
-import { isPostgresURL, parseBasePath, parseTrustedProxies, Secret } from "../index.ts";
+import {
+  isPostgresURL,
+  parseBasePath,
+  parsePasswordCost,
+  parseTrustedProxies,
+  Secret,
+  type PasswordCost,
+} from "../index.ts";
 
 /** What the text of a setting says, or what is wrong with it: the rest of sentences that begin with the setting's name. */
 export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[] };
@@ -148,6 +155,16 @@ function isRepeated(text: string, different: number): boolean {
 /** A password as it was given, for those who know the rules to judge. */
 export function password(text: string): Parsed<Secret> {
   return right(new Secret(text));
+}
+
+/** What a password hash costs, as a hash says it. */
+export function passwordCost(text: string): Parsed<PasswordCost> {
+  const cost = parsePasswordCost(text);
+  return cost === null
+    ? wrong(
+        `is ${shown(text)}. Write m=19456,t=2,p=1 (KiB, passes, lanes) or dearer: OWASP also takes m=47104,t=1, m=12288,t=3, m=9216,t=4 and m=7168,t=5. At most m=262144, t=64, p=16, and m times t 1048576.`,
+      )
+    : right(cost);
 }
 
 /** What somebody logs in with. */

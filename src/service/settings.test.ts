@@ -105,6 +105,8 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     basePath: "",
     compression: true,
     connectionsPerAddress: 1000,
+    passwordCost: { memoryKiB: 19_456, passes: 2, lanes: 1 },
+    breachedPasswordsURL: null,
     log: "info",
     registration: "closed",
   });

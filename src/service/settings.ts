@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import path from "node:path";
-import { Secret, type TrustedIssuer } from "../index.ts";
+import { Secret, type PasswordCost, type TrustedIssuer } from "../index.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { ConfigError } from "./settings-error.ts";
 import { readIssuers } from "./settings-issuers.ts";
@@ -62,6 +62,9 @@ export interface Settings {
   readonly compression: boolean;
   /** 0: any number. */
   readonly connectionsPerAddress: number;
+  readonly passwordCost: PasswordCost;
+  /** Null: nobody is asked. */
+  readonly breachedPasswordsURL: string | null;
   readonly log: SettingValue<"log">;
   readonly registration: "closed" | "open";
 }
@@ -117,6 +120,8 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     basePath: readings.basePath.value,
     compression: readings.compression.value === "on",
     connectionsPerAddress: readings.connectionsPerAddress.value,
+    passwordCost: readings.passwordCost.value,
+    breachedPasswordsURL: readings.breachedPasswordsURL.value,
     log: readings.log.value,
     registration: config.registration ?? "closed",
   });

@@ -120,7 +120,7 @@ async function createAccount(parts: LoginParts, mounted: Mount, { exchange, id, 
   const { username: chosen, password } = draft!.transient as LoginFields;
   const username = chosen ?? email;
   if (chosen !== undefined) requireMayName(parts, exchange);
-  if (password !== undefined) requireGoodPassword(parts, password, { username, email });
+  if (password !== undefined) await requireGoodPassword(parts, password, { username, email });
   const { call } = exchange;
   return {
     async complete() {
@@ -163,7 +163,7 @@ async function changeAccount(
   const isRenamed = username !== undefined && username !== account.username;
   if (isRenamed) requireMayName(parts, exchange);
   if (isRenamed || isMoved || password !== undefined) await requireProof(parts, exchange, account, proof);
-  if (password !== undefined) requireGoodPassword(parts, password, { username: name, email: address });
+  if (password !== undefined) await requireGoodPassword(parts, password, { username: name, email: address });
   return {
     async complete() {
       if (Object.keys(names).length > 0) await requireFree(parts, mounted, exchange, { id, ...names });
