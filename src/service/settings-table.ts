@@ -1,3 +1,4 @@
+import { lifetimeSettings } from "./settings-lifetimes.ts";
 import {
   basePath,
   baseURL,
@@ -157,48 +158,7 @@ export const settingsTable = {
     meaning:
       "How long API tokens and keys live that were made through a remote user or an issuer elsewhere, at most 366 days; `0`: none are made.",
   },
-  accessSeconds: {
-    name: "LATCHKEY_ACCESS_SECONDS",
-    default: "300",
-    parse: seconds(1, day),
-    meaning: "Life of an access token; at most a day.",
-  },
-  refreshSeconds: {
-    name: "LATCHKEY_REFRESH_SECONDS",
-    default: "604800",
-    parse: seconds(1, year),
-    meaning: "Life of a refresh token; at most 366 days.",
-  },
-  refreshFamilySeconds: {
-    name: "LATCHKEY_REFRESH_FAMILY_SECONDS",
-    default: "2592000",
-    parse: seconds(1, year),
-    meaning: "How long one login can be refreshed in all; at most 366 days.",
-  },
-  refreshGraceSeconds: {
-    name: "LATCHKEY_REFRESH_GRACE_SECONDS",
-    default: "10",
-    parse: seconds(1, 300),
-    meaning: "How long a used refresh token still gives the same successor; at most 300.",
-  },
-  refreshRotation: {
-    name: "LATCHKEY_REFRESH_ROTATION",
-    default: "on",
-    parse: oneOf("on", "off"),
-    meaning: "`off`: a refresh token stays good until it expires, for clients that keep their first one.",
-  },
-  sessionIdleSeconds: {
-    name: "LATCHKEY_SESSION_IDLE_SECONDS",
-    default: "86400",
-    parse: seconds(1, year),
-    meaning: "How long an unused session lives; at most 366 days.",
-  },
-  sessionSeconds: {
-    name: "LATCHKEY_SESSION_SECONDS",
-    default: "1209600",
-    parse: seconds(1, year),
-    meaning: "How long a session lives in all; at most 366 days.",
-  },
+  ...lifetimeSettings,
   signingKeys: {
     name: "LATCHKEY_SIGNING_KEYS",
     default: null,
