@@ -220,3 +220,20 @@ test("clients that undo the coding by themselves see nothing of it", async (t) =
   assert.equal(answer.json.body, long);
   assert.equal((await api.delete("/sheets/1", { "if-match": answer.headers.get("etag")! })).status, 204);
 });
+
+test("of very many who ask at once all are answered, some of them with the body as it is", async (t) => {
+  const api = await withSheets(t);
+  const plain = (await ask(api, "GET", "/sheets", {})).bytes.toString();
+
+  const answers = await Promise.all(
+    Array.from({ length: 300 }, () => ask(api, "GET", "/sheets", { "accept-encoding": "gzip" })),
+  );
+
+  for (const answer of answers) {
+    assert.equal(decoded(answer), plain);
+    const isCompressed = answer.headers.get("content-encoding") === "gzip";
+    assert.equal(answer.headers.get("etag")!.endsWith('-gzip"'), isCompressed);
+  }
+  assert.ok(answers.some(({ headers }) => headers.get("content-encoding") === "gzip"));
+  assert.equal((await ask(api, "GET", "/sheets", { "accept-encoding": "br" })).headers.get("content-encoding"), "br");
+});

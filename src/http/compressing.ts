@@ -28,14 +28,49 @@ export function codingFor(exchange: Exchange): Coding | null {
   const { call, service } = exchange;
   const header = call.list("accept-encoding");
   const coding = header === undefined ? null : preferredCoding(header);
-  if (coding === null) return null;
+  // Where many wait already, the body as it is arrives sooner.
+  if (coding === null || waiting.length >= MOST_WAITING) return null;
   // Another site that makes a browser ask with its user's credential could measure the answer and learn what it says.
   const isAskedByOthers = exchange.ambient && isFromAnotherSite(call, service.sameSiteOrigins);
   return isAskedByOthers ? null : coding;
 }
 
-/** Compresses in the thread pool: the event loop has others to answer. */
-export function compress(content: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
+/** Compresses in the thread pool: the event loop has others to answer. What everyone gets is compressed once. */
+export function compress(content: string | Uint8Array, coding: Coding, isForEveryone: boolean): Promise<Uint8Array> {
+  if (!isForEveryone || typeof content !== "string") return inTurn(() => compressNow(content, coding));
+  const key = `${coding} ${content}`;
+  const known = remembered.get(key);
+  if (known !== undefined) return known;
+  const compressed = inTurn(() => compressNow(content, coding));
+  if (remembered.size >= MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!);
+  remembered.set(key, compressed);
+  compressed.catch(() => remembered.delete(key));
+  return compressed;
+}
+
+/** The documents and pages of a service, of which there are few and which anybody may ask for. */
+const MOST_REMEMBERED = 32;
+const remembered = new Map<string, Promise<Uint8Array>>();
+
+// Passwords are hashed in the same pool, which has four threads where nobody says otherwise.
+const MOST_AT_ONCE = 2;
+const MOST_WAITING = 64;
+const waiting: (() => void)[] = [];
+let atOnce = 0;
+
+async function inTurn(work: () => Promise<Uint8Array>): Promise<Uint8Array> {
+  if (atOnce < MOST_AT_ONCE) atOnce++;
+  else await new Promise<void>((resolve) => waiting.push(resolve));
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) atOnce--;
+    else next();
+  }
+}
+
+function compressNow(content: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
   const bytes = typeof content === "string" ? Buffer.from(content) : content;
   // One buffer that nearly always suffices, so that the work goes to the pool once.
   const chunkSize = Math.max(LEAST_BYTES, bytes.length >> 1);

@@ -49,9 +49,14 @@ export function writeReply(exchange: Exchange, given: Reply): Eventually<Answer>
   }
   const written: Written = { reply, content, type, bytes, coding: null, variesByCoding, tag };
   if (coding === null) return finished(exchange, written);
-  return compress(content!, coding).then((compressed) =>
+  return compress(content!, coding, isForEveryone(exchange, reply)).then((compressed) =>
     finished(exchange, { ...written, content: compressed, bytes: compressed.length, coding }),
   );
+}
+
+/** What nobody looked at the caller for, and anyone may keep for a while: documents and pages. */
+function isForEveryone({ endpoint }: Exchange, { cache, maxAgeSeconds, body }: Reply): boolean {
+  return endpoint.access === "open" && cache === "public" && maxAgeSeconds !== undefined && body?.kind === "raw";
 }
 
 function isReading({ method }: Call): boolean {
