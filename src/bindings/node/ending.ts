@@ -76,7 +76,13 @@ function pass(socket: Duplex, bytes: number): void {
   socket.removeAllListeners("data");
   socket.on("data", (chunk: Uint8Array) => {
     left -= chunk.length;
-    if (left <= 0) socket.pause();
+    if (left <= 0) stopReading(socket);
   });
   socket.resume();
+}
+
+/** A socket that is only paused reads once more, and keeps what came: with a thousand of them that is 64 MiB of what nobody wants. */
+function stopReading(socket: Duplex & { readonly _handle?: { readStop?(): void } | null }): void {
+  socket.pause();
+  socket._handle?.readStop?.();
 }

@@ -10,7 +10,7 @@ export function send(request: IncomingMessage, response: ServerResponse, answer:
   if (!isStillComing(request)) return sendWhole(response, answer, closing);
   // What came together with the head may be the whole body, and then the connection is as good as before.
   setImmediate(() => {
-    if (isStillComing(request)) sendAhead(response, answer);
+    if (isStillComing(request)) sendAhead(request, response, answer);
     else sendWhole(response, answer, closing);
   });
 }
@@ -23,10 +23,10 @@ function sendWhole(response: ServerResponse, { status, headers, content }: Answe
 }
 
 /** Answers before the body is there, which is not waited for: whoever is refused could send for ever. */
-function sendAhead(response: ServerResponse, answer: Answer): void {
+function sendAhead(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   const { socket } = response;
   // The answers to what was asked before on this connection go first.
-  if (socket === null) return void response.once("socket", () => sendAhead(response, answer));
+  if (socket === null) return void response.once("socket", () => sendAhead(request, response, answer));
   // What came next could not be read, and that has been answered.
   if (socket.writableEnded) return;
   const { status, headers, content } = answer;
@@ -35,6 +35,8 @@ function sendAhead(response: ServerResponse, answer: Answer): void {
   if (content === null || content.length === 0) response.flushHeaders();
   else response.write(content);
   endGently(socket, LEAVING_MS);
+  // What has been read of it already is nobody's.
+  request.resume();
 }
 
 /** Asked of every request, so without the headers that Node makes an object of. */
