@@ -77,7 +77,7 @@ export interface Service {
   /** Answers what a binding hands over. Never throws. */
   respond(arrival: Arrival): Eventually<Answer>;
   /** Answers a Fetch `Request`, for whatever speaks that: Hono, Next.js, Deno, a test. */
-  fetch(request: Request, info?: FetchInfo): Promise<Response>;
+  fetch(request: Request, info: FetchInfo): Promise<Response>;
   /** What the schemes would make of a request; nothing happens. */
   explain(arrival: Arrival): Eventually<Explanation>;
   readonly store: Store;

@@ -95,7 +95,7 @@ test("a Fetch request with an https URL counts as TLS", async (t) => {
   const log = async (base: string): Promise<number> => {
     const headers = { "content-type": "application/json" };
     const request = new Request(`${base}/api/token/`, { method: "POST", body: JSON.stringify(admin), headers });
-    return (await service.fetch(request)).status;
+    return (await service.fetch(request, { peer: null })).status;
   };
 
   assert.equal(await log("https://api.example"), 200);

@@ -182,7 +182,7 @@ test("a body that a framework has read already is a fault that names its cure, a
 
   const statuses = [
     (await fetch(url, { method: "POST", body: "{}", headers })).status,
-    (await service.fetch(used)).status,
+    (await service.fetch(used, { peer: "127.0.0.1" })).status,
   ];
   const told = observed.flatMap((each) => (each.kind === "fault" ? [String(each.error)] : []));
   readsFirst = false;
@@ -199,3 +199,15 @@ function drained(socket: Socket): Promise<void> {
     socket.once("drain", resolve).once("close", resolve);
   });
 }
+
+test("whoever hands over a Fetch Request says where it came from, or that it is not known", async (t) => {
+  const { service } = await ownService(t, {
+    endpoints: [defineEndpoint({ method: "GET", path: "/door", access: anyone, handle: () => ({ status: 204 }) })],
+  });
+
+  // @ts-expect-error -- without a peer all callers would be one, and nobody had said so
+  const unsaid = await service.fetch(new Request("http://a/door"));
+  const unknown = await service.fetch(new Request("http://a/door"), { peer: null });
+
+  assert.deepEqual([unsaid.status, unknown.status], [204, 204]);
+});

@@ -116,7 +116,7 @@ test("where nobody said who observes, a fault is printed on standard error with 
   t.mock.method(process.stderr, "write", (text: string) => printed.push(text) > 0);
   for (const observe of [{}, { observe: null }]) {
     const service = await createService({ store: sqliteStore({ path: ":memory:" }), endpoints: [broken], ...observe });
-    assert.equal((await service.fetch(new Request("http://a/broken"))).status, 500);
+    assert.equal((await service.fetch(new Request("http://a/broken"), { peer: "127.0.0.1" })).status, 500);
     await service.close();
   }
   t.mock.restoreAll();

@@ -98,7 +98,7 @@ const door = defineFeature({
 test("a feature uses what another offers, wherever they stand in the list", async (t) => {
   const service = await serve(t, { features: [door, visits] });
 
-  const answer = await service.fetch(new Request("http://localhost/door", { method: "POST" }));
+  const answer = await service.fetch(new Request("http://localhost/door", { method: "POST" }), { peer: "127.0.0.1" });
 
   assert.equal(answer.status, 204);
   assert.equal(await service.store.count(visitsCollection, null), 1);

@@ -5,22 +5,27 @@ import type { Answer } from "../../http/writing.ts";
 
 /** What a Fetch `Request` does not tell. */
 export interface FetchInfo {
-  /** The caller's address; unknown where it is left out, and then nothing is trusted for coming from this machine. */
-  readonly peer?: string;
+  /**
+   * The address on the other end of the connection (`info.remoteAddr.hostname` in Deno, `server.requestIP(request)` in Bun); null where
+   * it cannot be known. Then nothing is trusted for coming from this machine, so that Basic is refused over cleartext, and wrong
+   * passwords and bodies of all callers count as those of one.
+   */
+  readonly peer: string | null;
 }
 
 /** Answers a Fetch `Request` (Fetch standard §5.3) through a service. */
 export async function fetchThrough(
   respond: (arrival: Arrival) => Eventually<Answer>,
   request: Request,
-  info: FetchInfo = {},
+  info: FetchInfo,
 ): Promise<Response> {
   const url = new URL(request.url);
   const answer = await respond({
     method: request.method,
     target: url.pathname + url.search,
     rawHeaders: flatten(request.headers),
-    peer: info.peer ?? "unknown",
+    // Whoever has no types may leave it out all the same.
+    peer: (info as FetchInfo | undefined)?.peer ?? "unknown",
     encrypted: url.protocol === "https:",
     readBody: (maxBytes, weigh) => readBody(request, maxBytes, weigh),
   });
