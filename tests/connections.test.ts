@@ -110,6 +110,19 @@ test("of what is refused ten lines a second are told, and then how many were not
   );
 });
 
+test("whoever asks a thousand times in one packet and reads nothing holds one answer in memory, and not a thousand", async (t) => {
+  const { open, api } = await rawSocket(t);
+  const socket = (await open()).pause();
+
+  socket.write("GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n".repeat(1000));
+  await wait(300);
+
+  const { length } = (await api.get("/openapi.json")).text;
+  const answered = api.observed.filter((each) => each.kind === "request").length;
+  // What the kernel takes for a reader has left already.
+  assert.ok(answered < 200 && answered * length < 2 ** 26, `${answered} of ${length}`);
+});
+
 test("a thousand requests in one go are answered in their order", async (t) => {
   const { open } = await rawSocket(t);
   const socket: Socket = await open();

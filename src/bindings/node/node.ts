@@ -137,10 +137,16 @@ export function requestListener(
   service: Responder,
   state: { readonly closing: boolean } = { closing: false },
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  return (request, response) => {
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
     const answer = service.respond(new NodeArrival(request, targetFor(service, request), response));
     if (answer instanceof Promise) void answer.then((done) => send(request, response, done, state.closing));
     else send(request, response, answer, state.closing);
+  };
+  return (request, response) => {
+    // One packet can ask for a thousand answers, which would wait in memory for a reader who never comes: each has its turn.
+    if (response.socket === null && request.httpVersionMajor === 1)
+      response.once("socket", () => take(request, response));
+    else take(request, response);
   };
 }
 
