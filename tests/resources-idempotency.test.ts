@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
-import { serve } from "./serve.ts";
+import { basicHeader, serve } from "./serve.ts";
 
 const KEY = { "idempotency-key": "key-number-1" };
 const ann = { name: "Ann", email: "ann@example.com", password: "password of ann" };
@@ -16,18 +17,18 @@ test("a POST that is repeated under its key is answered as the first time, and h
   const first = await api.post("/users", ann, headers);
   await api.patch("/users/2", { name: "Bea" }, api.admin);
   const again = await api.post("/users/", ann, { ...api.admin, "idempotency-key": '"key-number-1"' });
-  await api.delete("/users/2", api.admin);
-  const afterDeletion = await api.post("/users", ann, headers);
 
   assert.equal(first.headers.get("idempotency-replayed"), null);
-  for (const replay of [again, afterDeletion]) {
-    assert.deepEqual(
-      [replay.status, replay.json, replay.headers.get("idempotency-replayed")],
-      [201, first.json, "true"],
-    );
-    for (const name of ["etag", "location", "content-type", "cache-control"])
-      assert.equal(replay.headers.get(name), first.headers.get(name), name);
-  }
+  assert.deepEqual([again.status, again.json, again.headers.get("idempotency-replayed")], [201, first.json, "true"]);
+  for (const name of ["etag", "location", "content-type", "cache-control"])
+    assert.equal(again.headers.get(name), first.headers.get(name), name);
+  await api.delete("/users/2", api.admin);
+  const afterDeletion = await api.post("/users", ann, headers);
+  assert.deepEqual([afterDeletion.status, afterDeletion.text], [201, ""], "nothing of a deleted user is kept");
+  assert.deepEqual(
+    [afterDeletion.headers.get("location"), afterDeletion.headers.get("idempotency-replayed")],
+    ["/users/2", "true"],
+  );
   assert.equal((await api.get("/users", api.admin)).json.length, 1);
 });
 
@@ -223,10 +224,56 @@ test("what the store keeps of a request cannot be tried out against guessed pass
   const request = `POST /users application/json\n${JSON.stringify(ann)}`;
   const known = await api.service.store.recall({
     key: "1 key-number-1",
+    columns: ["id"],
+    erasable: true,
     fingerprint: createHash("sha256").update(request).digest("base64url"),
     now: new Date(api.clock.now).toISOString(),
     expiresAt: new Date(api.clock.now + 1000).toISOString(),
   });
 
   assert.equal(known?.kind, "mismatch");
+});
+
+test("what is kept for repeats holds no password hash, and nothing of a user who was deleted", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "latchkey-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "a.db");
+  const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${file}` } });
+  const kept = () => {
+    const database = new DatabaseSync(file);
+    const rows = database.prepare("SELECT key, rows FROM latchkey_idempotency").all();
+    database.close();
+    return JSON.stringify(rows);
+  };
+  const { id } = (await api.post("/users", ann, { ...api.admin, ...KEY })).json;
+  const headers = basicHeader(ann.email, ann.password);
+  const path = `/users/${id}`;
+  await api.patch(
+    `${path}/account`,
+    { username: "ann@else.example" },
+    { ...api.admin, "idempotency-key": "account-key" },
+  );
+  const own = basicHeader("ann@else.example", ann.password);
+  await api.patch(path, { name: "Anna" }, { ...own, "idempotency-key": "patch-key" });
+  const order = await api.post("/orders", {}, { ...own, "idempotency-key": "order-key" });
+  assert.equal(order.status, 201);
+  assert.doesNotMatch(kept(), /argon2/);
+  assert.match(kept(), /ann@example\.com.*ann@else\.example|ann@else\.example.*ann@example\.com/);
+  await api.delete(`/orders/${order.json.id}`, own);
+
+  assert.equal((await api.delete(path, api.admin)).status, 204);
+
+  assert.doesNotMatch(kept(), /ann@|Anna|patch-key|order-key/);
+  for (const [method, target, body, key, status] of [
+    ["POST", "/users", ann, KEY["idempotency-key"], 201],
+    ["PATCH", `${path}/account`, { username: "ann@else.example" }, "account-key", 204],
+  ] as const) {
+    const again = await api.ask(method, target, { body, headers: { ...api.admin, "idempotency-key": key } });
+    assert.deepEqual([again.status, again.text, again.headers.get("idempotency-replayed")], [status, "", "true"]);
+  }
+  assert.equal((await api.get(path, api.admin)).status, 404);
+  // Whoever comes under the same id later repeats nothing of the one before.
+  assert.equal((await api.put(path, ann, api.admin)).status, 201);
+  const fresh = await api.post("/orders", {}, { ...headers, "idempotency-key": "order-key" });
+  assert.deepEqual([fresh.status, fresh.headers.get("idempotency-replayed")], [201, null]);
 });

@@ -111,6 +111,7 @@ export async function requireAccount({ accounts }: Parts, exchange: Exchange): P
 function placeAccounts(parts: Parts): MountInPlace {
   const mounted = mount(account, {
     permission: { read: ownOrAny, update: ownOrAnyUnlimited },
+    personal: true,
     beforeWrite: (write) => prepareChange(parts, write),
   });
   const show = ({ username, role, active, created_at, last_login_at }: StoredRecord): StoredRecord =>

@@ -91,6 +91,7 @@ export function mountUsers(parts: LoginParts): Mount {
       delete: ownOrAnyUnlimited,
     },
     problems: { delete: ["last_admin"] },
+    personal: true,
     beforeWrite: (write) => withAccount(parts, mounted, write),
   });
   return mounted;
@@ -101,7 +102,7 @@ function withAccount(parts: LoginParts, mounted: Mount, write: Write): Promise<P
     case "create":
       return createAccount(parts, mounted, write);
     case "delete":
-      return deleteAccount(parts, write);
+      return deleteAccount(parts, mounted, write);
     default:
       return changeAccount(parts, mounted, write);
   }
@@ -183,12 +184,15 @@ async function changeAccount(
   };
 }
 
-async function deleteAccount(parts: LoginParts, { exchange, id }: Write): Promise<Prepared> {
+async function deleteAccount(parts: LoginParts, mounted: Mount, { exchange, id }: Write): Promise<Prepared> {
   const account = await parts.accounts.find(id!);
   if (account === null) return {};
   return {
     also: [
       { kind: "delete", collection: accountsCollection, key: id! },
+      // What is kept for repeats holds nothing of a user who is gone.
+      { kind: "forget", collection: mounted.collection, key: id!, caller: String(id) },
+      { kind: "forget", collection: accountsCollection, key: id!, caller: "" },
       ...parts.revocations.endDeletedAccount(account, exchange.call.now),
       requireAdministrator,
     ],

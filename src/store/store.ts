@@ -173,6 +173,11 @@ export type Change =
       readonly by: number;
       readonly values: WrittenValues;
     }
+  /**
+   * Erases what is kept of writes that can be repeated: all that this caller has sent, and what the erasable ones of others tell of this row, which
+   * are known as repeats from then on and hold its key alone.
+   */
+  | { readonly kind: "forget"; readonly collection: Collection; readonly key: Key; readonly caller: string }
   /** Ends the transaction unless at least `atLeast` and at most `atMost` rows match at this point of it. */
   | {
       readonly kind: "require";
@@ -194,8 +199,12 @@ export interface Transaction {
 
 /** A write that can be repeated. */
 export interface Idempotency {
-  /** Who sent it and under which key, as one text. */
+  /** Who sent it and under which key, as one text: `7 key`. */
   readonly key: string;
+  /** What of the first change's row is kept for a repeat, `id` among it. Nothing is kept of other rows. */
+  readonly columns: readonly string[];
+  /** A `forget` is to find it by that row. */
+  readonly erasable: boolean;
   /** A digest of the request: the same key with another request is a mismatch. */
   readonly fingerprint: string;
   /** RFC 3339; from then on the key is free again. */
@@ -207,7 +216,7 @@ export interface Idempotency {
 export type Outcome =
   /** For each change the row as it is now: null for a removed one and for those without a row of their own. */
   | { readonly kind: "written"; readonly rows: readonly (Row | null)[] }
-  /** The key was used for the same request: what was written then. */
+  /** The key was used for the same request: the first row as it was written then, with the columns that were kept; `id` alone where it was erased since. */
   | { readonly kind: "replayed"; readonly rows: readonly (Row | null)[] }
   /** The key was used for another request. */
   | { readonly kind: "mismatch" }

@@ -27,7 +27,7 @@ const ATTEMPTS = 1000;
 
 /** POST to a collection. */
 export async function create(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
-  const idempotency = repeatable(exchange);
+  const idempotency = repeatable(placed, exchange);
   const known = await recall(exchange, idempotency);
   if (known !== null) return created(placed, exchange, known[0]!, true);
   const draft = requireDraft(placed.resource, exchange, { id: null, current: null });
@@ -49,12 +49,14 @@ function created(placed: MountInPlace, exchange: Exchange, row: Row, isReplay: b
   const path = exchange.call.path.replace(/\/$/, "");
   const id = String(row.record["id"]);
   const location = path.endsWith(`/${id}`) && exchange.params["id"] !== undefined ? path : `${path}/${id}`;
-  return {
-    ...showRow(placed, row),
-    status: 201,
-    cache: "private",
-    headers: [["Location", location], ...(isReplay ? [REPLAYED] : [])],
-  };
+  const headers = [["Location", location], ...(isReplay ? [REPLAYED] : [])] as const;
+  if (isErased(placed, row)) return { status: 201, headers };
+  return { ...showRow(placed, row), status: 201, cache: "private", headers };
+}
+
+/** What was written is gone, and everything that told of it with it: a repeat learns that it was one. */
+function isErased({ shown }: MountInPlace, { record }: Row): boolean {
+  return shown.some((name) => !Object.hasOwn(record, name));
 }
 
 const REPLAYED = ["Idempotency-Replayed", "true"] as const;
@@ -105,9 +107,9 @@ async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): P
 
 /** PATCH of one record: the patch is applied to what callers see, and the result read as a whole. */
 export async function update(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
-  const idempotency = repeatable(exchange);
+  const idempotency = repeatable(placed, exchange);
   const known = await recall(exchange, idempotency);
-  if (known !== null) return { ...showChanged(placed, exchange, known[0]!), headers: [REPLAYED] };
+  if (known !== null) return replayed(placed, exchange, known[0]!);
   const patch = requirePatch(placed.resource, exchange, exchange.id());
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const row = await findVisible(placed, exchange);
@@ -133,6 +135,11 @@ async function apply(patch: Patch, placed: MountInPlace, exchange: Exchange, row
     if (error instanceof Problem && error.code === "patch_conflict") requirePreconditions(placed, exchange, row);
     throw error;
   }
+}
+
+function replayed(placed: MountInPlace, exchange: Exchange, row: Row): Reply {
+  const reply = isErased(placed, row) ? { status: 204 } : showChanged(placed, exchange, row);
+  return { ...reply, headers: [REPLAYED] };
 }
 
 interface Changing {
@@ -164,7 +171,7 @@ async function change(
     ...(idempotency === null ? {} : { idempotency }),
   });
   if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
-  if (outcome.kind === "replayed") return { ...showChanged(placed, exchange, outcome.rows[0]!), headers: [REPLAYED] };
+  if (outcome.kind === "replayed") return replayed(placed, exchange, outcome.rows[0]!);
   if (isOvertaken(outcome, exchange)) return null;
   throw refusal(outcome, placed);
 }

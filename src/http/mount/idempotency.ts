@@ -4,11 +4,12 @@ import { parseIdempotencyKey } from "../../headers/idempotency-key.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Idempotency, Row } from "../../store/store.ts";
 import type { Exchange } from "../exchange.ts";
+import type { MountInPlace } from "./mount.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /** The record under which a repeated write is known; null where the caller sent no `Idempotency-Key`. */
-export function repeatable(exchange: Exchange): Idempotency | null {
+export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange): Idempotency | null {
   const { call, body, service } = exchange;
   const header = call.header("idempotency-key");
   if (header === undefined) return null;
@@ -22,6 +23,8 @@ export function repeatable(exchange: Exchange): Idempotency | null {
     body?.bytes ?? Buffer.alloc(0),
   ]);
   return {
+    columns: kept,
+    erasable: personal,
     key: `${exchange.identity?.id ?? "anonymous"} ${key}`,
     fingerprint: hmac(service.fingerprintKey, request).toString("base64url"),
     expiresAt: new Date(call.now + KEPT_MS).toISOString(),

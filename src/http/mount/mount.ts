@@ -56,6 +56,8 @@ export interface MountOptions {
   readonly requireIfMatch?: boolean;
   /** Answers that depend on nobody's identity may be kept by shared caches. */
   readonly cache?: "public";
+  /** They tell of a person: what is kept of them for repeats is found by a `forget` in the transaction that deletes them. */
+  readonly personal?: boolean;
   /** For the API's documentation: what `beforeWrite` refuses with, besides what every such write can end in. */
   readonly problems?: Readonly<Partial<Record<ResourceAction, readonly ProblemCode[]>>>;
   /** Looks at a write before it happens and adds to it. Throws a problem to refuse it. May be asked again when the record changed meanwhile. */
@@ -69,12 +71,15 @@ export interface Mount {
   readonly permissions: Readonly<Partial<Record<ResourceAction, Permission>>>;
   readonly requireIfMatch: boolean;
   readonly cache: "public" | "private";
+  readonly personal: boolean;
   readonly problems: Readonly<Partial<Record<ResourceAction, readonly ProblemCode[]>>>;
   readonly beforeWrite: ((write: Write) => Eventually<Prepared>) | null;
   /** Makes what callers see of a stored record. */
   readonly show: (record: StoredRecord) => StoredRecord;
   /** The columns that callers see, `id` first. */
   readonly shown: readonly string[];
+  /** What is kept of a record for those who repeat the write that left it. */
+  readonly kept: readonly string[];
   /** Those of them that hold any JSON value. */
   readonly jsonMembers: readonly string[];
 }
@@ -107,9 +112,11 @@ export function mount<F extends Fields>(resource: Resource<F>, options: MountOpt
     permissions,
     requireIfMatch: options.requireIfMatch ?? false,
     cache: options.cache ?? "private",
+    personal: options.personal ?? false,
     problems: options.problems ?? {},
     beforeWrite: options.beforeWrite ?? null,
     shown,
+    kept: resource.parentColumn === null ? shown : [...shown, resource.parentColumn],
     jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
     show:
       shown.length === collection.columns.length + 1
@@ -124,6 +131,7 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
       ? null
       : `${permissionForm}, or one for each action`,
   requireIfMatch: optional(aBoolean),
+  personal: optional(aBoolean),
   cache: optional(oneOf("public")),
   problems: optional(anObject),
   beforeWrite: optional(aFunction),

@@ -17,6 +17,7 @@ import {
 } from "../sql/writes.ts";
 import type { Change, Collection, Key, KeyOf } from "../store.ts";
 import { postgres, sequenceOf } from "./dialect.ts";
+import { forgetRows } from "./idempotency.ts";
 import { prepared, type Statement } from "./parameters.ts";
 
 /** The key of a row that a change makes: known before it is sent, or only to the server (`later`); null where it makes none. */
@@ -54,6 +55,8 @@ export function compileChange(
       return compileAdd(table, change, keys);
     case "require":
       return compileRequire(table, change);
+    case "forget":
+      return forgetRows(change);
   }
 }
 

@@ -45,7 +45,8 @@ function rowsThatMayAlter(changes: readonly Change[]): number[] {
     const hasRow = change.kind === "insert" || change.kind === "update" || change.kind === "add";
     if (hasRow && (removed || altered.has(change.collection.name))) found.push(at);
     if (change.kind === "delete" || change.kind === "deleteAll") removed = true;
-    else if (change.kind !== "insert" && change.kind !== "require") altered.add(change.collection.name);
+    else if (change.kind !== "insert" && change.kind !== "require" && change.kind !== "forget")
+      altered.add(change.collection.name);
   }
   return found.reverse();
 }
@@ -58,6 +59,7 @@ function locksFor(changes: readonly Change[]): string {
   const watched = new Set<string>();
   const written = new Set<string>();
   for (const change of changes) {
+    if (change.kind === "forget") continue;
     if (change.kind !== "require") written.add(change.collection.name);
     else if (change.atMost !== undefined) watched.add(change.collection.name);
   }

@@ -58,7 +58,12 @@ test("a read takes one trip to the server, and so does a transaction; one that c
   assert.equal(await trips(() => store.write({ changes: changes.slice(0, 1) })), 1);
   assert.equal(await trips(() => store.write({ changes })), 1);
   assert.equal(
-    await trips((time) => store.write({ changes, idempotency: { key: `key ${time}`, fingerprint: "print", ...day } })),
+    await trips((time) =>
+      store.write({
+        changes,
+        idempotency: { key: `key ${time}`, fingerprint: "print", columns: ["id"], erasable: true, ...day },
+      }),
+    ),
     2,
   );
 });

@@ -74,7 +74,8 @@ export function writerOf(
     const sent = sendPlan(session, plan);
     try {
       const rows = rowsOf(changes, plan, await settled([begun, claimed], sent, []));
-      const remembered = [session.send(rememberRows(idempotency, rows)), session.send(pruneKeys(idempotency))];
+      const told = [...rememberRows(idempotency, changes[0]?.collection.name ?? "", rows), pruneKeys(idempotency)];
+      const remembered = told.map((each) => session.send(each));
       await settled(remembered, [], [session.run("COMMIT")]);
       return { kind: "written", rows };
     } catch (error) {
@@ -105,7 +106,7 @@ export async function recall(session: Pick<Session, "send">, idempotency: Idempo
   const [found] = await session.send(recallKey(idempotency));
   if (found === undefined) return null;
   if (found[0] !== idempotency.fingerprint) return { kind: "mismatch" };
-  return { kind: "replayed", rows: JSON.parse(found[1] as string) as (Row | null)[] };
+  return { kind: "replayed", rows: JSON.parse((found[1] ?? "[]") as string) as (Row | null)[] };
 }
 
 function sendPlan(session: Session, { statements, readings }: Plan): Promise<Rows>[] {

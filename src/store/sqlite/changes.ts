@@ -23,7 +23,7 @@ import type { Statement } from "./connection.ts";
 import type { Counters } from "./counters.ts";
 import { sqlite, tableOf } from "./dialect.ts";
 import { code, codeOf } from "./errors.ts";
-import { keyIn, type NamedChange, type Refusal } from "./named.ts";
+import { keyIn, type RowChange, type Refusal } from "./named.ts";
 import { statementsOf } from "./statements.ts";
 
 /** A change that was made: the row it left, where it has one of its own. */
@@ -36,12 +36,12 @@ export interface Done {
 /** Makes the changes of transactions, one at a time. */
 export interface Changes {
   /** Makes the change that stands at `at`. `keys` are those of the rows that the changes before it made. */
-  make(change: NamedChange, at: number, keys: readonly (Key | null)[]): Done | Refusal;
+  make(change: RowChange, at: number, keys: readonly (Key | null)[]): Done | Refusal;
   /** A row as it is now. */
   read(collection: Collection, key: Key): Row | null;
 }
 
-type Of<Kind extends NamedChange["kind"]> = Extract<NamedChange, { readonly kind: Kind }>;
+type Of<Kind extends RowChange["kind"]> = Extract<RowChange, { readonly kind: Kind }>;
 
 export function changesOf(
   database: DatabaseSync,
@@ -52,7 +52,7 @@ export function changesOf(
   const explain = conflictFinder(database, collections);
   database.function("latchkey_next_revision", () => counters.nextRevision());
 
-  function make(change: NamedChange, at: number, keys: Keys): Done | Refusal {
+  function make(change: RowChange, at: number, keys: Keys): Done | Refusal {
     const collection = collections.get(change.collection);
     if (collection === undefined)
       throw new TypeError(`The store was not opened with a collection ${JSON.stringify(change.collection)}`);

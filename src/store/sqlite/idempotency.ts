@@ -1,9 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Idempotency, Recalled, Row } from "../store.ts";
+import { erasedRows, keptRows, keysFrom, mentionOf } from "../kept-rows.ts";
+import type { Idempotency, Key, Recalled, Row } from "../store.ts";
 import { prepare } from "./connection.ts";
 
 /** How many expired records one write removes at most, so that no request pays for many. */
-const pruned = 5;
+const pruned = 10;
 
 /** Tells what is known of a key; null where it is free. */
 export type Recall = (idempotency: Idempotency) => Recalled | null;
@@ -11,7 +12,10 @@ export type Recall = (idempotency: Idempotency) => Recalled | null;
 /** The memory of writes that can be repeated. */
 export interface IdempotencyRecords {
   readonly recall: Recall;
-  remember(idempotency: Idempotency, rows: readonly (Row | null)[]): void;
+  /** Gives the rows as they are kept. `collection` is the one of the first change. */
+  remember(idempotency: Idempotency, collection: string, rows: readonly (Row | null)[]): void;
+  /** Erases what a caller has sent, and what is told of a row. */
+  forget(collection: string, key: Key, caller: string): void;
 }
 
 export function idempotencyRecordsOf(database: DatabaseSync): IdempotencyRecords {
@@ -24,11 +28,27 @@ export function idempotencyRecordsOf(database: DatabaseSync): IdempotencyRecords
     `DELETE FROM latchkey_idempotency WHERE key IN (SELECT key FROM latchkey_idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ${pruned})`,
   );
 
+  const erase = prepare(
+    database,
+    "UPDATE latchkey_idempotency SET rows = ? WHERE key IN (SELECT substr(key, ?) FROM latchkey_idempotency WHERE key >= ? AND key < ?)",
+  );
+  const remove = prepare(database, "DELETE FROM latchkey_idempotency WHERE key >= ? AND key < ?");
+
   return {
     recall: recallOf(database),
-    remember({ key, fingerprint, expiresAt, now }, rows) {
-      put.run(key, fingerprint, JSON.stringify(rows), Date.parse(expiresAt));
+    remember(idempotency, collection, rows) {
+      const { key, fingerprint, expiresAt, now } = idempotency;
+      const kept = keptRows(idempotency, rows);
+      put.run(key, fingerprint, JSON.stringify(kept), Date.parse(expiresAt));
+      if (idempotency.erasable && kept[0])
+        put.run(mentionOf(collection, kept[0].record["id"], key), "", "[]", Date.parse(expiresAt));
       prune.run(Date.parse(now));
+    },
+    forget(collection, key, caller) {
+      const mention = mentionOf(collection, key);
+      erase.run(erasedRows(key), mention.length + 1, ...keysFrom(mention));
+      remove.run(...keysFrom(mention));
+      if (caller !== "") remove.run(...keysFrom(`${caller} `));
     },
   };
 }

@@ -2,6 +2,8 @@ import type { Change, Collection, Key, Outcome, Transaction } from "../store.ts"
 
 /** A change that can travel to another thread: it names its collection. */
 export type NamedChange = Named<Change>;
+/** One that is about rows of a collection. */
+export type RowChange = Exclude<NamedChange, { readonly kind: "forget" }>;
 type Named<C> = C extends { readonly collection: Collection }
   ? Omit<C, "collection"> & { readonly collection: string }
   : never;

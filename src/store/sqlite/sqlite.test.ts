@@ -196,7 +196,7 @@ test("what is known of repeated writes is forgotten when its time is over", asyn
   await onFile(async (path) => {
     const store = await opened(path);
     const repeatable = (key: string, now: string, expiresAt: string): Promise<unknown> =>
-      store.write({ changes: [], idempotency: { key, fingerprint: "x", now, expiresAt } });
+      store.write({ changes: [], idempotency: { key, fingerprint: "x", columns: [], erasable: true, now, expiresAt } });
     await Promise.all(
       Array.from({ length: 30 }, (_, at) => repeatable(`old ${at}`, "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z")),
     );

@@ -96,9 +96,16 @@ function run(
 
   const rows: (Row | null)[] = [];
   const keys: (Key | null)[] = [];
-  const collections: Collection[] = [];
+  const collections: (Collection | null)[] = [];
   let lastThatAltered = 0;
   for (const [at, change] of wanted.entries()) {
+    if (change.kind === "forget") {
+      records.forget(change.collection, change.key, change.caller);
+      rows.push(null);
+      keys.push(null);
+      collections.push(null);
+      continue;
+    }
     const made = changes.make(change, at, keys);
     if (made.kind !== "done") return made;
     rows.push(made.row);
@@ -112,6 +119,6 @@ function run(
     if (key !== null) rows[at] = changes.read(collections[at]!, key);
   }
 
-  if (idempotency !== undefined) records.remember(idempotency, rows);
+  if (idempotency !== undefined) records.remember(idempotency, wanted[0]?.collection ?? "", rows);
   return { kind: "written", rows };
 }

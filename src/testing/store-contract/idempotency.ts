@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Idempotency, Transaction } from "../../store/store.ts";
+import type { Idempotency, Outcome, Transaction } from "../../store/store.ts";
 import { insert, inserted, people, visits, written, type Promises } from "./library.ts";
 
 /** Promises about writes that can be repeated. */
@@ -11,7 +11,7 @@ export function promiseIdempotency(promises: Promises): void {
 
     const second = await store.write(transaction({ now: "2026-01-01T00:59:59.999Z" }));
 
-    assert.deepEqual(second, { ...first, kind: "replayed" });
+    assert.deepEqual(second, replayOf(first));
     assert.equal(await store.count(people, null), 1);
   });
 
@@ -63,9 +63,25 @@ export function promiseIdempotency(promises: Promises): void {
     const first = await store.write(transaction({}));
 
     assert.equal(before, null);
-    assert.deepEqual(await store.recall(idempotency!), { ...first, kind: "replayed" });
+    assert.deepEqual(await store.recall(idempotency!), replayOf(first));
     assert.deepEqual(await store.recall({ ...idempotency!, fingerprint: "another" }), { kind: "mismatch" });
     assert.equal(await store.recall({ ...idempotency!, now: "2026-01-01T01:00:00.000Z" }), null);
+  });
+
+  promises("what a row was is forgotten, and all that a caller has sent", async (store) => {
+    await store.write(transaction({ key: "7 one" }));
+    await store.write(transaction({ key: "8 two" }));
+    await store.write(transaction({ key: "77 three" }));
+
+    await written(store, { kind: "forget", collection: people, key: 1, caller: "8" });
+
+    const recalled = async (key: string) => store.recall(transaction({ key }).idempotency!);
+    assert.deepEqual(await recalled("7 one"), { kind: "replayed", rows: [{ revision: 0, record: { id: 1 } }] });
+    assert.equal((await store.write(transaction({ key: "7 one" }))).kind, "replayed");
+    assert.equal(await recalled("8 two"), null);
+    const third = await recalled("77 three");
+    assert.ok(third?.kind === "replayed");
+    assert.equal(third.rows[0]!.record["name"], "Ada");
   });
 
   promises("a repeated write is known after a restart", async (store, { reopen }) => {
@@ -75,8 +91,15 @@ export function promiseIdempotency(promises: Promises): void {
     const again = await reopen();
     await again.open([people]);
 
-    assert.deepEqual(await again.write(transaction({})), { ...first, kind: "replayed" });
+    assert.deepEqual(await again.write(transaction({})), replayOf(first));
   });
+}
+
+/** Of the first row what was to be kept, and nothing of the others. */
+function replayOf(first: Outcome): Outcome {
+  assert.ok(first.kind === "written");
+  const { revision, record } = first.rows[0]!;
+  return { kind: "replayed", rows: [{ revision, record: { id: record["id"]!, name: record["name"]! } }] };
 }
 
 function transaction(some: Partial<Idempotency>): Transaction {
@@ -88,6 +111,8 @@ function transaction(some: Partial<Idempotency>): Transaction {
     idempotency: {
       key: "7 key",
       fingerprint: "print",
+      columns: ["id", "name"],
+      erasable: true,
       now: "2026-01-01T00:00:00.000Z",
       expiresAt: "2026-01-01T01:00:00.000Z",
       ...some,

@@ -1,0 +1,25 @@
+import type { Idempotency, Row, StoredRecord } from "./store.ts";
+
+/** What is kept of the rows that a write has left: of the first one the columns that its answer needs, and of the others nothing. */
+export function keptRows({ columns }: Idempotency, rows: readonly (Row | null)[]): readonly (Row | null)[] {
+  const [first = null] = rows;
+  if (first === null) return [];
+  const record: Record<string, StoredRecord[string]> = {};
+  for (const name of columns) record[name] = first.record[name]!;
+  return [{ revision: first.revision, record }];
+}
+
+/** The key under which stands that a record tells of a row. It expires with that; no caller's key begins like this. */
+export function mentionOf(collection: string, id: unknown, key = ""): string {
+  return `about ${collection} ${String(id)} ${key}`;
+}
+
+/** Every key that begins with a text which ends in a space. */
+export function keysFrom(prefix: string): readonly [from: string, to: string] {
+  return [prefix, `${prefix.slice(0, -1)}!`];
+}
+
+/** What a record holds whose row was erased: the id, so that a repeat is still known as one. */
+export function erasedRows(id: unknown): string {
+  return JSON.stringify([{ revision: 0, record: { id } }]);
+}
