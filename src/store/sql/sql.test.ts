@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { postgres } from "../postgres/dialect.ts";
+import { sqlite } from "../sqlite/dialect.ts";
+import type { Collection, ListQuery, Operator, Where } from "../store.ts";
+import { parametersOf, type Dialect } from "./dialect.ts";
+import { selectRows } from "./list.ts";
+import { ask, play, playAsync, statement, type Rows, type Script, type Step } from "./script.ts";
+import { tablesOf } from "./table.ts";
+import { assign } from "./writes.ts";
+
+const notes: Collection = {
+  name: "notes",
+  key: "integer",
+  columns: [
+    { name: "text", type: "text" },
+    { name: "email", type: "text", unique: "folded" },
+    { name: "data", type: "json", nullable: true },
+  ],
+};
+
+const dialects: readonly (readonly [name: string, dialect: Dialect])[] = [
+  ["SQLite", sqlite],
+  ["PostgreSQL", postgres],
+];
+
+for (const [name, dialect] of dialects) {
+  const table = tablesOf(dialect)(notes);
+  const compile = (where: Where, after: string): string => {
+    const sort = [{ column: "text", descending: true }, { column: "id" }];
+    const query: ListQuery = { collection: notes, where, sort, after: [after, 1], limit: 10 };
+    return selectRows(table, query, parametersOf(dialect));
+  };
+
+  test(`${name}: the text of a statement depends on its form alone, whatever the values are`, () => {
+    const operators: Operator[] = ["eq", "ne", "lt", "lte", "gt", "gte", "contains"];
+    const column = fc.constantFrom("text", "email");
+    const hostile = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom(`'; DROP TABLE notes; --`, `"`, `\\'`, "$1", "?"),
+    );
+    fc.assert(
+      fc.property(column, fc.constantFrom(...operators), hostile, hostile, (of, operator, one, other) => {
+        const [a, b] = [one, other].map((value) =>
+          compile(
+            { all: [{ column: of, operator, value }, { any: [{ column: of, operator: "in", value: [value] }] }] },
+            value,
+          ),
+        );
+        assert.equal(a, b);
+      }),
+    );
+    const set = (value: string): string =>
+      assign(table, { text: value, email: value, data: { keyOf: value } }, parametersOf(dialect), () => null)
+        .map(({ sql, place }) => `${sql} = ${place}`)
+        .join();
+    assert.equal(set("'; DROP TABLE notes; --"), set("x"));
+  });
+
+  test(`${name}: a column that is not declared never becomes SQL`, () => {
+    for (const column of ["nmae", `text" OR 1=1 --`, "_revision", "_email_folded", "", "toString", "__proto__"]) {
+      assert.throws(() => compile({ column, operator: "eq", value: "x" }, "a"), TypeError);
+      assert.throws(() => assign(table, { [column]: "x" }, parametersOf(dialect), () => null), TypeError);
+      const sort = [{ column }];
+      const query: ListQuery = { collection: notes, where: null, sort, limit: 10 };
+      assert.throws(() => selectRows(table, query, parametersOf(dialect)), TypeError);
+    }
+  });
+}
+
+test("a script does the same whether its answers are there at once or come later, and may go on after a failure", async () => {
+  function* counting(): Script<string[]> {
+    const seen: string[] = [];
+    for (const text of ["one", "fails", "two"]) {
+      try {
+        const [row] = yield* ask(statement(text));
+        seen.push(String(row![0]));
+      } catch (error) {
+        seen.push((error as Error).message);
+      }
+    }
+    return seen;
+  }
+  const send = (step: Step): Rows => {
+    if ("run" in step || step.text === "fails") throw new Error("failed");
+    return [[step.text.toUpperCase()]];
+  };
+
+  const later = await playAsync(counting(), async (step) => send(step));
+
+  assert.deepEqual(play(counting(), send), ["ONE", "failed", "TWO"]);
+  assert.deepEqual(later, ["ONE", "failed", "TWO"]);
+});
+
+test("a failure that a script does not catch is the caller's", async () => {
+  const failing = (): Rows => {
+    throw new TypeError("failed");
+  };
+
+  assert.throws(() => play(ask(statement("x")), failing), TypeError);
+  await assert.rejects(
+    playAsync(ask(statement("x")), async () => failing()),
+    TypeError,
+  );
+});
