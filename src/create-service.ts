@@ -21,6 +21,7 @@ import { json } from "./http/formats/json.ts";
 import { xml } from "./http/formats/xml.ts";
 import { makeHeldBodies } from "./http/held-bodies.ts";
 import { endpointsOf } from "./http/mount/endpoints.ts";
+import { repeatCountsCollection } from "./http/mount/idempotency.ts";
 import { placeMounts, type Mount } from "./http/mount/mount.ts";
 import { respond, type RoutedService } from "./http/pipeline.ts";
 import { makeRoutes, type Route } from "./http/routes.ts";
@@ -139,6 +140,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     ...placed.map(({ collection }) => collection),
     ...all.flatMap(({ collections = [] }) => collections),
     ...guessingCollections,
+    repeatCountsCollection,
   ]);
   const stop = await startFeatures(composition, store);
   const stopUpkeep = startUpkeep(

@@ -33,6 +33,7 @@ export {
   type Write,
 } from "./http/mount/mount.ts";
 export { requireDraft, type Target } from "./http/mount/drafting.ts";
+export { repeatCountsCollection } from "./http/mount/idempotency.ts";
 export { update as updateRecord } from "./http/mount/changing.ts";
 export { read as readRecord } from "./http/mount/reading.ts";
 export { declarationMistakes, type Declared } from "./http/declared.ts";

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
+import { repeatCountsCollection } from "../src/index.ts";
 import { basicHeader, serve } from "./serve.ts";
 
 const KEY = { "idempotency-key": "key-number-1" };
@@ -276,4 +277,27 @@ test("what is kept for repeats holds no password hash, and nothing of a user who
   assert.equal((await api.put(path, ann, api.admin)).status, 201);
   const fresh = await api.post("/orders", {}, { ...headers, "idempotency-key": "order-key" });
   assert.deepEqual([fresh.status, fresh.headers.get("idempotency-replayed")], [201, null]);
+});
+
+test("a caller has ten thousand repeatable writes a day, and others have their own", async (t) => {
+  const api = await serve(t);
+  const other = await api.user("Other");
+  const write = (key: string, headers: Record<string, string> = api.admin) =>
+    api.post("/orders", {}, { ...headers, "idempotency-key": key });
+  await write("key-number-1");
+  const day = Math.floor(api.clock.now / 86_400_000);
+  await api.service.store.write({
+    changes: [{ kind: "update", collection: repeatCountsCollection, key: `1 ${day}`, values: { writes: 9999 } }],
+  });
+
+  assert.equal((await write("key-number-2")).status, 201);
+  const refused = await write("key-number-3");
+  assert.deepEqual([refused.status, refused.json.code], [429, "too_many_repeats"]);
+  assert.equal(refused.headers.get("retry-after"), String(14.5 * 3600));
+  assert.equal((await write("key-number-2")).headers.get("idempotency-replayed"), "true");
+  assert.equal((await api.post("/orders", {}, api.admin)).status, 201, "without a key");
+  assert.equal((await write("key-number-3", other.headers)).status, 201);
+  api.clock.turn(14.5 * 3600);
+  assert.equal((await write("key-number-3")).status, 201);
+  assert.equal(await api.service.store.count(repeatCountsCollection, null), 2);
 });

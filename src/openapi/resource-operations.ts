@@ -38,7 +38,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
     parameters: shared("IdempotencyKey", "PreferReturn"),
     request: (mediaType) => draftOf(subject, mediaType),
     responses: { 201: shown(subject, "Created.", "Location", "ETag", "IdempotencyReplayed", "PreferenceApplied") },
-    problems: ["conflict", "idempotency_mismatch", ...problemsOfFields(subject)],
+    problems: ["conflict", "idempotency_mismatch", "too_many_repeats", ...problemsOfFields(subject)],
   }),
   read: (subject) => ({
     ...described(subject, `read${subject.one.written}`, `Read one ${subject.one.said}`),
@@ -71,6 +71,7 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
       "invalid_patch",
       "patch_conflict",
       "idempotency_mismatch",
+      "too_many_repeats",
       ...problemsOfState(subject),
       ...problemsOfFields(subject),
     ],

@@ -242,6 +242,13 @@ export const catalogue = {
     "Wrong credentials came too often for this account or from this address, or too many names were tried.",
     "Wait for the seconds in Retry-After.",
   ),
+  too_many_repeats: entry(
+    429,
+    "Too many repeatable writes",
+    "Too many writes with an Idempotency-Key today.",
+    "What a write with an Idempotency-Key has left is kept for a day, and of one caller no more than 10,000 are kept.",
+    "Wait for the seconds in Retry-After, or send the request without the header.",
+  ),
   headers_too_large: entry(
     431,
     "Header fields too large",

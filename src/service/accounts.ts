@@ -93,6 +93,7 @@ const documentation = {
       "invalid_patch",
       "patch_conflict",
       "idempotency_mismatch",
+      "too_many_repeats",
       "precondition_failed",
       "taken",
       "last_admin",

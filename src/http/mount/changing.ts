@@ -15,7 +15,7 @@ import type { Reply } from "../call.ts";
 import type { Exchange } from "../exchange.ts";
 import { giveWay } from "../turns.ts";
 import { requireDraft, requirePatch, type Patch } from "./drafting.ts";
-import { recall, repeatable } from "./idempotency.ts";
+import { countKept, recall, repeatable, requireRoomForRepeats } from "./idempotency.ts";
 import { matches } from "./matches.ts";
 import type { MountInPlace, Prepared, Write } from "./mount.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
@@ -38,7 +38,7 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
   await requireCollectionAsKnown(placed, exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, values };
   const outcome = await write(exchange, {
-    changes: [insert, ...(await furtherChanges(prepared))],
+    changes: [insert, ...(await furtherChanges(prepared)), ...countKept(exchange, idempotency)],
     ...(idempotency === null ? {} : { idempotency }),
   });
   if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed);
@@ -167,7 +167,7 @@ async function change(
     revision: row.revision,
   };
   const outcome = await write(exchange, {
-    changes: [update, ...(await furtherChanges(prepared))],
+    changes: [update, ...(await furtherChanges(prepared)), ...countKept(exchange, idempotency)],
     ...(idempotency === null ? {} : { idempotency }),
   });
   if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
@@ -224,8 +224,10 @@ async function prepare({ beforeWrite }: MountInPlace, write: Write): Promise<Pre
 }
 
 /** Writes, and lets others go first where the answer is as large as the body was. */
-async function write({ service, body }: Exchange, transaction: Transaction): Promise<Outcome> {
+async function write(exchange: Exchange, transaction: Transaction): Promise<Outcome> {
+  const { service, body } = exchange;
   const outcome = await service.store.write(transaction);
+  requireRoomForRepeats(outcome, exchange);
   await giveWay(body);
   return outcome;
 }

@@ -2,11 +2,60 @@ import { hmac } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import { parseIdempotencyKey } from "../../headers/idempotency-key.ts";
 import { problem } from "../../problem/problem.ts";
-import type { Idempotency, Row } from "../../store/store.ts";
+import type { Change, Collection, Idempotency, Outcome, Row, Where } from "../../store/store.ts";
 import type { Exchange } from "../exchange.ts";
 import type { MountInPlace } from "./mount.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** How many writes a caller may have kept in a day (UTC). */
+const MAX_A_DAY = 10_000;
+
+/** How many writes each caller has had kept; the key is the caller and the day. */
+export const repeatCountsCollection: Collection = {
+  name: "repeat_counts",
+  key: "text",
+  columns: [
+    { name: "caller", type: "text" },
+    { name: "writes", type: "integer" },
+    { name: "expires_at", type: "date-time" },
+  ],
+  indexes: [["caller"]],
+};
+
+/** The changes that count a write that is kept, and refuse it where there are too many. */
+export function countKept({ call, identity }: Exchange, idempotency: Idempotency | null): readonly Change[] {
+  // Whoever is nobody shares no count with others, and is counted where sign-ups are.
+  if (idempotency === null || identity === null) return [];
+  const caller = String(identity.id);
+  const key = `${caller} ${Math.floor(call.now / DAY_MS)}`;
+  const expires_at = new Date((Math.floor(call.now / DAY_MS) + 1) * DAY_MS).toISOString();
+  const past = { column: "expires_at", operator: "lte", value: idempotency.now } as const;
+  const ofCaller = { column: "caller", operator: "eq", value: caller } as const;
+  const within: Where = {
+    all: [
+      { column: "id", operator: "eq", value: key },
+      { column: "writes", operator: "lte", value: MAX_A_DAY },
+    ],
+  };
+  const collection = repeatCountsCollection;
+  return [
+    { kind: "deleteAll", collection, where: { all: [ofCaller, past] } },
+    { kind: "add", collection, key, column: "writes", by: 1, values: { caller, expires_at } },
+    { kind: "require", collection, where: within, atLeast: 1, name: TOO_MANY },
+  ];
+}
+
+const TOO_MANY = "too_many_repeats";
+
+/** Ends the request whose write was refused because too many are kept. */
+export function requireRoomForRepeats(outcome: Outcome, { call }: Exchange): void {
+  if (outcome.kind !== "refused" || outcome.name !== TOO_MANY) return;
+  const seconds = Math.ceil((DAY_MS - (call.now % DAY_MS)) / 1000);
+  throw problem(TOO_MANY, { headers: [["Retry-After", String(seconds)]] });
+}
 
 /** The record under which a repeated write is known; null where the caller sent no `Idempotency-Key`. */
 export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange): Idempotency | null {
