@@ -10,6 +10,8 @@ export interface Account {
   readonly active: boolean;
   /** PHC string, or a format accepted on import; null: cannot log in with a password. */
   readonly passwordHash: string | null;
+  /** RFC 3339: a password that was drawn for its user is good until then; null: for as long as nobody changes it. */
+  readonly passwordUntil: string | null;
   /** Goes up when every login of the account ends: changed password, deactivation. Sessions, refresh families and access tokens of an older generation are dead. */
   readonly generation: number;
   /** The one refresh family of an older generation that was to go on; null: none. */
@@ -40,6 +42,7 @@ export const accountsCollection: Collection = {
     { name: "role_changes", type: "integer", default: 0 },
     /** Who gave the username (`UsernameOrigin`); null where it is older than this column. */
     { name: "username_origin", type: "text", nullable: true },
+    { name: "password_until", type: "date-time", nullable: true },
   ],
 };
 
@@ -100,6 +103,7 @@ export function accountOf({ record }: Row): Account {
     role: record["role"] as Role,
     active: record["active"] as boolean,
     passwordHash: record["password_hash"] as string | null,
+    passwordUntil: record["password_until"] as string | null,
     generation: record["generation"] as number,
     keptFamily: record["kept_family"] as string | null,
     roleChanges: record["role_changes"] as number,

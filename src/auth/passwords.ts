@@ -63,7 +63,7 @@ export function makePasswords({ accounts, store, guessing, cores, cost = usualCo
     const room = () => guessing.check(call, name);
     const checked = await turns.hold(askerOf(call, subjects.at(-1)), (place) =>
       sideBySide(subjects, room, async () => {
-        const good = await place.run(() => checkAccount(account, password, cost));
+        const good = await place.run(() => checkAccount(account, password, { cost, now: call.now }));
         if (good === null) await guessing.fail(call, name);
         return good;
       }),
@@ -77,6 +77,8 @@ export function makePasswords({ accounts, store, guessing, cores, cost = usualCo
     const values: WrittenValues = {
       ...(isLogin ? { last_login_at: new Date(call.now).toISOString() } : {}),
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
+      // Its user has it now.
+      ...(before.passwordUntil === null ? {} : { password_until: null }),
     };
     const passed = await guessing.pass(call, before.username);
     if (Object.keys(values).length === 0 && passed.length === 0) return;
@@ -105,17 +107,29 @@ function askerOf(call: Call | null, account = ""): Asker {
   return { address: call === null ? "" : formatNetwork(call.client.address), account };
 }
 
-async function checkAccount(account: Account | null, password: string, cost: PasswordCost): Promise<Account | null> {
-  const matches = await matchesAccount(account, password, cost);
-  return matches && account !== null ? upgraded(account, password, cost) : null;
+/** What a check depends on beside the password. */
+interface Checking {
+  readonly cost: PasswordCost;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+async function checkAccount(account: Account | null, password: string, checking: Checking): Promise<Account | null> {
+  const matches = await matchesAccount(account, password, checking);
+  return matches && account !== null ? upgraded(account, password, checking.cost) : null;
 }
 
 /** A hash is always computed, so that the time does not tell which accounts there are. */
-async function matchesAccount(account: Account | null, password: string, cost: PasswordCost): Promise<boolean> {
+async function matchesAccount(account: Account | null, password: string, { cost, now }: Checking): Promise<boolean> {
   const stored = account?.passwordHash ?? null;
   const isUsable = stored !== null && isKnownFormat(stored);
   const matches = await verifyPassword(isUsable ? stored : decoyHash(cost), password);
-  return matches && isUsable && account !== null && account.active;
+  return matches && isUsable && account !== null && account.active && !isTooLate(account, now);
+}
+
+/** A password that was drawn and never used is good for a time. */
+function isTooLate({ passwordUntil }: Account, now: number): boolean {
+  return passwordUntil !== null && Date.parse(passwordUntil) <= now;
 }
 
 async function upgraded(account: Account, password: string, cost: PasswordCost): Promise<Account> {

@@ -1,3 +1,4 @@
+import type { DrawnPassword } from "../service/first-administrator.ts";
 import type { Latchkey } from "../service/latchkey.ts";
 import type { SchemeName, Settings } from "../service/settings.ts";
 
@@ -5,21 +6,26 @@ import type { SchemeName, Settings } from "../service/settings.ts";
 export function banner(settings: Settings, url: string, { firstAdministrator }: Latchkey): string {
   const { database, adminUsername } = settings;
   const username = firstAdministrator?.username ?? adminUsername;
-  const password = firstAdministrator?.drawnPassword ?? null;
-  const shown = password ?? "PASSWORD";
+  const drawn = firstAdministrator?.drawn ?? null;
+  const shown = drawn !== null && "password" in drawn ? drawn.password : "PASSWORD";
   const lines = [
     `Latchkey listens on ${url}`,
     `  database   ${database.kind === "sqlite" ? database.path : "PostgreSQL"}`,
     `  docs       ${url}/docs`,
-    ...(firstAdministrator === null
-      ? []
-      : [`  first administrator: ${username}${password === null ? "" : `, password: ${password} (shown only now)`}`]),
+    ...(firstAdministrator === null ? [] : [`  first administrator: ${username}${drawn === null ? "" : tell(drawn)}`]),
     "",
     "Try it:",
     ...settings.schemes.map((scheme) => `  ${curlLine(scheme, url, username, shown, settings)}`),
     "",
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function tell(drawn: DrawnPassword): string {
+  const until = `good until ${drawn.until} unless it is used before`;
+  return "password" in drawn
+    ? `, password: ${drawn.password} (shown only now; ${until})`
+    : `, password in ${drawn.file} (${until}; read it and remove the file)`;
 }
 
 function curlLine(scheme: SchemeName, url: string, username: string, password: string, settings: Settings): string {

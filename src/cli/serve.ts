@@ -15,6 +15,7 @@ import {
 import { watchCertificate } from "../service/certificates.ts";
 import { loadConfigFile } from "../service/config-file.ts";
 import { createLatchkey, type Latchkey } from "../service/latchkey.ts";
+import { passwordFileOf } from "../service/password-file.ts";
 import { ConfigError, readSettings, type Settings } from "../service/settings.ts";
 import { banner } from "./banner.ts";
 import { cleartextNotice } from "./cleartext.ts";
@@ -81,6 +82,8 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
     observe: log === null ? null : log.observe,
     measured: sink.read,
     ...(others === null ? {} : { gatherMetrics: others.gather }),
+    // What is no terminal is a log, and others read it for long.
+    ...(process.stdout.isTTY ? {} : { passwordFile: passwordFileOf(settings) }),
   });
   others?.answerFrom(latchkey.metrics);
   const listener = await listenOrClose(latchkey, settings);

@@ -48,6 +48,8 @@ export interface LatchkeyOptions {
   readonly measured?: () => readonly Family[];
   /** The text of `/metrics` where several processes are one service; of this process alone where it is left out. */
   readonly gatherMetrics?: () => Promise<string>;
+  /** The file into which the first administrator's password goes where one is drawn, for its owner alone; where it is left out, `firstAdministrator` has it. */
+  readonly passwordFile?: string;
 }
 
 /** The whole service, ready to be served. */
@@ -74,7 +76,7 @@ export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey
   const { settings, now = Date.now } = options;
   const { service, parts, readiness, metrics, close } = await openLatchkey(options);
   try {
-    const firstAdministrator = await makeFirstAdministrator(parts, now());
+    const firstAdministrator = await makeFirstAdministrator(parts, now(), options.passwordFile ?? null);
     await requireCustomAccount(settings, parts.accounts);
     const stopUpkeep = startUpkeep(parts, now);
     const stopMetrics = metrics.start();

@@ -8,6 +8,8 @@ export interface NewUser {
   readonly role: Role;
   /** Null: cannot log in with a password. */
   readonly passwordHash: string | null;
+  /** RFC 3339: unless it is used, the password is good until then; left out: for as long as nobody changes it. */
+  readonly passwordUntil?: string;
   /** True where it is left out. */
   readonly active?: boolean;
   /** RFC 3339; `now` where it is left out. */
@@ -30,6 +32,7 @@ export function insertUser(
     role,
     active: more.active ?? true,
     password_hash: passwordHash,
+    password_until: more.passwordUntil ?? null,
     generation: firstGeneration(now),
     created_at: more.createdAt ?? new Date(now).toISOString(),
     last_login_at: more.lastLoginAt ?? null,

@@ -85,7 +85,7 @@ export const settingsTable = {
   adminPassword: {
     name: "LATCHKEY_ADMIN_PASSWORD",
     default: null,
-    otherwise: "drawn at random and printed once",
+    otherwise: "drawn at random and shown once",
     parse: password,
     meaning: "The first administrator's password, 8 to 256 characters.",
   },

@@ -173,7 +173,7 @@ async function changeAccount(
         ...(username === undefined ? {} : { username_follows_email: false }),
         ...(password === undefined
           ? {}
-          : { password_hash: await parts.passwords.hash(call, password, askerOf(exchange)) }),
+          : { password_hash: await parts.passwords.hash(call, password, askerOf(exchange)), password_until: null }),
       };
       if (Object.keys(values).length === 0) return [];
       return [

@@ -9,6 +9,7 @@ const ada: Account = {
   role: "user",
   active: true,
   passwordHash: "x",
+  passwordUntil: null,
   generation: 1,
   createdAt: "",
   lastLoginAt: null,

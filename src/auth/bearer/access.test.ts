@@ -19,6 +19,7 @@ const ada: Account = {
   role: "admin",
   active: true,
   passwordHash: null,
+  passwordUntil: null,
   generation: 3,
   createdAt: "2026-01-01T00:00:00.000Z",
   lastLoginAt: null,

@@ -84,6 +84,7 @@ function accountOf(id: number, username: string, active = true): Account {
     role: "user",
     active,
     passwordHash: null,
+    passwordUntil: null,
     generation: 1,
     createdAt,
     lastLoginAt: null,

@@ -11,6 +11,7 @@ const ada: Account = {
   role: "user",
   active: true,
   passwordHash: null,
+  passwordUntil: null,
   generation: 1,
   createdAt: "",
   lastLoginAt: null,
