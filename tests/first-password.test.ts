@@ -47,7 +47,7 @@ test("on a terminal the first password is shown, and no file is made", async (t)
   const folder = folderOf(t);
   const service = `'${process.execPath}' '${path.join(import.meta.dirname, "../src/cli/latchkey.ts")}'`;
   const args = process.platform === "linux" ? ["-qec", service, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", service];
-  const child = spawn("script", args, {
+  const child = spawn("/usr/bin/script", args, {
     cwd: folder,
     env: { ...process.env, LATCHKEY_PORT: "0", LATCHKEY_LOG: "silent" },
     stdio: ["pipe", "pipe", "inherit"],
