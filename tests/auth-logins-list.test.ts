@@ -260,3 +260,27 @@ test("a login ends the session that its browser had, and a failed one does not",
     [false, true, true],
   );
 });
+
+test("a login for cookies ends the tokens that its browser had, and no others", async (t) => {
+  const api = await serve(t);
+  const { email: username, password } = await api.user("Ann");
+  const login = async (headers: Headers = {}) => {
+    const reply = await api.post("/api/token/", { username, password, cookie: true }, headers);
+    assert.equal(reply.status, 200, reply.text);
+    return {
+      cookie: reply.headers
+        .getSetCookie()
+        .map((each) => each.split(";")[0]!)
+        .join("; "),
+    };
+  };
+  const [before, elsewhere] = [await login(), await login()];
+
+  const after = await login(before);
+  await login({ cookie: "refresh_token=nonsense" });
+
+  assert.deepEqual(
+    [await lives(api, before), await lives(api, elsewhere), await lives(api, after)],
+    [false, true, true],
+  );
+});

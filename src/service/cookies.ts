@@ -77,6 +77,11 @@ export function requireRefreshCookie(call: Call): string | null {
   return requireOneCookie(call, nameOf(refreshCookie, call));
 }
 
+/** The refresh token that a browser brings to a login, which must go on whatever else it brings; null where it is not one. */
+export function findRefreshCookie(call: Call): string | null {
+  return call.cookie(nameOf(refreshCookie, call)) ?? null;
+}
+
 interface TokenCookie {
   readonly name: string;
   /** Over TLS the name begins with it, and browsers hold what it promises (RFC 6265bis §4.1.3). */

@@ -15,7 +15,7 @@ import {
   type Reply,
   type TokenPair,
 } from "../index.ts";
-import { clearedTokenCookies, requireRefreshCookie, tokenCookies } from "./cookies.ts";
+import { clearedTokenCookies, findRefreshCookie, requireRefreshCookie, tokenCookies } from "./cookies.ts";
 import { loginFields, loginTypes, requireLogin, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
 import { objectSchema, textSchema, type Documentation } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
@@ -136,7 +136,11 @@ async function logIn(parts: Parts, exchange: Exchange): Promise<Reply> {
   };
   if (cookie) requireSameSite(exchange.call, exchange.service.sameSiteOrigins);
   const account = await requireLogin(parts, exchange, username, password);
-  return deliver(exchange, await parts.pairs.issue(account, exchange.call.now), cookie);
+  const { call } = exchange;
+  // The browser forgets the pair that it had, and with it the way to end that.
+  const before = cookie ? findRefreshCookie(call) : null;
+  if (before !== null) await parts.pairs.end(before, call.now);
+  return deliver(exchange, await parts.pairs.issue(account, call.now), cookie);
 }
 
 function deliver(exchange: Exchange, pair: TokenPair | FreshAccess, byCookie: boolean): Reply {
