@@ -20,7 +20,8 @@ const codes: Readonly<Record<RejectionCode, true>> = {
 
 /** What every member of an identity has to be. */
 const identityMembers: Readonly<Record<keyof Identity, (value: unknown) => boolean>> = {
-  id: (value) => Number.isSafeInteger(value) && (value as number) >= 1,
+  // 0 is nobody's: the command acts under it, and whoever else is no user of the service.
+  id: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   username: (value) => typeof value === "string" && value !== "",
   role: (value) => value === "user" || value === "admin",
   scheme: (value) => typeof value === "string" && value !== "",
