@@ -111,7 +111,7 @@ export { sessions, sessionsCollection, type Sessions, type SessionsOptions } fro
 export { token, type TokenOptions } from "./auth/token/token.ts";
 export { apiTokens, apiTokensCollection, type APITokens, type ListedToken } from "./auth/token/api-tokens.ts";
 export { namedKeys, namedKeysCollection, type ListedKey, type NamedKeys } from "./auth/token/named-keys.ts";
-export { bearer, bearerRefusal, type BearerOptions } from "./auth/bearer/bearer.ts";
+export { bearer, bearerRefusal, outsideBearer, type BearerOptions } from "./auth/bearer/bearer.ts";
 export { outsideIssuers, type OutsideIssuers, type OutsideIssuersOptions } from "./auth/bearer/issuers.ts";
 export {
   defineIssuers,

@@ -5,6 +5,7 @@ import type { Observer } from "../observation.ts";
 import { Problem, problem } from "../problem/problem.ts";
 import { explain, Witness, type Explanation } from "./explanation.ts";
 import type { Guessing } from "./guessing.ts";
+import { joinSchemes } from "./joining.ts";
 import { headersRead, placesOf, readPresented, type Presented } from "./presented.ts";
 import type { Carrier, Rejection, RejectionCode, Scheme, Verdict } from "./scheme.ts";
 import { requireChallenge, requireVerdict } from "./verdict.ts";
@@ -49,9 +50,9 @@ interface Refused {
 
 const nobody: Identified = { identity: null, ambient: false };
 
-/** Makes a set of schemes ready for requests. Throws where two of them have the same name or read the same place. */
+/** Makes a set of schemes ready for requests. Throws where two of them have the same name or read the same place, unless both are `shared`. */
 export function makeChain({ schemes: named, guessing, observe }: ChainOptions): Chain {
-  const schemes = named.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const schemes = joinSchemes(named).toSorted((one, other) => (one.name < other.name ? -1 : 1));
   requireDistinctNames(schemes);
   const places = placesOf(schemes);
   const vary = headersRead(places).join(", ");

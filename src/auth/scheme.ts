@@ -76,6 +76,13 @@ export interface Scheme {
    * checked for where they come from. Cookies, what a proxy says, Basic, Digest, Negotiate and NTLM always are, whatever stands here.
    */
   readonly ambient?: boolean;
+  /**
+   * Others of the same name may stand beside it and read the same places: parts of one scheme, as API tokens and named keys are both
+   * `Authorization: Token`. What one part calls `unknown` the next is asked for, and what no part knows is rejected.
+   */
+  readonly shared?: boolean;
+  /** Of a scheme in parts: whether the credential is this one's by its form alone, which is then asked and no other. */
+  recognizes?(credential: string): boolean;
   /** The challenge for `WWW-Authenticate`; null where there is none to offer. `rejection` is this scheme's own, where it rejected. */
   challenge?(call: Call, rejection: Rejection | null): string | null;
   /** What a caller without any credential is told, where this is the only scheme. */

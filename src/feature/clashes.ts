@@ -9,8 +9,16 @@ export interface NamedParts {
 
 /** What is there twice over all parts: one sentence each, with the features and the cure. */
 export function clashesOf(all: readonly NamedParts[]): readonly string[] {
+  // Schemes that are `shared` stand beside each other under one name, and beside no other.
+  const alone = new Set(
+    all.flatMap(({ parts: { schemes = [] } }) =>
+      schemes.filter(({ shared }) => shared !== true).map(({ name }) => name),
+    ),
+  );
   return [
-    ...twice(all, "scheme", ({ schemes = [] }) => schemes.map(({ name }) => name)),
+    ...twice(all, "scheme", ({ schemes = [] }) =>
+      schemes.filter(({ name, shared }) => shared !== true || alone.has(name)).map(({ name }) => name),
+    ),
     ...twice(all, "endpoint", ({ endpoints = [], mounts = [] }) =>
       [...endpoints, ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null }))].map(
         ({ method, path }) => `${method} ${shapeOf(path)}`,

@@ -118,6 +118,8 @@ const schemeMembers: Readonly<Record<keyof Scheme, Check>> = {
       ? null
       : 'it has to be a list of places like { in: "header", name: "X-Badge" }, in authorization, header, cookie or proxy',
   ambient: optional(aBoolean),
+  shared: optional(aBoolean),
+  recognizes: optional(aFunction),
   challenge: optional(aFunction),
   missingDetail: optional(text),
   rejectedAs: optional(oneOf(...rejectionCodes)),

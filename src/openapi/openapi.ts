@@ -1,3 +1,4 @@
+import { joinSchemes } from "../auth/joining.ts";
 import type { Scheme } from "../auth/scheme.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
@@ -41,8 +42,9 @@ export interface OpenAPIOptions {
 
 /** Describes a service as an OpenAPI 3.1 document. It says what the declarations say: nothing is written twice. */
 export function openapiDocument(options: OpenAPIOptions): Record<string, unknown> {
-  const { title, version, description, license, schemes = [], mounts = [], tags = {}, basePath = "" } = options;
+  const { title, version, description, license, mounts = [], tags = {}, basePath = "" } = options;
   const { serverURL = basePath === "" ? "/" : basePath } = options;
+  const schemes = joinSchemes(options.schemes ?? []);
   const formats = [json, xml, ...(options.formats ?? [])];
   const endpoints = [...placeMounts(mounts).flatMap(endpointsOf), ...(options.endpoints ?? [])];
   const takeName = uniqueNames(Object.keys(standardSchemas));

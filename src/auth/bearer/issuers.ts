@@ -20,6 +20,8 @@ export interface OutsideIssuersOptions {
 
 /** Says who comes with a token of an issuer elsewhere. */
 export interface OutsideIssuers {
+  /** Whether the token says that it comes from one of these issuers. */
+  recognizes(token: string): boolean;
   /**
    * Who the token stands for; null where it does not say that it comes from one of these issuers. Answered without
    * waiting where it was verified before and the store can. Throws 503 where there are no keys to go by. `now` in milliseconds.
@@ -68,10 +70,14 @@ export function outsideIssuers({
   const memory = new Map<string, Genuine>();
 
   /** What the token says itself chooses whom to ask, and nothing more. */
+  function findTrusted(unverified: UnverifiedJWT | null): Trusted | undefined {
+    const iss = unverified?.claims["iss"];
+    return typeof iss === "string" ? byName.get(iss) : undefined;
+  }
+
   function verifyNew(token: string, now: number): Eventually<Verdict> | null {
     const unverified = readUnverified(token);
-    const iss = unverified?.claims["iss"];
-    const trusted = typeof iss === "string" ? byName.get(iss) : undefined;
+    const trusted = findTrusted(unverified);
     return unverified === null || trusted === undefined ? null : verifyOf(trusted, token, unverified, now);
   }
 
@@ -103,6 +109,7 @@ export function outsideIssuers({
   }
 
   return {
+    recognizes: (token) => memory.has(token) || findTrusted(readUnverified(token)) !== undefined,
     verify(token, now) {
       const known = memory.get(token);
       if (known === undefined) return verifyNew(token, now);

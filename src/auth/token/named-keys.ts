@@ -59,8 +59,7 @@ export type CheckedKey =
       readonly scopes: readonly string[] | null;
       /** In milliseconds since the epoch; null: does not expire. */
       readonly expiresAt: number | null;
-      /** Null: the user's API token, and no key. */
-      readonly keyId: string | null;
+      readonly keyId: string;
     }
   | { readonly kind: "expired" | "revoked" | "unknown" | "forged" };
 
