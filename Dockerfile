@@ -1,5 +1,7 @@
-# The Node of package.json. The image has the libraries that its binary needs.
-FROM node:26.10.0-slim AS build
+# The Node of package.json. The image has the libraries that its binary needs. A digest pins what a tag may be moved away from:
+# docker build --build-arg NODE_IMAGE=node:26.10.0-slim@sha256:… (docs/operation.md).
+ARG NODE_IMAGE=node:26.10.0-slim
+FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
@@ -9,7 +11,7 @@ RUN node tools/build.ts
 # Nothing of the build is needed any more.
 RUN npm ci --ignore-scripts --omit=dev
 
-FROM node:26.10.0-slim
+FROM ${NODE_IMAGE}
 # A config file goes to /app too: there, `import … from "latchkey"` finds the package itself.
 WORKDIR /app
 COPY --from=build /build/node_modules node_modules

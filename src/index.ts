@@ -153,8 +153,15 @@ export { postgresStore, type PostgresStoreOptions } from "./store/postgres/postg
 export { sqliteStore, type SQLiteStoreOptions } from "./store/sqlite/sqlite.ts";
 export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "./store/copy.ts";
 export type { Content, StoreSource, StoreTarget } from "./store/copy.ts";
-export { checkPostgres, postgresSource, postgresTarget } from "./store/postgres/on-demand.ts";
-export { backupSQLite, checkSQLite, restoreSQLite, sqliteSource, sqliteTarget } from "./store/sqlite/on-demand.ts";
+export { checkPostgres, postgresCollections, postgresSource, postgresTarget } from "./store/postgres/on-demand.ts";
+export {
+  backupSQLite,
+  checkSQLite,
+  restoreSQLite,
+  sqliteCollections,
+  sqliteSource,
+  sqliteTarget,
+} from "./store/sqlite/on-demand.ts";
 
 export { catalogue, type CatalogueEntry, type ProblemCode } from "./problem/catalogue.ts";
 export { Problem, problem, type Issue, type ProblemOptions } from "./problem/problem.ts";

@@ -26,14 +26,16 @@ interface Compose {
 }
 
 interface ComposeService {
-  readonly environment: Readonly<Record<string, string>>;
+  readonly build?: { readonly args: Readonly<Record<string, string>> };
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly secrets: readonly string[];
   readonly volumes: readonly string[];
   readonly ports?: readonly string[];
   readonly read_only: string;
   readonly cap_drop: readonly string[];
   readonly security_opt: readonly string[];
-  readonly healthcheck: { readonly test: readonly string[] };
+  readonly healthcheck?: { readonly test: readonly string[] };
 }
 
 type YAML = string | readonly string[] | { readonly [key: string]: YAML };
@@ -97,8 +99,12 @@ function requireSettings(settings: Readonly<Record<string, string>>): void {
 
 test("the image runs the Node of package.json, as nobody in particular, and takes signals itself", () => {
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  const node = `node:${own.devDependencies.node}-slim`;
 
-  assert.deepEqual(images, Array(2).fill(`node:${own.devDependencies.node}-slim`));
+  assert.match(dockerfile, new RegExp(`^ARG NODE_IMAGE=${node}$`, "m"));
+  assert.deepEqual(images, Array(2).fill("${NODE_IMAGE}"));
+  for (const { build } of [compose.services["latchkey"]!, compose.services["migrate"]!])
+    assert.equal(withDefaults(build!.args["NODE_IMAGE"]!), node);
   assert.match(dockerfile, /^USER [1-9]\d*:[1-9]\d*$/m);
   const entrypoint = /^ENTRYPOINT (.+)$/m.exec(dockerfile)![1]!;
   assert.deepEqual(JSON.parse(entrypoint), ["node", path.posix.join("/app", own.bin.latchkey)]);
@@ -121,18 +127,21 @@ test("what the image is built from is there and is sent, and nothing secret is",
 });
 
 test("compose.yaml has the settings of today, and no secret", () => {
-  const { latchkey, postgres } = compose.services;
+  const { latchkey, migrate } = compose.services;
 
-  requireSettings(latchkey!.environment);
-  for (const { environment } of Object.values(compose.services)) {
+  requireSettings(latchkey!.environment!);
+  requireSettings(migrate!.environment!);
+  for (const { environment = {} } of Object.values(compose.services)) {
     for (const [name, value] of Object.entries(environment)) {
       if (/PASSWORD|SECRET|TOKEN/.test(name)) assert.match(`${name}=${value}`, /_FILE=\/run\/secrets\/\w+$/);
     }
   }
   assert.doesNotMatch(read("compose.yaml"), /:\/\/[^/\s]*:[^/\s]*@/);
-  for (const name of [...latchkey!.secrets, ...postgres!.secrets]) {
+  for (const name of Object.values(compose.services).flatMap(({ secrets }) => secrets))
     assert.equal(compose.secrets[name]?.file, `./secrets/${name}`);
-  }
+  const made = read("docs/operation.md");
+  for (const name of Object.keys(compose.secrets))
+    assert.match(made, new RegExp(`(?:secrets/| )${name}\\b`), `docs/operation.md makes ${name}`);
   assert.match(read(".gitignore"), /^secrets\/$/m);
 });
 
@@ -141,35 +150,65 @@ test("its services can write to nothing but their data, gain no rights, and are 
     assert.equal(service.read_only, "true", name);
     assert.deepEqual(service.cap_drop, ["ALL"], name);
     assert.deepEqual(service.security_opt, ["no-new-privileges:true"], name);
-    assert.equal(service.healthcheck.test[0], "CMD", name);
+    // What ends by itself is waited for.
+    const waited = Object.values(compose.services).map(({ depends_on }) => depends_on?.[name]?.condition);
+    if (!waited.includes("service_completed_successfully")) assert.equal(service.healthcheck?.test[0], "CMD", name);
     for (const port of service.ports ?? []) assert.match(port, /^127\.0\.0\.1:/, name);
   }
 });
 
-test("its config file reads the password of the database from the secret, whatever is in it", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-compose-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const mounted = compose.services["latchkey"]!.volumes.find((each) => each.includes("latchkey.config.ts"))!;
-  const [source = "", target] = mounted.split(":");
-  const password = path.join(folder, "postgres_password");
-  writeFileSync(password, "p@ss/w:rd?#%\n");
-  const text = read(source);
-  assert.ok(text.includes('"/run/secrets/postgres_password"'));
-  const copy = path.join(folder, path.basename(source));
-  writeFileSync(copy, text.replace('"/run/secrets/postgres_password"', JSON.stringify(password)));
-
-  const config = ((await import(pathToFileURL(copy).href)) as { default: object }).default;
-  const { database } = readSettings(
-    { LATCHKEY_DATABASE: "", LATCHKEY_SECRET: "of thirty-two characters or more" },
-    config,
+test("who serves has no password but the lesser role's, who migrates none but the owner's, and the superuser's is for making both", () => {
+  const passwords = Object.fromEntries(
+    Object.entries(compose.services).map(([name, { secrets }]) => [
+      name,
+      secrets.filter((each) => each !== "latchkey_secret"),
+    ]),
   );
 
-  assert.equal(target, "/app/latchkey.config.ts");
-  assert.equal(database.kind, "postgres");
-  const url = new URL(database.kind === "postgres" ? database.url.reveal().toString() : "");
-  assert.equal(decodeURIComponent(url.password), "p@ss/w:rd?#%");
-  assert.ok(url.hostname in compose.services);
+  assert.deepEqual(passwords, {
+    latchkey: ["postgres_service_password", "admin_password"],
+    migrate: ["postgres_owner_password"],
+    roles: ["postgres_password", "postgres_owner_password", "postgres_service_password"],
+    postgres: ["postgres_password"],
+  });
+  const script = read("deploy/postgres-roles.sql");
+  for (const [file] of script.matchAll(/\/run\/secrets\/\w+/g))
+    assert.ok(compose.services["roles"]!.secrets.includes(path.basename(file)), file);
 });
+
+for (const [service, role] of [
+  ["latchkey", "latchkey_service"],
+  ["migrate", "latchkey_owner"],
+] as const)
+  test(`the config file of ${service} reads its password of the database from the secret, whatever is in it`, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-compose-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const { volumes, secrets } = compose.services[service]!;
+    const mounted = volumes.find((each) => each.includes("latchkey.config.ts"))!;
+    const [source = "", target] = mounted.split(":");
+    for (const secret of secrets) writeFileSync(path.join(folder, secret), `p@ss/w:rd?#% of ${secret}\n`);
+    const text = read(source);
+    assert.ok(text.includes("`/run/secrets/${name}`"));
+    const copy = path.join(folder, path.basename(source));
+    writeFileSync(copy, text.replace("`/run/secrets/${name}`", `\`${folder}/\${name}\``));
+
+    const config = ((await import(pathToFileURL(copy).href)) as { default: object }).default;
+    const { database, adminPassword } = readSettings(
+      { LATCHKEY_DATABASE: "", LATCHKEY_SECRET: "of thirty-two characters or more" },
+      config,
+    );
+
+    assert.equal(target, "/app/latchkey.config.ts");
+    assert.equal(database.kind, "postgres");
+    const url = new URL(database.kind === "postgres" ? database.url.reveal().toString() : "");
+    assert.equal(url.username, role);
+    assert.equal(
+      decodeURIComponent(url.password),
+      `p@ss/w:rd?#% of ${secrets.find((each) => each.startsWith("postgres_"))}`,
+    );
+    assert.equal(adminPassword === null, service === "migrate");
+    assert.ok(url.hostname in compose.services);
+  });
 
 test("the systemd unit starts the command with settings that exist, and leaves wrong ones alone", () => {
   requireSettings(environmentOf(unit));

@@ -34,7 +34,12 @@ test("a start that cannot succeed ends with 78, the cause and the cure, shows no
     ["wrong URL", "postgres://ann:hunter2@:5432/x", 78, /LATCHKEY_DATABASE.*Write sqlite:PATH/s],
     ["wrong password", withParts(made, { password: "hunter2" }), 78, /authentication failed.*right user and password/s],
     ["missing database", withParts(made, { pathname: "/nowhere" }), 78, /does not exist.*CREATE DATABASE/s],
-    ["missing rights", withParts(empty, { username: role, password: "guest" }), 78, /permission denied.*GRANT CREATE/s],
+    [
+      "missing rights",
+      withParts(empty, { username: role, password: "guest" }),
+      78,
+      /permission denied.*`latchkey db migrate`/s,
+    ],
     ["newer schema", newer, 78, /schema version 99.*Run the newer program/s],
     ["old server", await oldServer(t), 78, /PostgreSQL 13.*14 or newer.*pg_upgrade/s],
     ["replica wanted", `${made}?target_session_attrs=standby`, 78, /target_session_attrs=read-write/],

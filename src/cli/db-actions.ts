@@ -10,6 +10,7 @@ import {
   secretBeside,
   type Restored,
 } from "../service/databases.ts";
+import { migrateDatabase } from "../service/migrate.ts";
 import { requireLastingStore } from "../service/operator.ts";
 import { ConfigError } from "../service/settings-error.ts";
 import { readEach, type Readings } from "../service/settings-reading.ts";
@@ -126,6 +127,21 @@ export async function check({ json = false }: Output): Promise<void> {
     const damage = problems.length === 0 ? "no damage was found" : `damaged:\n${problems.join("\n")}`;
     show(false, null, `Schema version ${version}; ${damage}.`);
   }
+}
+
+/** `latchkey db migrate` */
+export async function migrate({ json = false }: Output): Promise<void> {
+  const config = (await loadConfigFile(process.cwd())) ?? {};
+  const { database } = await readDatabase();
+  requireLastingStore(database.value, true);
+  const { made, changed } = await told(migrateDatabase(database.value, config));
+  const lines = [
+    ...(made.length === 0 ? [] : [`Made: ${made.join(", ")}.`]),
+    ...changed.map(({ table, columns }) =>
+      columns.length === 0 ? `Changed: ${table}.` : `Changed: ${table} (${columns.join(", ")}).`,
+    ),
+  ];
+  show(json, { made, changed }, lines.length === 0 ? "All tables are as they have to be." : lines.join("\n"));
 }
 
 /** What says where the database is. The rest of the settings may be as it is: a restore needs no secret, and makes none. */

@@ -25,6 +25,10 @@ export function addDatabaseCommands(db: Command): void {
     .option("--revoke-all", "end API tokens and named keys too")
     .option("--json", "answer in JSON")
     .action(async (file: string, options: RestoreCommandOptions) => (await actions()).restore(file, options));
+  db.command("migrate")
+    .description("make the tables that are missing, and change those of an older version, as far as nothing is lost")
+    .option("--json", "answer in JSON")
+    .action(async (options: object) => (await actions()).migrate(options));
   db.command("check")
     .description("look for damage in the database, and tell what it holds")
     .option("--json", "answer in JSON")

@@ -54,7 +54,10 @@ export function openingError(error: unknown, address: Address): unknown {
   if (found === "3D000")
     return setup("Make the database (CREATE DATABASE … ENCODING 'UTF8';) or name one that is there.");
   if (found === state.privilege)
-    return setup("Let the user make tables: GRANT CREATE ON SCHEMA public TO …; or make it the owner of the database.");
+    return setup(
+      "Tables are missing or of another version, and this user may not make them: run `latchkey db migrate` as the one who owns them, or let it own an empty database. " +
+        "A user who only serves needs SELECT, INSERT, UPDATE and DELETE on all tables, and USAGE, SELECT and UPDATE on all sequences.",
+    );
   if (found === state.readOnly)
     return setup("The tables are not there yet and this server does not write: name the primary.");
   if (isServerError(error)) return /^(08|53|57|58)/.test(error.code) ? unavailable(error) : error;

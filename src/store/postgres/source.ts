@@ -49,6 +49,18 @@ export async function checkDatabase(url: Secret): Promise<Checked> {
   }
 }
 
+/** What the tables of a database were declared as; null where there are none of a Latchkey. */
+export async function findCollections(url: Secret): Promise<readonly Collection[] | null> {
+  const { session, told, close } = await connectWhole(url);
+  try {
+    return (await hasTables(session)) ? await rememberedIn(session) : null;
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await close();
+  }
+}
+
 async function contentIn(session: Session): Promise<Content> {
   return contentOf(postgresSchema, await rememberedIn(session), sendTo(session));
 }

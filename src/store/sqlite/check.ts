@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CopyError, countRows, type Checked } from "../copy.ts";
+import type { Collection } from "../store.ts";
 import { openingError, requireFile, versionOf } from "./alone.ts";
 import { connectReadOnly, prepare } from "./connection.ts";
-import { contentIn } from "./content.ts";
+import { contentIn, rememberedIn } from "./content.ts";
 
 /** How many problems are told of at most. */
 const most = 20;
@@ -18,6 +20,20 @@ export async function checkFile(path: string): Promise<Checked> {
     const problems = problemsIn(database);
     const tables = problems.length > 0 ? [] : await countRows(contentIn(database));
     return { version, tables, problems };
+  } catch (error) {
+    throw openingError(error, path);
+  } finally {
+    database.close();
+  }
+}
+
+/** What the tables of a file were declared as; null where there is no file. */
+export function findCollections(path: string): readonly Collection[] | null {
+  if (!existsSync(path)) return null;
+  const database = connectReadOnly(path);
+  try {
+    versionOf(database, path);
+    return rememberedIn(database);
   } catch (error) {
     throw openingError(error, path);
   } finally {

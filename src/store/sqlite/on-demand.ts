@@ -1,4 +1,5 @@
 import type { Checked, StoreSource, StoreTarget } from "../copy.ts";
+import type { Collection } from "../store.ts";
 import type { TellPages } from "./backup.ts";
 import type { Restoring } from "./restore.ts";
 
@@ -27,4 +28,9 @@ export async function backupSQLite(path: string, to: string, replace: boolean, t
 /** Begins to put a backup in the place of a SQLite file. */
 export async function restoreSQLite(file: string, place: string, tell: TellPages): Promise<Restoring> {
   return (await import("./restore.ts")).beginRestore(file, place, tell);
+}
+
+/** What the tables of a SQLite file were declared as; null where there is no file. */
+export async function sqliteCollections(path: string): Promise<readonly Collection[] | null> {
+  return (await import("./check.ts")).findCollections(path);
 }
