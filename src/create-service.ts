@@ -28,7 +28,7 @@ import { makeRoutes, type Route } from "./http/routes.ts";
 import type { Answer } from "./http/writing.ts";
 import type { Observer } from "./observation.ts";
 import { printFaults } from "./ops/print-faults.ts";
-import type { Collection, Store } from "./store/store.ts";
+import { readerOf, type Collection, type Store } from "./store/store.ts";
 
 /** What a service is made of. */
 export interface ServiceOptions {
@@ -120,6 +120,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const core: RoutedService = {
     find: routes.find,
     store,
+    reader: readerOf(store),
     chain: makeChain({ schemes: facts.schemes, guessing, observe }),
     basePath,
     compression: options.compression ?? true,

@@ -34,11 +34,11 @@ export {
 } from "./http/mount/mount.ts";
 export { requireDraft, type Target } from "./http/mount/drafting.ts";
 export { repeatCountsCollection } from "./http/mount/idempotency.ts";
-export { update as updateRecord } from "./http/mount/changing.ts";
-export { read as readRecord } from "./http/mount/reading.ts";
+export { readRecord, updateRecord } from "./http/mount/endpoints.ts";
 export { declarationMistakes, type Declared } from "./http/declared.ts";
 export { defineEndpoint, type Endpoint, type EndpointDocumentation } from "./http/endpoint.ts";
-export { invalid, type EndpointFacts, type Method, type Exchange, type ReceivedBody } from "./http/exchange.ts";
+export { invalid, type Context } from "./http/exchange.ts";
+export type { EndpointFacts, Method, ReceivedBody, Refusal } from "./http/facts.ts";
 export { Call, type Arrival, type Body, type Cacheability, type Client, type Reply } from "./http/call.ts";
 export type { Answer } from "./http/writing.ts";
 export { formType } from "./http/formats/form.ts";

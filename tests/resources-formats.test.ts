@@ -120,9 +120,9 @@ test("a field called format is filtered by its full name", async (t) => {
     access: "open",
     query: "read",
     produces: "text/plain",
-    handle: (exchange) => ({
+    handle: (context) => ({
       status: 200,
-      body: { kind: "raw", type: "text/plain", content: JSON.stringify(exchange.parameters()) },
+      body: { kind: "raw", type: "text/plain", content: JSON.stringify(context.parameters()) },
     }),
   });
   const api = await serve(t, { config: { mounts: [mount(files, { permission: anyone })], endpoints: [ownFormat] } });

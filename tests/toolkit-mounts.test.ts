@@ -271,8 +271,8 @@ test("what a hook or the path gives counts for a permission that narrows", async
       mount(shops, { permission: { read: anyone, create: anyone } }),
       mount(drafts, {
         permission: allOf(owner("author_id"), inFirstShop),
-        beforeWrite: ({ exchange, current }) =>
-          current === null ? { values: { author_id: exchange.identity!.id } } : {},
+        beforeWrite: ({ context, current }) =>
+          current === null ? { values: { author_id: context.identity!.id } } : {},
       }),
     ],
   });

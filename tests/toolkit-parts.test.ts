@@ -49,7 +49,7 @@ const echo = defineEndpoint({
   path: "/echo/{word:text}/{id}",
   access: anyone,
   query: "read",
-  handle: (exchange) => say([exchange.params, exchange.parameters(), exchange.identity?.username ?? null]),
+  handle: (context) => say([context.params, context.parameters(), context.identity?.username ?? null]),
 });
 
 test("endpoints of one's own read texts and ids of the path, and a query or none", async (t) => {
@@ -61,7 +61,7 @@ test("endpoints of one's own read texts and ids of the path, and a query or none
       path: "/ignoring/",
       access: "open",
       query: "ignored",
-      handle: (exchange) => say(exchange.identity),
+      handle: (context) => say(context.identity),
     }),
     defineEndpoint({
       method: "POST",

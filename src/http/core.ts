@@ -1,6 +1,6 @@
 import type { Chain } from "../auth/chain.ts";
 import type { Observer } from "../observation.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, StoreReader } from "../store/store.ts";
 import type { CallContext } from "./call.ts";
 import type { Cursors } from "./cursors.ts";
 import type { Format } from "./formats/format.ts";
@@ -13,6 +13,8 @@ export type ScopesAllow = (scopes: readonly string[], method: string) => boolean
 export interface ServiceCore {
   readonly chain: Chain;
   readonly store: Store;
+  /** Its reading half, for handlers and hooks. */
+  readonly reader: StoreReader;
   readonly cursors: Cursors;
   /** Makes the fingerprints of requests that can be repeated: a body may hold a password, and a plain digest of it could be guessed. */
   readonly fingerprintKey: Uint8Array;

@@ -2,7 +2,8 @@ import type { Eventually } from "../eventually.ts";
 import type { ProblemCode } from "../problem/catalogue.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { Reply } from "./call.ts";
-import type { EndpointFacts, Exchange } from "./exchange.ts";
+import type { Context } from "./exchange.ts";
+import type { EndpointFacts } from "./facts.ts";
 
 /** One method at one path. Resources are mounted as endpoints; whatever is no resource is written as one. */
 export interface Endpoint extends EndpointFacts {
@@ -11,10 +12,10 @@ export interface Endpoint extends EndpointFacts {
   /** For the API's documentation. */
   readonly documentation?: EndpointDocumentation;
   /** Ends the request before its format, its type and its body are looked at: where a call from another site must not even begin. */
-  guard?(exchange: Exchange): void;
+  guard?(context: Context): void;
   /** Ends the request where what its path names is not there. It is asked only where preconditions are weighed, which come after that. */
-  target?(exchange: Exchange): Eventually<unknown>;
-  handle(exchange: Exchange): Eventually<Reply>;
+  target?(context: Context): Eventually<unknown>;
+  handle(context: Context): Eventually<Reply>;
 }
 
 /** The shape of a body: a declaration, whose fields say it, or a JSON Schema. */

@@ -1,88 +1,27 @@
 import type { Identified } from "../auth/chain.ts";
+import { requireSameSite } from "../auth/cross-site.ts";
 import { parsePrefer } from "../headers/prefer.ts";
 import { parseQuery } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
-import type { Action, Permission, PermissionRequest } from "../permission/permission.ts";
-import { problem, type Issue, type Problem } from "../problem/problem.ts";
-import type { Collection, Where } from "../store/store.ts";
+import type { Action, PermissionRequest } from "../permission/permission.ts";
+import { problem, type Issue } from "../problem/problem.ts";
+import type { Outcome, StoreReader, Transaction, Where } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import type { ServiceCore } from "./core.ts";
+import type { MountedFacts, ReceivedBody, Refusal } from "./facts.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
 import type { Hold } from "./held-bodies.ts";
 
-/** A body that was read. */
-export interface ReceivedBody {
-  readonly value: unknown;
-  /** It came as XML or as a form: every leaf is text. */
-  readonly leavesAreText: boolean;
-  /** The name of the root element, where it came as XML. */
-  readonly element: string | null;
-  /** Its media type, without parameters. */
-  readonly mediaType: string;
-  /** As it arrived. */
-  readonly bytes: Uint8Array;
-}
-
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** What is true of an endpoint; what is checked, read and sent follows from it. */
-export interface EndpointFacts {
-  readonly method: Method;
-  /** What permissions are asked about; `call` where it is left out. */
-  readonly action?: Action;
-  /** Who may. `open`: credentials are not even looked at, so that a stale one cannot lock anyone out. */
-  readonly access: Permission | "open";
-  /**
-   * `told`: neither a wrong credential nor the permission ends the request; the handler finds in `refusal` why the caller is nobody. For what
-   * answers everybody and shows nothing but the caller's own.
-   */
-  readonly refusals?: "told";
-  /** Query parameters: none are known where it is left out, `read` by the handler, or `ignored`. */
-  readonly query?: "read" | "ignored";
-  /** The media types of bodies that it reads; left out, a body is not looked at. */
-  readonly consumes?: readonly string[];
-  /** Where `consumes` names forms, none that a browser sends: any site can make one send a form. */
-  readonly refusesBrowserForms?: boolean;
-  /** The media types, besides those of the formats, that a caller may ask for because it is sent elsewhere: a form of a page is answered with a redirect. */
-  readonly redirectsFor?: readonly string[];
-  /** It takes a password or gives a credential: from another host only over TLS, unless the service allows cleartext. */
-  readonly logsIn?: boolean;
-  /** Its handler stores the outcome under an `Idempotency-Key`; left out, the header is refused on POST and PATCH, and never ignored. */
-  readonly repeatable?: boolean;
-  /** A body may be left out. */
-  readonly bodyOptional?: boolean;
-  /** The largest body, in bytes, where it is less than the 1 MiB of every endpoint. */
-  readonly maxBodyBytes?: number;
-  /**
-   * Who weighs `If-Match` and `If-None-Match` of a call that may change something. Left out, they are weighed before the handler is
-   * asked, against something that is there and has no tag: `If-Match: *` holds, `If-None-Match: *` does not, and no tag is known.
-   */
-  readonly preconditions?: "weighed by the handler";
-  /** The media type of an answer that is not negotiated. */
-  readonly produces?: string;
-}
-
-/** What is true of an endpoint of a mounted resource besides. */
-export interface MountedFacts extends EndpointFacts {
-  /** The rows that its handler narrows as the permission says. */
-  readonly rows?: Collection;
-}
-
-/** Why a caller is nobody at an endpoint that tells it and answers all the same. */
-export interface Refusal {
-  readonly problem: Problem;
-  /** The cookies that were refused, by their names without a prefix: the caller is better off without them. */
-  readonly cookies: readonly string[];
-}
-
 const NONE: readonly string[] = [];
 
-/** One request on its way: the call and what the steps have found out about it so far. */
+/** One request on its way: the call and what the steps have found out about it so far. It stays in this room; others are given its `context`. */
 export class Exchange implements PermissionRequest {
   readonly service: ServiceCore;
   readonly call: Call;
   readonly endpoint: MountedFacts;
   readonly params: Readonly<Record<string, number | string>>;
+  /** What handlers, hooks and permissions are given of it. */
+  readonly context: Context;
   /** Whether anyone looked at the identity: the answer is then for this caller alone. */
   identityWasRead = false;
   /** Why the caller was taken for nobody, where that is told. */
@@ -110,6 +49,7 @@ export class Exchange implements PermissionRequest {
     this.endpoint = endpoint;
     this.params = params;
     this.format = service.formats[0]!;
+    this.context = new Context(this);
   }
 
   get action(): Action {
@@ -171,6 +111,110 @@ export class Exchange implements PermissionRequest {
   id(name = "id"): number {
     return this.params[name] as number;
   }
+}
+
+/** Only this room looks behind a context: whoever writes a handler has no way to the service's keys and counters. */
+let lookBehind: (context: Context) => Exchange;
+
+/**
+ * One request, as far as handlers, hooks and permissions may know of it: what was called, who calls, what the store holds. It is good
+ * until the request is answered.
+ */
+export class Context implements PermissionRequest {
+  readonly #exchange: Exchange;
+
+  static {
+    lookBehind = (context) => context.#exchange;
+  }
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** The request as it arrived: its header fields, cookies, client address, time and id. */
+  get call(): Call {
+    return this.#exchange.call;
+  }
+
+  /** When the request arrived, in milliseconds since the epoch. */
+  get now(): number {
+    return this.#exchange.call.now;
+  }
+
+  /** What permissions are asked about; `call` at an endpoint of one's own. */
+  get action(): Action {
+    return this.#exchange.action;
+  }
+
+  /** The parameters of the path: `{name}` is a number, `{name:text}` a text. */
+  get params(): Readonly<Record<string, number | string>> {
+    return this.#exchange.params;
+  }
+
+  /** A parameter of the path that is an id. */
+  id(name = "id"): number {
+    return this.#exchange.id(name);
+  }
+
+  /** The query, in order, without what chose the format of the answer. */
+  parameters(): readonly (readonly [name: string, value: string])[] {
+    return this.#exchange.parameters();
+  }
+
+  /** What was sent, where the endpoint reads a body; null where there was none. */
+  get body(): ReceivedBody | null {
+    return this.#exchange.body;
+  }
+
+  /** Who is calling; null where nobody showed who they are. An answer for which this was read is kept by no shared cache. */
+  get identity(): Identity | null {
+    return this.#exchange.identity;
+  }
+
+  /** The caller. Ends the request with 401, or 403, where nobody showed who they are. */
+  requireIdentity(): Identity {
+    return this.#exchange.requireIdentity();
+  }
+
+  /** Why the caller was taken for nobody, at an endpoint with `refusals: "told"`; else null. */
+  get refusal(): Refusal | null {
+    return this.#exchange.refusal;
+  }
+
+  /** Ends the request with 403 `cross_site` where a page of another site made a browser send it (for endpoints that read or set a cookie). */
+  requireSameSite(): void {
+    requireSameSite(this.#exchange.call, this.#exchange.service.sameSiteOrigins);
+  }
+
+  /** What the store holds. */
+  get store(): StoreReader {
+    return this.#exchange.service.reader;
+  }
+
+  /** Writes all changes or none. Hooks give their changes back instead, so that they are written together with the record. */
+  write(transaction: Transaction): Promise<Outcome> {
+    return this.#exchange.service.store.write(transaction);
+  }
+
+  /** What the caller prefers (RFC 7240), by name; null: nothing. */
+  get preferences(): ReadonlyMap<string, string> | null {
+    return this.#exchange.preferences;
+  }
+
+  /** Says that a preference is followed: `count=exact`. It stands in the answer's `Preference-Applied`. */
+  follow(preference: string): void {
+    this.#exchange.follow(preference);
+  }
+
+  /** The address of a path of this service (`/users`), as callers ask for it. */
+  at(path: string): string {
+    return this.#exchange.at(path);
+  }
+}
+
+/** What stands behind a context. For this room alone. */
+export function exchangeOf(context: Context): Exchange {
+  return lookBehind(context);
 }
 
 /** Ends a request whose fields are wrong. */

@@ -1,7 +1,7 @@
 import { formatLink } from "../headers/link.ts";
 import { readPageRequest } from "../resource/query.ts";
 import type { Value } from "../store/store.ts";
-import { invalid, type Exchange } from "./exchange.ts";
+import { exchangeOf, invalid, type Context } from "./exchange.ts";
 
 /** A part of a list, as it is asked for. */
 export interface PageQuery {
@@ -25,7 +25,8 @@ export interface ReadPage<T> {
 }
 
 /** A page of a list that is no mounted resource's: `?limit=` and `?cursor=`, and links to the pages around it while they exist. */
-export async function readPage<T>(exchange: Exchange, { read, placeOf }: Listing<T>): Promise<ReadPage<T>> {
+export async function readPage<T>(context: Context, { read, placeOf }: Listing<T>): Promise<ReadPage<T>> {
+  const exchange = exchangeOf(context);
   const { call, service } = exchange;
   const request = readPageRequest(exchange.parameters());
   if ("issues" in request) throw invalid(request.issues);

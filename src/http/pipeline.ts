@@ -11,7 +11,7 @@ import { hasPreconditions, requirePreconditionsHold } from "./conditional.ts";
 import type { ServiceCore } from "./core.ts";
 import { addCors, answerOptions } from "./cors.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { Exchange, invalid } from "./exchange.ts";
+import { Exchange, exchangeOf, invalid, type Context } from "./exchange.ts";
 import { addExplanation, findWitness } from "./explaining.ts";
 import { readAccept, requireAccept } from "./formats/asked.ts";
 import type { Format } from "./formats/format.ts";
@@ -88,7 +88,7 @@ class Way {
   }
 
   #serve(exchange: Exchange, endpoint: Endpoint): Eventually<Answer> {
-    endpoint.guard?.(exchange);
+    endpoint.guard?.(exchange.context);
     exchange.format = requireFormat(exchange);
     if (endpoint.consumes === undefined) {
       requireKnownQuery(exchange);
@@ -120,10 +120,10 @@ class Way {
 function handle(exchange: Exchange, endpoint: Endpoint): Eventually<Reply> {
   const { call } = exchange;
   const isWeighed = !isUnsafe(call.method) || endpoint.preconditions !== undefined || !hasPreconditions(call);
-  if (isWeighed) return endpoint.handle(exchange);
-  return after(endpoint.target?.(exchange), () => {
+  if (isWeighed) return endpoint.handle(exchange.context);
+  return after(endpoint.target?.(exchange.context), () => {
     requirePreconditionsHold(call, []);
-    return endpoint.handle(exchange);
+    return endpoint.handle(exchange.context);
   });
 }
 
@@ -132,7 +132,7 @@ function requireFormat(exchange: Exchange): Format {
   const { formats } = service;
   // What is a type of its own (a page, a key set) is sent as it is: Accept may be disregarded (RFC 9110 §12.4.1).
   if (endpoint.produces !== undefined) return formats[0]!;
-  if (prefersRedirect(exchange)) return formats[0]!;
+  if (prefersRedirect(exchange.context)) return formats[0]!;
   const accept = endpoint.query === "ignored" ? readAccept(call, formats) : requireAccept(call, formats);
   let format = negotiate(accept, formats);
   if (format?.shows === "lists" && action !== "list")
@@ -145,7 +145,12 @@ function requireFormat(exchange: Exchange): Format {
 }
 
 /** The caller prefers a type that it would have to be sent elsewhere for. */
-export function prefersRedirect({ service, call, endpoint: { redirectsFor } }: Exchange): boolean {
+export function prefersRedirect(context: Context): boolean {
+  const {
+    service,
+    call,
+    endpoint: { redirectsFor },
+  } = exchangeOf(context);
   return redirectsFor !== undefined && prefers(call.list("accept"), redirectsFor, service.formats);
 }
 
@@ -154,7 +159,7 @@ function requirePermission(exchange: Exchange): void {
   const { access } = exchange.endpoint;
   if (access === "open") return;
   requireWithinScopes(exchange);
-  const decision = decideOn(access, exchange, exchange.endpoint.rows ?? null);
+  const decision = decideOn(access, exchange.context, exchange.endpoint.rows ?? null);
   if (decision === "allow") return;
   if (decision !== "deny") {
     exchange.only = decision.only;

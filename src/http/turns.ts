@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { ReceivedBody } from "./exchange.ts";
+import type { ReceivedBody } from "./facts.ts";
 
 /** Reading, checking and writing so much take milliseconds each; what is smaller is not worth a turn. */
 const LARGE_BYTES = 64 * 1024;

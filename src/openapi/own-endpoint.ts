@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointDocumentation, ResponseDocumentation, Shape } from "../http/endpoint.ts";
-import type { Method } from "../http/exchange.ts";
+import type { Method } from "../http/facts.ts";
 import type { Format } from "../http/formats/format.ts";
 import type { Resource } from "../resource/resource.ts";
 import { answerHeaders } from "./headers.ts";

@@ -16,7 +16,7 @@ import {
   type Account,
   type Change,
   type Endpoint,
-  type Exchange,
+  type Context,
   type MountInPlace,
   type Prepared,
   type StoredRecord,
@@ -53,7 +53,7 @@ export function accountEndpoints(parts: Parts): readonly Endpoint[] {
       action: "read",
       access: ownOrAny,
       documentation: documentation.read,
-      handle: (exchange) => readRecord(placed, exchange),
+      handle: (context) => readRecord(placed, context),
     }),
     defineEndpoint({
       method: "PATCH",
@@ -64,7 +64,7 @@ export function accountEndpoints(parts: Parts): readonly Endpoint[] {
       preconditions: "weighed by the handler",
       consumes: ["application/merge-patch+json", "application/json-patch+json", "application/json", "application/xml"],
       documentation: documentation.update,
-      handle: (exchange) => updateRecord(placed, exchange),
+      handle: (context) => updateRecord(placed, context),
     }),
   ];
 }
@@ -102,8 +102,8 @@ const documentation = {
 } satisfies Record<string, Documentation>;
 
 /** The account of the path. */
-export async function requireAccount({ accounts }: Parts, exchange: Exchange): Promise<Account> {
-  const found = await accounts.find(exchange.id());
+export async function requireAccount({ accounts }: Parts, context: Context): Promise<Account> {
+  const found = await accounts.find(context.id());
   if (found === null) throw problem("not_found");
   return found;
 }
@@ -120,26 +120,26 @@ function placeAccounts(parts: Parts): MountInPlace {
   return { ...mounted, collection: accountsCollection, show, parent: null };
 }
 
-async function prepareChange(parts: Parts, { exchange, current, draft }: Write): Promise<Prepared> {
+async function prepareChange(parts: Parts, { context, current, draft }: Write): Promise<Prepared> {
   const before = accountOf({ revision: 0, record: current! });
   const { username, role, active } = draft!.values as unknown as Pick<Account, "username" | "role" | "active">;
-  if ((role !== before.role || active !== before.active) && exchange.requireIdentity().role !== "admin")
+  if ((role !== before.role || active !== before.active) && context.requireIdentity().role !== "admin")
     throw problem("permission_denied");
-  const { now } = exchange.call;
+  const { now } = context.call;
   const also: Change[] = [];
   if (before.active && !active) also.push(...parts.revocations.endAccount(before, now, true));
   if (role !== before.role) also.push(...parts.revocations.changeRole(before, role, now));
   // Of the others nobody loses the last one, also where there is none yet.
   if (before.role === "admin" && before.active) also.push(requireAdministrator);
   if (username === before.username) return { also };
-  requireMayName(parts, exchange);
+  requireMayName(parts, context);
   requireUsername(username);
-  await requireMayProbe(parts, exchange);
-  await requireProof(parts, exchange, before, draft!.transient["current_password"] as string | undefined);
+  await requireMayProbe(parts, context);
+  await requireProof(parts, context, before, draft!.transient["current_password"] as string | undefined);
   return {
-    values: { username_follows_email: false, username_origin: usernameOriginOf(exchange) },
+    values: { username_follows_email: false, username_origin: usernameOriginOf(context) },
     also,
-    complete: () => requireFree(parts, parts.users, exchange, { id: before.id, username }),
+    complete: () => requireFree(parts, parts.users, context, { id: before.id, username }),
   };
 }
 

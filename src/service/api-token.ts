@@ -4,7 +4,7 @@ import {
   problem,
   requireDraft,
   type Endpoint,
-  type Exchange,
+  type Context,
   type Reply,
 } from "../index.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
@@ -23,27 +23,27 @@ export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
       path,
       logsIn: true,
       access: ownOrAnyUnlimited,
-      target: (exchange) => requireAccount(parts, exchange),
+      target: (context) => requireAccount(parts, context),
       consumes: ["application/json"],
       bodyOptional: true,
       documentation: documentation.issue,
       guard: withoutKey,
-      handle: (exchange) => issue(parts, exchange),
+      handle: (context) => issue(parts, context),
     }),
     defineEndpoint({
       method: "GET",
       path,
       access: ownOrAny,
       documentation: documentation.show,
-      handle: (exchange) => show(parts, exchange),
+      handle: (context) => show(parts, context),
     }),
     defineEndpoint({
       method: "DELETE",
       path,
       access: ownOrAnyUnlimited,
-      target: (exchange) => show(parts, exchange),
+      target: (context) => show(parts, context),
       documentation: documentation.revoke,
-      handle: (exchange) => revoke(parts, exchange),
+      handle: (context) => revoke(parts, context),
     }),
     defineEndpoint({
       method: "POST",
@@ -52,8 +52,8 @@ export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
       consumes: loginTypes,
       logsIn: true,
       maxBodyBytes: MAX_LOGIN_BODY_BYTES,
-      documentation: documentation.exchange,
-      handle: (exchange) => exchangePassword(parts, exchange),
+      documentation: documentation.context,
+      handle: (context) => exchangePassword(parts, context),
     }),
   ];
 }
@@ -85,7 +85,7 @@ const documentation = {
     responses: { 200: { description: "What is known of it; never the token.", schema: shownSchema } },
   },
   revoke: { summary: "Revoke a user's API token", tag: "users", responses: { 204: { description: "Revoked." } } },
-  exchange: {
+  context: {
     summary: "Log in for the API token",
     tag: "tokens",
     request: credentials,
@@ -94,17 +94,17 @@ const documentation = {
   },
 } satisfies Record<string, Documentation>;
 
-async function issue(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const account = await requireAccount(parts, exchange);
+async function issue(parts: Parts, context: Context): Promise<Reply> {
+  const account = await requireAccount(parts, context);
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
-  const { transient } = requireDraft(fresh, exchange, { id: null, current: null });
-  const expiresAt = outsideEnd(parts, exchange);
-  await requireFreshLogin(parts, exchange, transient["current_password"] as string | undefined);
-  const { token, created } = await parts.apiTokens.issue(account.id, exchange.call.now, expiresAt);
+  const { transient } = requireDraft(fresh, context, { id: null, current: null });
+  const expiresAt = outsideEnd(parts, context);
+  await requireFreshLogin(parts, context, transient["current_password"] as string | undefined);
+  const { token, created } = await parts.apiTokens.issue(account.id, context.call.now, expiresAt);
   return {
     ...reply(token),
     status: created ? 201 : 200,
-    ...(created ? { headers: [["Location", exchange.at(`/users/${account.id}/token`)]] as const } : {}),
+    ...(created ? { headers: [["Location", context.at(`/users/${account.id}/token`)]] as const } : {}),
   };
 }
 
@@ -112,19 +112,19 @@ function reply(token: string): Reply {
   return { status: 200, cache: "no-store", body: { kind: "data", value: { token }, element: "token" } };
 }
 
-async function show(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const found = await parts.apiTokens.find((await requireAccount(parts, exchange)).id);
+async function show(parts: Parts, context: Context): Promise<Reply> {
+  const found = await parts.apiTokens.find((await requireAccount(parts, context)).id);
   if (found === null) throw problem("not_found");
   return { status: 200, cache: "no-store", body: { kind: "data", value: found, element: "token" } };
 }
 
-async function revoke(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const revoked = await parts.apiTokens.revoke((await requireAccount(parts, exchange)).id);
+async function revoke(parts: Parts, context: Context): Promise<Reply> {
+  const revoked = await parts.apiTokens.revoke((await requireAccount(parts, context)).id);
   if (!revoked) throw problem("not_found");
   return { status: 204, cache: "no-store" };
 }
 
-async function exchangePassword(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const account = await logInWith(parts, exchange);
-  return reply((await parts.apiTokens.issue(account.id, exchange.call.now)).token);
+async function exchangePassword(parts: Parts, context: Context): Promise<Reply> {
+  const account = await logInWith(parts, context);
+  return reply((await parts.apiTokens.issue(account.id, context.call.now)).token);
 }

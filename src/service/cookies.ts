@@ -3,7 +3,7 @@ import {
   formatSetCookie,
   problem,
   type Call,
-  type Exchange,
+  type Context,
   type FreshAccess,
   type TokenPair,
 } from "../index.ts";
@@ -53,22 +53,22 @@ export function clearedSessionCookie(call: Call): Header {
 }
 
 /** Tokens as cookies: the access token goes everywhere, the refresh token only where it is used; that stays where there is no other. */
-export function tokenCookies(exchange: Exchange, pair: TokenPair | FreshAccess): readonly Header[] {
-  const access = tokenCookie(exchange, accessCookie, pair.access, pair.accessSeconds);
+export function tokenCookies(context: Context, pair: TokenPair | FreshAccess): readonly Header[] {
+  const access = tokenCookie(context, accessCookie, pair.access, pair.accessSeconds);
   if (!("refresh" in pair)) return [access];
-  const refreshSeconds = Math.max(0, Math.floor((pair.refreshExpiresAt - exchange.call.now) / 1000));
-  return [access, tokenCookie(exchange, refreshCookie, pair.refresh, refreshSeconds)];
+  const refreshSeconds = Math.max(0, Math.floor((pair.refreshExpiresAt - context.call.now) / 1000));
+  return [access, tokenCookie(context, refreshCookie, pair.refresh, refreshSeconds)];
 }
 
-export function clearedTokenCookies(exchange: Exchange): readonly Header[] {
-  return [accessCookie, refreshCookie].map((kind) => tokenCookie(exchange, kind, "", 0));
+export function clearedTokenCookies(context: Context): readonly Header[] {
+  return [accessCookie, refreshCookie].map((kind) => tokenCookie(context, kind, "", 0));
 }
 
 /** Clears those of our cookies that were refused, by their names without a prefix. The refresh token stays: it may be as good as ever. */
-export function clearedCookies(exchange: Exchange, names: readonly string[]): readonly Header[] {
+export function clearedCookies(context: Context, names: readonly string[]): readonly Header[] {
   return names.flatMap((name) => {
-    if (name === "session") return [clearedSessionCookie(exchange.call)];
-    return name === accessCookie.name ? [tokenCookie(exchange, accessCookie, "", 0)] : [];
+    if (name === "session") return [clearedSessionCookie(context.call)];
+    return name === accessCookie.name ? [tokenCookie(context, accessCookie, "", 0)] : [];
   });
 }
 
@@ -103,11 +103,11 @@ function nameOf({ name, prefix }: TokenCookie, { client }: Call): string {
   return client.encrypted ? prefix + name : name;
 }
 
-function tokenCookie(exchange: Exchange, kind: TokenCookie, value: string, maxAgeSeconds: number): Header {
-  const { call } = exchange;
+function tokenCookie(context: Context, kind: TokenCookie, value: string, maxAgeSeconds: number): Header {
+  const { call } = context;
   const { sameSite } = kind;
   // `__Host-` asks for the root (RFC 6265bis §4.1.3.2).
-  const path = kind.prefix === "__Host-" ? kind.path : exchange.at(kind.path);
+  const path = kind.prefix === "__Host-" ? kind.path : context.at(kind.path);
   const cookie = { name: nameOf(kind, call), value, path, secure: isSecure(call), sameSite, maxAgeSeconds };
   return ["Set-Cookie", formatSetCookie(cookie)];
 }

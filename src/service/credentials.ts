@@ -1,4 +1,4 @@
-import { defineResource, formType, problem, requireDraft, text, type Account, type Exchange } from "../index.ts";
+import { defineResource, formType, problem, requireDraft, text, type Account, type Context } from "../index.ts";
 import type { Parts } from "./parts.ts";
 
 /** What logins read: programs send JSON, pages and old clients a form. */
@@ -17,18 +17,18 @@ export const loginFields = {
 export const credentials = defineResource({ name: "credentials", plural: "credentials", fields: loginFields });
 
 /** The account whose name and password are in the body. */
-export function logInWith(parts: Parts, exchange: Exchange): Promise<Account> {
-  const { username, password } = requireDraft(credentials, exchange, { id: null, current: null }).values as {
+export function logInWith(parts: Parts, context: Context): Promise<Account> {
+  const { username, password } = requireDraft(credentials, context, { id: null, current: null }).values as {
     username: string;
     password: string;
   };
-  return requireLogin(parts, exchange, username, password);
+  return requireLogin(parts, context, username, password);
 }
 
 /** The account with this name and password. One answer for every reason why there is none. */
 export async function requireLogin(
   parts: Parts,
-  { call }: Exchange,
+  { call }: Context,
   username: string,
   password: string,
 ): Promise<Account> {

@@ -1,4 +1,4 @@
-import { invalid, problem, text, type Exchange, type Identity } from "../index.ts";
+import { invalid, problem, text, type Context, type Identity } from "../index.ts";
 import type { LoginParts } from "./parts.ts";
 import { requirePassword } from "./users.ts";
 
@@ -16,19 +16,15 @@ export const proofField = text({
 });
 
 /** Ends the request of whoever came with a key: a key with seconds to live would mint one without an end. */
-export function withoutKey(exchange: Exchange): void {
-  if (exchange.requireIdentity().keyId !== undefined)
+export function withoutKey(context: Context): void {
+  if (context.requireIdentity().keyId !== undefined)
     throw problem("permission_denied", { detail: "A key makes no credentials." });
 }
 
 /** Ends the request unless the caller has just shown who they are: a credential must not make others that outlive it. */
-export async function requireFreshLogin(
-  parts: LoginParts,
-  exchange: Exchange,
-  proof: string | undefined,
-): Promise<void> {
-  const identity = exchange.requireIdentity();
-  if (proof === undefined && isFresh(identity, exchange.call.now)) return;
+export async function requireFreshLogin(parts: LoginParts, context: Context, proof: string | undefined): Promise<void> {
+  const identity = context.requireIdentity();
+  if (proof === undefined && isFresh(identity, context.call.now)) return;
   if (proof === undefined)
     throw invalid([
       {
@@ -38,7 +34,7 @@ export async function requireFreshLogin(
       },
     ]);
   const account = await parts.accounts.find(identity.id);
-  await requirePassword(parts, exchange.call, account, proof);
+  await requirePassword(parts, context.call, account, proof);
 }
 
 function isFresh({ authTime }: Identity, now: number): boolean {
@@ -49,10 +45,10 @@ function isFresh({ authTime }: Identity, now: number): boolean {
  * The end of what is made through a login that others vouch for, in milliseconds since the epoch; null where it needs none. Ends the
  * request where nothing may be made through such a login.
  */
-export function outsideEnd({ settings: { outsideCredentialsSeconds } }: LoginParts, exchange: Exchange): number | null {
-  const { scheme, issuer } = exchange.requireIdentity();
+export function outsideEnd({ settings: { outsideCredentialsSeconds } }: LoginParts, context: Context): number | null {
+  const { scheme, issuer } = context.requireIdentity();
   if (scheme !== "remote-user" && issuer === undefined) return null;
   if (outsideCredentialsSeconds === 0)
     throw problem("permission_denied", { detail: "A login that others vouch for makes no credentials here." });
-  return exchange.call.now + outsideCredentialsSeconds * 1000;
+  return context.call.now + outsideCredentialsSeconds * 1000;
 }

@@ -8,7 +8,7 @@ import {
   requireDraft,
   text,
   type Endpoint,
-  type Exchange,
+  type Context,
   type Reply,
 } from "../index.ts";
 import { ownOrAny, ownOrAnyUnlimited, scopeForm } from "./access.ts";
@@ -38,33 +38,33 @@ export function keyEndpoints(parts: Parts): readonly Endpoint[] {
       path,
       logsIn: true,
       access: ownOrAnyUnlimited,
-      target: (exchange) => requireAccount(parts, exchange),
+      target: (context) => requireAccount(parts, context),
       consumes: ["application/json"],
       documentation: documentation.create,
       guard: withoutKey,
-      handle: (exchange) => create(parts, exchange),
+      handle: (context) => create(parts, context),
     }),
     defineEndpoint({
       method: "GET",
       path,
       access: ownOrAny,
       documentation: documentation.list,
-      handle: (exchange) => list(parts, exchange),
+      handle: (context) => list(parts, context),
     }),
     defineEndpoint({
       method: "GET",
       path: one,
       access: ownOrAny,
       documentation: documentation.read,
-      handle: (exchange) => read(parts, exchange),
+      handle: (context) => read(parts, context),
     }),
     defineEndpoint({
       method: "DELETE",
       path: one,
       access: ownOrAnyUnlimited,
-      target: (exchange) => read(parts, exchange),
+      target: (context) => read(parts, context),
       documentation: documentation.revoke,
-      handle: (exchange) => revoke(parts, exchange),
+      handle: (context) => revoke(parts, context),
     }),
   ];
 }
@@ -143,24 +143,24 @@ interface Asked {
   readonly expires_at: string | null;
 }
 
-async function create(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const draft = requireDraft(newKey, exchange, { id: null, current: null });
+async function create(parts: Parts, context: Context): Promise<Reply> {
+  const draft = requireDraft(newKey, context, { id: null, current: null });
   const asked = draft.values as unknown as Asked;
   const { name } = asked;
-  const latest = outsideEnd(parts, exchange);
+  const latest = outsideEnd(parts, context);
   const expiresAt = asked.expires_at ?? (latest === null ? null : new Date(latest).toISOString());
-  const { now } = exchange.call;
+  const { now } = context.call;
   if (asked.scopes !== null && !areScopes(asked.scopes)) throw invalid([scopesIssue]);
   if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid([pastIssue]);
   if (latest !== null && Date.parse(expiresAt!) > latest) throw invalid([lateIssue(latest)]);
-  await requireFreshLogin(parts, exchange, draft.transient["current_password"] as string | undefined);
-  const account = await requireAccount(parts, exchange);
+  await requireFreshLogin(parts, context, draft.transient["current_password"] as string | undefined);
+  const account = await requireAccount(parts, context);
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
   const { listed, key } = await parts.namedKeys.create(account.id, { name, scopes: asked.scopes, expiresAt }, now);
   return {
     status: 201,
     cache: "no-store",
-    headers: [["Location", exchange.at(`/users/${account.id}/keys/${listed.id}`)]],
+    headers: [["Location", context.at(`/users/${account.id}/keys/${listed.id}`)]],
     body: { kind: "data", value: { ...listed, key }, element: "key" },
   };
 }
@@ -185,23 +185,23 @@ function lateIssue(latest: number) {
   return { pointer: "/expires_at", code: "too_late", detail };
 }
 
-async function list(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const value = await parts.namedKeys.list((await requireAccount(parts, exchange)).id);
+async function list(parts: Parts, context: Context): Promise<Reply> {
+  const value = await parts.namedKeys.list((await requireAccount(parts, context)).id);
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "keys", items: "key" } };
 }
 
-async function read(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const value = await parts.namedKeys.find((await requireAccount(parts, exchange)).id, keyId(exchange));
+async function read(parts: Parts, context: Context): Promise<Reply> {
+  const value = await parts.namedKeys.find((await requireAccount(parts, context)).id, keyId(context));
   if (value === null) throw problem("not_found");
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "key" } };
 }
 
-async function revoke(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const revoked = await parts.namedKeys.revoke((await requireAccount(parts, exchange)).id, keyId(exchange));
+async function revoke(parts: Parts, context: Context): Promise<Reply> {
+  const revoked = await parts.namedKeys.revoke((await requireAccount(parts, context)).id, keyId(context));
   if (!revoked) throw problem("not_found");
   return { status: 204, cache: "no-store" };
 }
 
-function keyId({ params }: Exchange): string {
+function keyId({ params }: Context): string {
   return params["key_id"] as string;
 }

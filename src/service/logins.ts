@@ -6,7 +6,7 @@ import {
   problem,
   readPage,
   type Endpoint,
-  type Exchange,
+  type Context,
   type ListedLogin,
   type LoginPage,
   type Observation,
@@ -20,7 +20,7 @@ import type { Parts } from "./parts.ts";
 /** The list of a user's logins, by sessions and by tokens, and ending them. */
 export function loginListEndpoints(parts: Parts): readonly Endpoint[] {
   const path = "/users/{id}/sessions";
-  const target = (exchange: Exchange) => requireAccount(parts, exchange);
+  const target = (context: Context) => requireAccount(parts, context);
   return [
     defineEndpoint({
       method: "GET",
@@ -28,7 +28,7 @@ export function loginListEndpoints(parts: Parts): readonly Endpoint[] {
       access: ownOrAny,
       query: "read",
       documentation: documentation.list,
-      handle: (exchange) => list(parts, exchange),
+      handle: (context) => list(parts, context),
     }),
     defineEndpoint({
       method: "DELETE",
@@ -37,7 +37,7 @@ export function loginListEndpoints(parts: Parts): readonly Endpoint[] {
       query: "read",
       target,
       documentation: documentation.endAll,
-      handle: (exchange) => endAll(parts, exchange),
+      handle: (context) => endAll(parts, context),
     }),
     defineEndpoint({
       method: "DELETE",
@@ -45,7 +45,7 @@ export function loginListEndpoints(parts: Parts): readonly Endpoint[] {
       access: ownOrAnyUnlimited,
       target,
       documentation: documentation.endOne,
-      handle: (exchange) => endOne(parts, exchange),
+      handle: (context) => endOne(parts, context),
     }),
   ];
 }
@@ -92,13 +92,13 @@ const documentation = {
   endOne: { summary: "End one login of a user", tag: "users", responses: { 204: { description: "Ended." } } },
 } satisfies Record<string, Documentation>;
 
-async function list(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const { id } = await requireAccount(parts, exchange);
-  const { sessionId = null, family = null } = exchange.requireIdentity();
-  const { items: value, headers } = await readPage<ListedLogin>(exchange, {
+async function list(parts: Parts, context: Context): Promise<Reply> {
+  const { id } = await requireAccount(parts, context);
+  const { sessionId = null, family = null } = context.requireIdentity();
+  const { items: value, headers } = await readPage<ListedLogin>(context, {
     placeOf,
     async read(query) {
-      const page: LoginPage = { ...query, now: exchange.call.now };
+      const page: LoginPage = { ...query, now: context.call.now };
       const lists = [parts.sessions.list(id, page, sessionId), parts.pairs.list(id, page, family)];
       return mergeLogins(await Promise.all(lists), page);
     },
@@ -114,26 +114,26 @@ async function list(parts: Parts, exchange: Exchange): Promise<Reply> {
 /** Whoever reads the account at the same time as somebody else ends its logins reads it again. */
 const ATTEMPTS = 100;
 
-async function endAll(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const isOthers = readExcept(exchange);
-  const identity = exchange.requireIdentity();
+async function endAll(parts: Parts, context: Context): Promise<Reply> {
+  const isOthers = readExcept(context);
+  const identity = context.requireIdentity();
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const account = await requireAccount(parts, exchange);
+    const account = await requireAccount(parts, context);
     const isOwn = isOthers && identity.id === account.id;
     const kept = {
       family: isOwn ? (identity.family ?? null) : null,
       sessionId: isOwn ? (identity.sessionId ?? null) : null,
     };
-    const changes = parts.revocations.endLogins(account, kept, exchange.call.now);
+    const changes = parts.revocations.endLogins(account, kept, context.call.now);
     if ((await parts.store.write({ changes })).kind !== "written") continue;
-    tell(parts, exchange, account.id, isOthers ? "others" : "all");
+    tell(parts, context, account.id, isOthers ? "others" : "all");
     return { status: 204, cache: "no-store" };
   }
   throw problem("unavailable", { headers: [["Retry-After", "1"]] });
 }
 
-function readExcept(exchange: Exchange): boolean {
-  const parameters = exchange.parameters();
+function readExcept(context: Context): boolean {
+  const parameters = context.parameters();
   const issues = parameters.flatMap(([name, value], at) => {
     if (name !== "except")
       return [{ pointer: `?${name}`, code: "unknown_parameter", detail: "There is no such parameter." }];
@@ -146,19 +146,19 @@ function readExcept(exchange: Exchange): boolean {
   return parameters.length > 0;
 }
 
-async function endOne(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const account = await requireAccount(parts, exchange);
-  const id = exchange.params["session_id"] as string;
+async function endOne(parts: Parts, context: Context): Promise<Reply> {
+  const account = await requireAccount(parts, context);
+  const id = context.params["session_id"] as string;
   const ended =
-    (await parts.sessions.endOne(account.id, id)) || (await parts.pairs.endOne(account.id, id, exchange.call.now));
+    (await parts.sessions.endOne(account.id, id)) || (await parts.pairs.endOne(account.id, id, context.call.now));
   if (!ended) throw problem("not_found");
-  tell(parts, exchange, account.id, "one");
+  tell(parts, context, account.id, "one");
   return { status: 204, cache: "no-store" };
 }
 
 type Which = Extract<Observation, { kind: "logins_ended" }>["which"];
 
-function tell({ observe }: Parts, exchange: Exchange, userId: number, which: Which): void {
-  const { requestId } = exchange.call;
-  observe({ kind: "logins_ended", requestId, userId, which, by: exchange.requireIdentity().id });
+function tell({ observe }: Parts, context: Context, userId: number, which: Which): void {
+  const { requestId } = context.call;
+  observe({ kind: "logins_ended", requestId, userId, which, by: context.requireIdentity().id });
 }

@@ -9,7 +9,7 @@ import {
   text,
   type Account,
   type Endpoint,
-  type Exchange,
+  type Context,
   type Reply,
 } from "../index.ts";
 import { clearedSessionCookie, requireOneCookie, sessionCookie, sessionCookieName } from "./cookies.ts";
@@ -33,14 +33,14 @@ export function sessionEndpoints(parts: Parts): readonly Endpoint[] {
       redirectsFor: ["text/html"],
       documentation: documentation.logIn,
       guard: fromSameSite,
-      handle: (exchange) => logIn(parts, exchange),
+      handle: (context) => logIn(parts, context),
     }),
     defineEndpoint({
       method: "GET",
       path,
       access: authenticated,
       documentation: documentation.whoIs,
-      handle: (exchange) => whoIs(parts, exchange),
+      handle: (context) => whoIs(parts, context),
     }),
     defineEndpoint({
       method: "DELETE",
@@ -48,7 +48,7 @@ export function sessionEndpoints(parts: Parts): readonly Endpoint[] {
       access: "open",
       documentation: documentation.logOut,
       guard: withOneCookie,
-      handle: (exchange) => logOut(parts, exchange),
+      handle: (context) => logOut(parts, context),
     }),
   ];
 }
@@ -98,13 +98,13 @@ const documentation = {
 } satisfies Record<string, Documentation>;
 
 /** No other site may make a browser log in, or out. */
-function fromSameSite({ call, service }: Exchange): void {
-  requireSameSite(call, service.sameSiteOrigins);
+function fromSameSite(context: Context): void {
+  context.requireSameSite();
 }
 
-function withOneCookie(exchange: Exchange): void {
-  requireOneCookie(exchange.call, sessionCookieName(exchange.call));
-  fromSameSite(exchange);
+function withOneCookie(context: Context): void {
+  requireOneCookie(context.call, sessionCookieName(context.call));
+  fromSameSite(context);
 }
 
 const form = defineResource({
@@ -113,29 +113,29 @@ const form = defineResource({
   fields: { ...loginFields, next: text({ max: 2048, optional: true }) },
 });
 
-async function logIn(parts: Parts, exchange: Exchange): Promise<Reply> {
-  return exchange.body?.mediaType === formType
-    ? logInByForm(parts, exchange)
-    : start(parts, exchange, await logInWith(parts, exchange));
+async function logIn(parts: Parts, context: Context): Promise<Reply> {
+  return context.body?.mediaType === formType
+    ? logInByForm(parts, context)
+    : start(parts, context, await logInWith(parts, context));
 }
 
 /** Any site can make a browser send a form, so that those who may send JSON may not send one. */
-async function logInByForm(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const { call } = exchange;
+async function logInByForm(parts: Parts, context: Context): Promise<Reply> {
+  const { call } = context;
   const { publicURL } = parts.settings;
   requireSameSite(call, publicURL === null ? [] : [new URL(publicURL).origin]);
-  const { username, password, next } = requireDraft(form, exchange, { id: null, current: null }).values as {
+  const { username, password, next } = requireDraft(form, context, { id: null, current: null }).values as {
     username: string;
     password: string;
     next: string | null;
   };
-  const account = await requireLogin(parts, exchange, username, password);
-  const { body, ...reply } = await start(parts, exchange, account);
-  if (!prefersRedirect(exchange)) return { ...reply, body: body! };
-  return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(exchange, next)]] };
+  const account = await requireLogin(parts, context, username, password);
+  const { body, ...reply } = await start(parts, context, account);
+  if (!prefersRedirect(context)) return { ...reply, body: body! };
+  return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(context, next)]] };
 }
 
-async function start(parts: Parts, { call }: Exchange, account: Account): Promise<Reply> {
+async function start(parts: Parts, { call }: Context, account: Account): Promise<Reply> {
   const created = await parts.sessions.create(account, call, call.cookie(sessionCookieName(call)) ?? null);
   const user = await requireUser(parts, account.id);
   return {
@@ -146,8 +146,8 @@ async function start(parts: Parts, { call }: Exchange, account: Account): Promis
   };
 }
 
-async function whoIs(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const { id, role, scheme, expiresAt } = exchange.requireIdentity();
+async function whoIs(parts: Parts, context: Context): Promise<Reply> {
+  const { id, role, scheme, expiresAt } = context.requireIdentity();
   const [user, account] = await Promise.all([requireUser(parts, id), parts.accounts.find(id)]);
   const value = {
     user,
@@ -159,7 +159,7 @@ async function whoIs(parts: Parts, exchange: Exchange): Promise<Reply> {
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "session" } };
 }
 
-async function logOut(parts: Parts, { call }: Exchange): Promise<Reply> {
+async function logOut(parts: Parts, { call }: Context): Promise<Reply> {
   const cookie = requireOneCookie(call, sessionCookieName(call));
   if (cookie !== null) await parts.sessions.end(cookie);
   return { status: 204, cache: "no-store", headers: [clearedSessionCookie(call)] };

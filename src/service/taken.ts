@@ -1,4 +1,4 @@
-import { problem, type Change, type Exchange, type Mount } from "../index.ts";
+import { problem, type Change, type Context, type Mount } from "../index.ts";
 import type { LoginParts } from "./parts.ts";
 
 /** What a user is to be called, as far as it is new. */
@@ -12,8 +12,8 @@ export interface NewNames {
 }
 
 /** Ends the request (429) where this address has looked too often for what is taken. To be asked before any hash. */
-export async function requireMayProbe({ guessing }: LoginParts, exchange: Exchange): Promise<void> {
-  if (!isAdministrator(exchange)) await guessing.checkProbes(exchange.call);
+export async function requireMayProbe({ guessing }: LoginParts, context: Context): Promise<void> {
+  if (!isAdministrator(context)) await guessing.checkProbes(context.call);
 }
 
 /**
@@ -23,13 +23,13 @@ export async function requireMayProbe({ guessing }: LoginParts, exchange: Exchan
 export async function requireFree(
   parts: LoginParts,
   users: Pick<Mount, "collection">,
-  exchange: Exchange,
+  context: Context,
   names: NewNames,
 ): Promise<readonly Change[]> {
   const look = () => findTaken(parts, users, names);
-  const taken = isAdministrator(exchange)
+  const taken = isAdministrator(context)
     ? await look()
-    : await parts.guessing.probe(exchange.call, async () => {
+    : await parts.guessing.probe(context.call, async () => {
         const result = await look();
         return { counts: result !== null || names.isSignUp === true, result };
       });
@@ -50,6 +50,6 @@ async function findTaken(
   return sameName !== null && sameName.id !== id ? "username" : null;
 }
 
-function isAdministrator({ identity }: Exchange): boolean {
+function isAdministrator({ identity }: Context): boolean {
   return identity?.role === "admin";
 }

@@ -6,10 +6,9 @@ import {
   invalid,
   problem,
   requireDraft,
-  requireSameSite,
   text,
   type Endpoint,
-  type Exchange,
+  type Context,
   type FreshAccess,
   type Rejection,
   type Reply,
@@ -46,7 +45,7 @@ export function tokenEndpoints(parts: Parts): readonly Endpoint[] {
       logsIn: true,
       refusesBrowserForms: true,
       documentation: documentation.logIn,
-      handle: (exchange) => logIn(parts, exchange),
+      handle: (context) => logIn(parts, context),
     }),
     defineEndpoint({
       ...open,
@@ -54,7 +53,7 @@ export function tokenEndpoints(parts: Parts): readonly Endpoint[] {
       path: "/api/token/",
       bodyOptional: true,
       documentation: documentation.logOut,
-      handle: (exchange) => logOut(parts, exchange),
+      handle: (context) => logOut(parts, context),
     }),
     defineEndpoint({
       ...open,
@@ -63,14 +62,14 @@ export function tokenEndpoints(parts: Parts): readonly Endpoint[] {
       logsIn: true,
       bodyOptional: true,
       documentation: documentation.refresh,
-      handle: (exchange) => refresh(parts, exchange),
+      handle: (context) => refresh(parts, context),
     }),
     defineEndpoint({
       ...open,
       method: "POST",
       path: "/api/token/verify/",
       documentation: documentation.verify,
-      handle: (exchange) => verify(parts, exchange),
+      handle: (context) => verify(parts, context),
     }),
   ];
 }
@@ -128,22 +127,22 @@ const documentation = {
   },
 } satisfies Record<string, Documentation>;
 
-async function logIn(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const { username, password, cookie } = requireDraft(credentials, exchange, { id: null, current: null }).values as {
+async function logIn(parts: Parts, context: Context): Promise<Reply> {
+  const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values as {
     username: string;
     password: string;
     cookie: boolean;
   };
-  if (cookie) requireSameSite(exchange.call, exchange.service.sameSiteOrigins);
-  const account = await requireLogin(parts, exchange, username, password);
-  const { call } = exchange;
+  if (cookie) context.requireSameSite();
+  const account = await requireLogin(parts, context, username, password);
+  const { call } = context;
   // The browser forgets the pair that it had, and with it the way to end that.
   const before = cookie ? findRefreshCookie(call) : null;
   if (before !== null) await parts.pairs.end(before, call.now);
-  return deliver(exchange, await parts.pairs.issue(account, call.now), cookie);
+  return deliver(context, await parts.pairs.issue(account, call.now), cookie);
 }
 
-function deliver(exchange: Exchange, pair: TokenPair | FreshAccess, byCookie: boolean): Reply {
+function deliver(context: Context, pair: TokenPair | FreshAccess, byCookie: boolean): Reply {
   const about = { token_type: "Bearer", expires_in: pair.accessSeconds };
   const given = "refresh" in pair ? { access: pair.access, refresh: pair.refresh } : { access: pair.access };
   const value = byCookie ? about : { ...given, ...about };
@@ -151,49 +150,49 @@ function deliver(exchange: Exchange, pair: TokenPair | FreshAccess, byCookie: bo
     status: 200,
     cache: "no-store",
     body: { kind: "data", value, element: "token" },
-    headers: byCookie ? tokenCookies(exchange, pair) : [],
+    headers: byCookie ? tokenCookies(context, pair) : [],
   };
 }
 
-async function refresh(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const { token, byCookie } = presentedToken(exchange);
+async function refresh(parts: Parts, context: Context): Promise<Reply> {
+  const { token, byCookie } = presentedToken(context);
   if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
-  const pair = await parts.pairs.refresh(token, exchange.call);
-  if (pair.kind === "rejected") throw await refused(parts, exchange, pair);
-  return deliver(exchange, pair, byCookie);
+  const pair = await parts.pairs.refresh(token, context.call);
+  if (pair.kind === "rejected") throw await refused(parts, context, pair);
+  return deliver(context, pair, byCookie);
 }
 
-async function logOut(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const { token, byCookie } = presentedToken(exchange);
+async function logOut(parts: Parts, context: Context): Promise<Reply> {
+  const { token, byCookie } = presentedToken(context);
   if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
-  await parts.pairs.end(token, exchange.call.now);
-  return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(exchange) : [] };
+  await parts.pairs.end(token, context.call.now);
+  return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(context) : [] };
 }
 
 /** The refresh token of the body, else of the cookie; a browser may have sent that one unasked. */
-function presentedToken(exchange: Exchange): { readonly token: string | null; readonly byCookie: boolean } {
-  const { refresh: sent } = requireDraft(refreshBody, exchange, { id: null, current: null }).values as {
+function presentedToken(context: Context): { readonly token: string | null; readonly byCookie: boolean } {
+  const { refresh: sent } = requireDraft(refreshBody, context, { id: null, current: null }).values as {
     refresh: string | null;
   };
   if (sent !== null) return { token: sent, byCookie: false };
-  const cookie = requireRefreshCookie(exchange.call);
+  const cookie = requireRefreshCookie(context.call);
   if (cookie === null) return { token: null, byCookie: false };
-  requireSameSite(exchange.call, exchange.service.sameSiteOrigins);
+  context.requireSameSite();
   return { token: cookie, byCookie: true };
 }
 
-async function verify(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const { token } = requireDraft(verifyBody, exchange, { id: null, current: null }).values as { token: string };
-  const fromOutside = (await parts.issuers?.verify(token, exchange.call.now)) ?? null;
-  const verdict = fromOutside ?? (await parts.pairs.verify(token, exchange.call));
+async function verify(parts: Parts, context: Context): Promise<Reply> {
+  const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values as { token: string };
+  const fromOutside = (await parts.issuers?.verify(token, context.call.now)) ?? null;
+  const verdict = fromOutside ?? (await parts.pairs.verify(token, context.call));
   const code = fromOutside === null ? "token_not_valid" : "invalid_token";
   if (verdict.kind === "accepted")
     return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };
-  throw verdict.kind === "rejected" ? await refused(parts, exchange, { code, ...verdict }) : problem(code);
+  throw verdict.kind === "rejected" ? await refused(parts, context, { code, ...verdict }) : problem(code);
 }
 
 /** What is told of a refused token. A forged one counts as a guess, and is not even answered where there were too many. */
-async function refused({ guessing }: Parts, { call }: Exchange, rejection: Rejection): Promise<Error> {
+async function refused({ guessing }: Parts, { call }: Context, rejection: Rejection): Promise<Error> {
   const { reason, detail, code = "token_not_valid" } = rejection;
   if (reason === "forged" || reason === "unknown") {
     await guessing.check(call);

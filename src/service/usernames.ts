@@ -1,4 +1,4 @@
-import { problem, type Exchange, type UsernameOrigin } from "../index.ts";
+import { problem, type Context, type UsernameOrigin } from "../index.ts";
 import type { LoginParts } from "./parts.ts";
 import type { Settings } from "./settings.ts";
 
@@ -8,16 +8,16 @@ export function takesOutsideLogins({ schemes, issuers }: Settings): boolean {
 }
 
 /** Ends the request where the caller may not choose a username. */
-export function requireMayName({ settings }: LoginParts, exchange: Exchange): void {
-  if (!takesOutsideLogins(settings) || isAdministrator(exchange)) return;
+export function requireMayName({ settings }: LoginParts, context: Context): void {
+  if (!takesOutsideLogins(settings) || isAdministrator(context)) return;
   throw problem("permission_denied", { detail: "Usernames are given by administrators here." });
 }
 
 /** Who gives the name that is being written. */
-export function usernameOriginOf(exchange: Exchange): UsernameOrigin {
-  return isAdministrator(exchange) ? "given" : "chosen";
+export function usernameOriginOf(context: Context): UsernameOrigin {
+  return isAdministrator(context) ? "given" : "chosen";
 }
 
-function isAdministrator({ identity }: Exchange): boolean {
+function isAdministrator({ identity }: Context): boolean {
   return identity?.role === "admin";
 }

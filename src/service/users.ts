@@ -16,7 +16,7 @@ import {
   type Account,
   type Call,
   type Change,
-  type Exchange,
+  type Context,
   type Mount,
   type Prepared,
   type Write,
@@ -115,27 +115,27 @@ interface LoginFields {
   readonly end_keys?: boolean;
 }
 
-async function createAccount(parts: LoginParts, mounted: Mount, { exchange, id, draft }: Write): Promise<Prepared> {
-  await requireMayProbe(parts, exchange);
+async function createAccount(parts: LoginParts, mounted: Mount, { context, id, draft }: Write): Promise<Prepared> {
+  await requireMayProbe(parts, context);
   const email = draft!.values["email"] as string;
   const { username: chosen, password } = draft!.transient as LoginFields;
   const username = chosen ?? email;
-  if (chosen !== undefined) requireMayName(parts, exchange);
+  if (chosen !== undefined) requireMayName(parts, context);
   if (password !== undefined) await requireGoodPassword(parts, password, { username, email });
-  const { call } = exchange;
+  const { call } = context;
   return {
     async complete() {
-      await requireFree(parts, mounted, exchange, { id, email, username, isSignUp: true });
+      await requireFree(parts, mounted, context, { id, email, username, isSignUp: true });
       const account: WrittenValues = {
         username,
         username_follows_email: chosen === undefined,
         role: "user",
         active: true,
-        password_hash: password === undefined ? null : await parts.passwords.hash(call, password, askerOf(exchange)),
+        password_hash: password === undefined ? null : await parts.passwords.hash(call, password, askerOf(context)),
         generation: firstGeneration(call.now),
         created_at: new Date(call.now).toISOString(),
         last_login_at: null,
-        username_origin: usernameOriginOf(exchange),
+        username_origin: usernameOriginOf(context),
       };
       return [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }];
     },
@@ -145,14 +145,14 @@ async function createAccount(parts: LoginParts, mounted: Mount, { exchange, id, 
 async function changeAccount(
   parts: LoginParts,
   mounted: Mount,
-  { exchange, id, current, draft }: Write,
+  { context, id, current, draft }: Write,
 ): Promise<Prepared> {
   const { username, password, current_password: proof, end_keys: endKeys = false } = draft!.transient as LoginFields;
   const address = draft!.values["email"] as string;
   const row = await parts.store.find(accountsCollection, id!);
   if (row === null) return {};
   const account = accountOf(row);
-  const { call } = exchange;
+  const { call } = context;
   const isMoved = address !== current!["email"];
   const mayFollow = row.record["username_follows_email"] === true && !takesOutsideLogins(parts.settings);
   const name = username ?? (isMoved && mayFollow ? address : account.username);
@@ -160,20 +160,20 @@ async function changeAccount(
     ...(isMoved ? { email: address } : {}),
     ...(name === account.username ? {} : { username: name }),
   };
-  if (Object.keys(names).length > 0) await requireMayProbe(parts, exchange);
+  if (Object.keys(names).length > 0) await requireMayProbe(parts, context);
   const isRenamed = username !== undefined && username !== account.username;
-  if (isRenamed) requireMayName(parts, exchange);
-  if (isRenamed || isMoved || password !== undefined) await requireProof(parts, exchange, account, proof);
+  if (isRenamed) requireMayName(parts, context);
+  if (isRenamed || isMoved || password !== undefined) await requireProof(parts, context, account, proof);
   if (password !== undefined) await requireGoodPassword(parts, password, { username: name, email: address });
   return {
     async complete() {
-      if (Object.keys(names).length > 0) await requireFree(parts, mounted, exchange, { id, ...names });
+      if (Object.keys(names).length > 0) await requireFree(parts, mounted, context, { id, ...names });
       const values: WrittenValues = {
-        ...("username" in names ? { username: names.username, username_origin: usernameOriginOf(exchange) } : {}),
+        ...("username" in names ? { username: names.username, username_origin: usernameOriginOf(context) } : {}),
         ...(username === undefined ? {} : { username_follows_email: false }),
         ...(password === undefined
           ? {}
-          : { password_hash: await parts.passwords.hash(call, password, askerOf(exchange)), password_until: null }),
+          : { password_hash: await parts.passwords.hash(call, password, askerOf(context)), password_until: null }),
       };
       if (Object.keys(values).length === 0) return [];
       return [
@@ -184,7 +184,7 @@ async function changeAccount(
   };
 }
 
-async function deleteAccount(parts: LoginParts, mounted: Mount, { exchange, id }: Write): Promise<Prepared> {
+async function deleteAccount(parts: LoginParts, mounted: Mount, { context, id }: Write): Promise<Prepared> {
   const account = await parts.accounts.find(id!);
   if (account === null) return {};
   return {
@@ -193,7 +193,7 @@ async function deleteAccount(parts: LoginParts, mounted: Mount, { exchange, id }
       // What is kept for repeats holds nothing of a user who is gone.
       { kind: "forget", collection: mounted.collection, key: id!, caller: String(id) },
       { kind: "forget", collection: accountsCollection, key: id!, caller: "" },
-      ...parts.revocations.endDeletedAccount(account, exchange.call.now),
+      ...parts.revocations.endDeletedAccount(account, context.call.now),
       requireAdministrator,
     ],
   };
@@ -214,14 +214,14 @@ export const requireAdministrator: Change = {
 };
 
 /** Whose turn a new hash is computed in. */
-function askerOf({ identity }: Exchange): string {
+function askerOf({ identity }: Context): string {
   return identity === null ? "" : String(identity.id);
 }
 
 /** Whoever changes their own login shows that they know it: a session left open must not be enough. */
 export async function requireProof(
   parts: LoginParts,
-  { call, identity }: Exchange,
+  { call, identity }: Context,
   account: Account,
   proof: string | undefined,
 ): Promise<void> {

@@ -1,12 +1,12 @@
-import type { Call, Exchange } from "../index.ts";
+import type { Call, Context } from "../index.ts";
 
 /**
  * Where a page that sent a form is to be shown again: what the form names, else the page it came from, else the beginning.
  * Always a path of this service: whoever could name another site would have a link to us that leads there.
  */
-export function wayBack(exchange: Exchange, named: string | null): string {
-  const { call } = exchange;
-  return pathHere(call, named) ?? pathHere(call, call.header("referer") ?? null) ?? exchange.at("/");
+export function wayBack(context: Context, named: string | null): string {
+  const { call } = context;
+  return pathHere(call, named) ?? pathHere(call, call.header("referer") ?? null) ?? context.at("/");
 }
 
 // A host that no one has, so that a path without one is told from an address somewhere.

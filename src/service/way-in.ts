@@ -1,4 +1,4 @@
-import { anyone, defineEndpoint, type Endpoint, type Exchange, type Mount, type Reply } from "../index.ts";
+import { anyone, defineEndpoint, type Endpoint, type Context, type Mount, type Reply } from "../index.ts";
 import { clearedCookies } from "./cookies.ts";
 import { ifNoneMatch, notModified, objectSchema, orNull, textSchema, userSchema } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
@@ -30,11 +30,11 @@ export function wayIn(parts: Parts, mounts: readonly Mount[], endpoints: readonl
     access: anyone,
     refusals: "told",
     documentation,
-    async handle(exchange) {
+    async handle(context) {
       const below = (links: Links): Links =>
-        Object.fromEntries(Object.entries(links).map(([name, path]) => [name, exchange.at(path)]));
+        Object.fromEntries(Object.entries(links).map(([name, path]) => [name, context.at(path)]));
       const links = { resources: below(groups.resources), logins: below(groups.logins), ...below(documents) };
-      return welcome(exchange, { service: "Latchkey", ...(await whoCalls(parts, exchange)), links });
+      return welcome(context, { service: "Latchkey", ...(await whoCalls(parts, context)), links });
     },
   });
 }
@@ -88,7 +88,7 @@ interface Caller {
   readonly problem: object | null;
 }
 
-async function whoCalls(parts: Parts, { identity, refusal }: Exchange): Promise<Caller> {
+async function whoCalls(parts: Parts, { identity, refusal }: Context): Promise<Caller> {
   if (refusal !== null) {
     const { status, code, detail } = refusal.problem;
     return { caller: null, problem: { status, code, detail } };
@@ -102,14 +102,14 @@ async function whoCalls(parts: Parts, { identity, refusal }: Exchange): Promise<
   return { caller: { user, username: account.username, role, scheme }, problem: null };
 }
 
-function welcome(exchange: Exchange, value: object): Reply {
-  const { refusal } = exchange;
-  const described = `<${exchange.at("/openapi.json")}>; rel="service-desc", <${exchange.at("/docs")}>; rel="service-doc"`;
+function welcome(context: Context, value: object): Reply {
+  const { refusal } = context;
+  const described = `<${context.at("/openapi.json")}>; rel="service-desc", <${context.at("/docs")}>; rel="service-doc"`;
   return {
     status: 200,
     // What a refused credential led to is nobody's to keep.
     cache: refusal === null ? "private" : "no-store",
     body: { kind: "data", value, element: "root" },
-    headers: [["Link", described], ...(refusal === null ? [] : clearedCookies(exchange, refusal.cookies))],
+    headers: [["Link", described], ...(refusal === null ? [] : clearedCookies(context, refusal.cookies))],
   };
 }

@@ -1,4 +1,4 @@
-import { authenticated, defineEndpoint, problem, type Endpoint, type Exchange, type Reply } from "../index.ts";
+import { authenticated, defineEndpoint, problem, type Endpoint, type Context, type Reply } from "../index.ts";
 import { ifNoneMatch, notModified, objectSchema, textSchema, userSchema } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
 
@@ -40,12 +40,12 @@ export function protectedEndpoint(parts: Parts): Endpoint {
         304: notModified,
       },
     },
-    handle: (exchange) => greet(parts, exchange),
+    handle: (context) => greet(parts, context),
   });
 }
 
-async function greet(parts: Parts, exchange: Exchange): Promise<Reply> {
-  const { id, username, scheme } = exchange.requireIdentity();
+async function greet(parts: Parts, context: Context): Promise<Reply> {
+  const { id, username, scheme } = context.requireIdentity();
   const [user, account] = await Promise.all([requireUser(parts, id), parts.accounts.find(id)]);
   // A token may still say the former name.
   const name = account?.username ?? username;

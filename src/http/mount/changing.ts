@@ -30,9 +30,9 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
   const idempotency = repeatable(placed, exchange);
   const known = await recall(exchange, idempotency);
   if (known !== null) return created(placed, exchange, known[0]!, true);
-  const draft = requireDraft(placed.resource, exchange, { id: null, current: null });
+  const draft = requireDraft(placed.resource, exchange.context, { id: null, current: null });
   await requireParents(placed, exchange);
-  const prepared = await prepare(placed, { kind: "create", exchange, id: null, current: null, draft });
+  const prepared = await prepare(placed, { kind: "create", context: exchange.context, id: null, current: null, draft });
   const values = valuesOf(placed, exchange, draft, prepared);
   requireAllowed(placed, exchange, values);
   await requireCollectionAsKnown(placed, exchange);
@@ -72,10 +72,16 @@ export async function replace(placed: MountInPlace, exchange: Exchange): Promise
 }
 
 async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Reply | null> {
-  const draft = requireDraft(placed.resource, exchange, { id: exchange.id(), current: null });
+  const draft = requireDraft(placed.resource, exchange.context, { id: exchange.id(), current: null });
   requireMayCreate(placed, exchange);
   await requireParents(placed, exchange);
-  const prepared = await prepare(placed, { kind: "create", exchange, id: exchange.id(), current: null, draft });
+  const prepared = await prepare(placed, {
+    kind: "create",
+    context: exchange.context,
+    id: exchange.id(),
+    current: null,
+    draft,
+  });
   const values = valuesOf(placed, exchange, draft, prepared);
   requireAllowed(placed, exchange, { id: exchange.id(), ...values });
   requireNothingThere(exchange);
@@ -101,7 +107,10 @@ function requireMayCreate(placed: MountInPlace, exchange: Exchange): void {
 }
 
 async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {
-  const draft = requireDraft(placed.resource, exchange, { id: exchange.id(), current: placed.show(row.record) });
+  const draft = requireDraft(placed.resource, exchange.context, {
+    id: exchange.id(),
+    current: placed.show(row.record),
+  });
   return change(placed, exchange, row, { kind: "replace", draft, idempotency: null });
 }
 
@@ -110,7 +119,7 @@ export async function update(placed: MountInPlace, exchange: Exchange): Promise<
   const idempotency = repeatable(placed, exchange);
   const known = await recall(exchange, idempotency);
   if (known !== null) return replayed(placed, exchange, known[0]!);
-  const patch = requirePatch(placed.resource, exchange, exchange.id());
+  const patch = requirePatch(placed.resource, exchange.context, exchange.id());
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const row = await findVisible(placed, exchange);
     if (row === null) {
@@ -155,7 +164,13 @@ async function change(
   row: Row,
   { kind, draft, idempotency }: Changing,
 ): Promise<Reply | null> {
-  const prepared = await prepare(placed, { kind, exchange, id: exchange.id(), current: row.record, draft });
+  const prepared = await prepare(placed, {
+    kind,
+    context: exchange.context,
+    id: exchange.id(),
+    current: row.record,
+    draft,
+  });
   const values = { ...draft.values, ...prepared.values } as WrittenValues;
   requireAllowed(placed, exchange, { ...row.record, ...values });
   requirePreconditions(placed, exchange, row);
@@ -191,7 +206,7 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
     requirePreconditions(placed, exchange, row);
     const prepared = await prepare(placed, {
       kind: "delete",
-      exchange,
+      context: exchange.context,
       id: exchange.id(),
       current: row.record,
       draft: null,
@@ -219,7 +234,7 @@ function requireAllowed(
 }
 
 async function prepare({ beforeWrite }: MountInPlace, write: Write): Promise<Prepared> {
-  await giveWay(write.exchange.body);
+  await giveWay(write.context.body);
   return beforeWrite === null ? {} : beforeWrite(write);
 }
 

@@ -3,7 +3,8 @@ import { Problem, problem, type Issue } from "../../problem/problem.ts";
 import { isObject, readDraft, type Draft } from "../../resource/draft.ts";
 import { isWritable } from "../../resource/field.ts";
 import type { Resource } from "../../resource/resource.ts";
-import { invalid, type Exchange, type ReceivedBody } from "../exchange.ts";
+import { invalid, type Context } from "../exchange.ts";
+import type { ReceivedBody } from "../facts.ts";
 import { readJSON } from "../formats/json.ts";
 import { applyJSONPatch, parseJSONPatch, type Operation } from "../patch/json-patch.ts";
 import { applyMergePatch } from "../patch/merge-patch.ts";
@@ -19,9 +20,9 @@ export interface Target {
 }
 
 /** Reads the body as a whole representation. Ends the request with every issue at once. */
-export function requireDraft(resource: Resource, exchange: Exchange, target: Target): Draft {
-  requireElement(resource, exchange);
-  return readWhole(resource, exchange, exchange.body === null ? {} : sentValue(resource, exchange.body), target);
+export function requireDraft(resource: Resource, context: Context, target: Target): Draft {
+  requireElement(resource, context);
+  return readWhole(resource, context, context.body === null ? {} : sentValue(resource, context.body), target);
 }
 
 /** A change of a record, before anybody has looked for the record. */
@@ -33,24 +34,24 @@ export interface Patch {
 }
 
 /** Reads the body as a patch of the record with this id. */
-export function requirePatch(resource: Resource, exchange: Exchange, id: number): Patch {
-  const { mediaType, value: sent } = exchange.body!;
+export function requirePatch(resource: Resource, context: Context, id: number): Patch {
+  const { mediaType, value: sent } = context.body!;
   if (mediaType === "application/json-patch+json") {
     const operations = parseJSONPatch(sent);
     return {
       applyTo: async (current) => {
         const patched = await applyJSONPatch(current, operations);
         requireReadOnlyKept(resource, operations, patched);
-        return readWhole(resource, exchange, patched, { id, current });
+        return readWhole(resource, context, patched, { id, current });
       },
       requireSound: () => undefined,
     };
   }
-  requireElement(resource, exchange);
-  const value = sentValue(resource, exchange.body!);
+  requireElement(resource, context);
+  const value = sentValue(resource, context.body!);
   return {
-    applyTo: (current) => readWhole(resource, exchange, merged(current, value), { id, current }),
-    requireSound: () => void readWhole(resource, exchange, value, { id, current: null, partial: true }),
+    applyTo: (current) => readWhole(resource, context, merged(current, value), { id, current }),
+    requireSound: () => void readWhole(resource, context, value, { id, current: null, partial: true }),
   };
 }
 
@@ -98,12 +99,11 @@ function merged(current: Readonly<Record<string, unknown>>, patch: unknown): unk
   return { ...(applyMergePatch(current, patch) as object), ...Object.fromEntries(removed) };
 }
 
-function readWhole(resource: Resource, exchange: Exchange, whole: unknown, target: Target): Draft {
-  const context = { identity: exchange.identity, now: exchange.call.now };
+function readWhole(resource: Resource, context: Context, whole: unknown, target: Target): Draft {
   const draft = readDraft(resource, whole, {
     ...target,
-    leavesAreText: exchange.body?.leavesAreText ?? false,
-    context,
+    leavesAreText: context.body?.leavesAreText ?? false,
+    context: { identity: context.identity, now: context.now },
   });
   if (isDraft(draft)) return draft;
   throw invalid(draft);
@@ -113,7 +113,7 @@ function isDraft(draft: Draft | readonly Issue[]): draft is Draft {
   return !Array.isArray(draft);
 }
 
-function requireElement({ name }: Resource, { body }: Exchange): void {
+function requireElement({ name }: Resource, { body }: Context): void {
   if (body !== null && body.element !== null && body.element !== name)
     throw problem("malformed", { detail: `The root element must be <${name}>.` });
 }

@@ -1,5 +1,8 @@
+import type { Eventually } from "../../eventually.ts";
+import type { Reply } from "../call.ts";
 import type { Endpoint } from "../endpoint.ts";
-import type { MountedFacts } from "../exchange.ts";
+import { exchangeOf, type Context } from "../exchange.ts";
+import type { MountedFacts } from "../facts.ts";
 import { create, remove, replace, update } from "./changing.ts";
 import { list } from "./listing.ts";
 import type { MountInPlace, ResourceAction } from "./mount.ts";
@@ -26,7 +29,7 @@ export function endpointsOf(placed: MountInPlace): readonly MountedEndpoint[] {
     const access = permissions[action];
     if (access !== undefined) endpoints.push({ ...endpoint, action, access, rows: placed.collection });
   };
-  offer("list", { method: "GET", path, query: "read", handle: (exchange) => list(placed, exchange) });
+  offer("list", { method: "GET", path, query: "read", handle: (context) => list(placed, exchangeOf(context)) });
   const weighed = { preconditions: "weighed by the handler" } as const;
   offer("create", {
     ...weighed,
@@ -34,15 +37,15 @@ export function endpointsOf(placed: MountInPlace): readonly MountedEndpoint[] {
     repeatable: true,
     path,
     consumes: MEDIA_TYPES,
-    handle: (exchange) => create(placed, exchange),
+    handle: (context) => create(placed, exchangeOf(context)),
   });
-  offer("read", { method: "GET", path: one, query: "read", handle: (exchange) => read(placed, exchange) });
+  offer("read", { method: "GET", path: one, query: "read", handle: (context) => read(placed, exchangeOf(context)) });
   offer("replace", {
     ...weighed,
     method: "PUT",
     path: one,
     consumes: MEDIA_TYPES,
-    handle: (exchange) => replace(placed, exchange),
+    handle: (context) => replace(placed, exchangeOf(context)),
   });
   offer("update", {
     ...weighed,
@@ -50,8 +53,23 @@ export function endpointsOf(placed: MountInPlace): readonly MountedEndpoint[] {
     repeatable: true,
     path: one,
     consumes: PATCH_TYPES,
-    handle: (exchange) => update(placed, exchange),
+    handle: (context) => update(placed, exchangeOf(context)),
   });
-  offer("delete", { ...weighed, method: "DELETE", path: one, handle: (exchange) => remove(placed, exchange) });
+  offer("delete", {
+    ...weighed,
+    method: "DELETE",
+    path: one,
+    handle: (context) => remove(placed, exchangeOf(context)),
+  });
   return endpoints;
+}
+
+/** GET of one record, for an endpoint of one's own. */
+export function readRecord(placed: MountInPlace, context: Context): Eventually<Reply> {
+  return read(placed, exchangeOf(context));
+}
+
+/** PATCH of one record, for an endpoint of one's own. */
+export function updateRecord(placed: MountInPlace, context: Context): Promise<Reply> {
+  return update(placed, exchangeOf(context));
 }

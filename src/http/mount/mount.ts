@@ -20,7 +20,7 @@ import {
   shown,
   type Check,
 } from "../checking.ts";
-import type { Exchange } from "../exchange.ts";
+import type { Context } from "../exchange.ts";
 import { collectionOf } from "./collection.ts";
 
 export type ResourceAction = Exclude<Action, "call">;
@@ -28,7 +28,7 @@ export type ResourceAction = Exclude<Action, "call">;
 /** A write that is about to happen. */
 export interface Write {
   readonly kind: "create" | "replace" | "update" | "delete";
-  readonly exchange: Exchange;
+  readonly context: Context;
   /** Null where the store hands one out. */
   readonly id: number | null;
   /** What is there now; null where nothing is. */

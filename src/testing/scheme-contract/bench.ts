@@ -135,8 +135,8 @@ const endpoints = [
     method: "GET",
     path: CLOSED,
     access: authenticated,
-    handle(exchange) {
-      const { id, scheme } = exchange.requireIdentity();
+    handle(context) {
+      const { id, scheme } = context.requireIdentity();
       return { status: 200, body: { kind: "data", value: { id, scheme }, element: "certified" } };
     },
   }),

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  anyone,
+  defineEndpoint,
+  defineResource,
+  mount,
+  Secret,
+  text,
+  type Context,
+  type Permission,
+  type PermissionRequest,
+} from "../src/index.ts";
+import { ownService } from "./own-service.ts";
+
+/** Everything that a program can get at from a value by looking: its members, those of its classes, and what they give. */
+function reachable(start: unknown): ReadonlySet<unknown> {
+  const found = new Set<unknown>();
+  const open: unknown[] = [start];
+  while (open.length > 0) {
+    const value = open.pop();
+    if ((typeof value !== "object" && typeof value !== "function") || value === null || found.has(value)) continue;
+    found.add(value);
+    for (let own = value; own !== null && own !== Object.prototype; own = Object.getPrototypeOf(own)) {
+      for (const key of Reflect.ownKeys(own)) {
+        const described = Reflect.getOwnPropertyDescriptor(own, key)!;
+        try {
+          open.push(described.get === undefined ? described.value : Reflect.apply(described.get, value, []));
+        } catch {
+          // What only its own class can ask.
+        }
+      }
+    }
+  }
+  return found;
+}
+
+function names(values: ReadonlySet<unknown>): ReadonlySet<string> {
+  return new Set([...values].flatMap((value) => Reflect.ownKeys(value as object).map(String)));
+}
+
+test("handlers, hooks and permissions get what they need, and no way to the service's keys and counters", async (t) => {
+  const given: { context: Context | PermissionRequest; from: string }[] = [];
+  const keep = (from: string, context: Context | PermissionRequest): void => void given.push({ context, from });
+  const asks: Permission = {
+    name: "asks",
+    decide(request) {
+      keep("permission", request);
+      return "allow";
+    },
+  };
+  const notes = defineResource({ name: "note", fields: { line: text() } });
+  const { ask } = await ownService(t, {
+    secret: new Secret("a secret of thirty-two characters"),
+    mounts: [
+      mount(notes, {
+        permission: asks,
+        beforeWrite({ context }) {
+          keep("beforeWrite", context);
+          return {};
+        },
+      }),
+    ],
+    endpoints: [
+      defineEndpoint({
+        method: "GET",
+        path: "/looks/{id}",
+        access: anyone,
+        guard: (context) => keep("guard", context),
+        handle(context) {
+          keep("handle", context);
+          return { status: 204 };
+        },
+      }),
+    ],
+  });
+  await ask("POST", "/notes", { as: "ada", body: { line: "x" } });
+  await ask("GET", "/looks/7", { as: "ada" });
+
+  assert.deepEqual(
+    given.map(({ from }) => from),
+    ["permission", "beforeWrite", "guard", "handle"],
+  );
+  for (const { context, from } of given) {
+    const all = names(reachable(context));
+    for (const name of ["fingerprintKey", "cursors", "chain", "heldBodies", "inFlight", "guessing", "close", "open"])
+      assert.ok(!all.has(name), `${name} is reachable from the context of ${from}`);
+    assert.deepEqual(Reflect.ownKeys(context), []);
+  }
+});
+
+test("a handler reads the store and writes to it through its context", async (t) => {
+  const notes = mount(defineResource({ name: "note", fields: { line: text() } }), { permission: { read: anyone } });
+  const { ask } = await ownService(t, {
+    mounts: [notes],
+    endpoints: [
+      defineEndpoint({
+        method: "POST",
+        path: "/jots",
+        access: anyone,
+        async handle(context) {
+          const { collection } = notes;
+          await context.write({ changes: [{ kind: "insert", collection, values: { line: "jotted" } }] });
+          const row = await context.store.find(collection, 1);
+          return { status: 200, body: { kind: "data", value: row?.record, element: "note" } };
+        },
+      }),
+    ],
+  });
+
+  assert.deepEqual((await ask("POST", "/jots")).json, { id: 1, line: "jotted" });
+});
+
+test("what a context keeps to itself does not compile", () => {
+  const endpoint = defineEndpoint({
+    method: "GET",
+    path: "/x",
+    access: anyone,
+    handle(context) {
+      // @ts-expect-error -- the service is not its business
+      void context.service;
+      // @ts-expect-error -- what it can be null for has to be looked at
+      void context.identity.id;
+      return { status: 204 };
+    },
+  });
+
+  assert.equal(endpoint.path, "/x");
+});
