@@ -9,17 +9,28 @@ export {
   type Upkeep,
 } from "./feature/feature.ts";
 
+export { nearest, shownName } from "./checking/nearest.ts";
 export { boolean, dateTime, decimal, email, enumeration, integer, json, reference, text } from "./resource/fields.ts";
 export type { DecimalOptions, IntegerOptions, ReferenceOptions, TextOptions } from "./resource/fields.ts";
-export { defineField, Flaw, type DraftContext, type Field, type FieldOptions, type Kind } from "./resource/field.ts";
+export {
+  caller,
+  defineField,
+  Flaw,
+  type DraftContext,
+  type Field,
+  type FieldOptions,
+  type Kind,
+} from "./resource/field.ts";
 export {
   DeclarationError,
   defineResource,
+  type ColumnOf,
   type DraftOf,
   type Fields,
   type RecordOf,
   type Resource,
   type ResourceDeclaration,
+  type StoredOf,
 } from "./resource/resource.ts";
 export type { Draft } from "./resource/draft.ts";
 
@@ -28,6 +39,7 @@ export {
   type Mount,
   type MountInPlace,
   type MountOptions,
+  type PermissionsOf,
   type Prepared,
   type ResourceAction,
   type Write,

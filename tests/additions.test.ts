@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  caller,
   accepted,
   anyOf,
   administrator,
@@ -22,7 +23,7 @@ import { serve } from "./serve.ts";
 const books = defineResource({
   name: "book",
   fields: {
-    owner_id: reference("users", { default: ({ identity }) => identity!.id, onDelete: "cascade" }),
+    owner_id: reference("users", { default: caller, onDelete: "cascade" }),
     title: text({ max: 200 }),
     pages: integer({ min: 1, optional: true }),
   },

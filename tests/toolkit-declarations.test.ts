@@ -81,7 +81,7 @@ test("every mistake of a declaration is told with its place and its cure", () =>
     ],
     [
       { name: "book", fields: {}, filters: { title: ["eq"] } },
-      "filter title: there is no such field; declare it or leave the filter out",
+      "filter title: there is no such field; there is none at all",
     ],
     [{ name: "book", fields: {}, filters: { constructor: ["eq"] } }, "filter constructor: there is no such field"],
     [
@@ -121,8 +121,8 @@ test("every mistake of a declaration is told with its place and its cure", () =>
       "filter lent: lt has no meaning for true and false; leave the operator out",
     ],
     [
-      { name: "book", fields: {}, sorts: ["title"] },
-      "sort title: there is no such field; declare it or leave the sort out",
+      { name: "book", fields: { title: text({ max: 9 }) }, sorts: ["titel"] },
+      "sort titel: there is no such field; did you mean title?",
     ],
     [{ name: "book", fields: {}, sorts: ["id"] }, "sort id: every list can be sorted by id already; leave it out"],
     [

@@ -107,7 +107,7 @@ test("a rule across fields is told like a rule of one, on every write", async (t
     name: "span",
     fields: { from: integer(), to: integer(), note: text({ optional: true, writeOnly: true, transient: true }) },
     check: ({ from, to, note }) =>
-      (from as number) <= (to as number) || note === "backwards"
+      from <= to || note === "backwards"
         ? []
         : [{ pointer: "/to", code: "before_from", detail: "The end must not be before the beginning." }],
   });
@@ -262,7 +262,7 @@ test("what a hook or the path gives counts for a permission that narrows", async
     within: shops,
     fields: { author_id: integer({ readOnly: true }), title: text() },
   });
-  const inFirstShop: Permission = {
+  const inFirstShop: Permission<"shop_id"> = {
     name: "in shop 1",
     decide: () => ({ only: { column: "shop_id", operator: "eq", value: 1 } }),
   };
@@ -272,7 +272,7 @@ test("what a hook or the path gives counts for a permission that narrows", async
       mount(drafts, {
         permission: allOf(owner("author_id"), inFirstShop),
         beforeWrite: ({ context, current }) =>
-          current === null ? { values: { author_id: context.identity!.id } } : {},
+          current === null ? { values: { author_id: context.requireIdentity().id } } : {},
       }),
     ],
   });

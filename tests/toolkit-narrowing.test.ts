@@ -9,6 +9,7 @@ import {
   integer,
   mount,
   text,
+  type ColumnOf,
   type Permission,
   type Where,
 } from "../src/index.ts";
@@ -34,13 +35,15 @@ const records = [
   {},
 ];
 
+type Column = ColumnOf<typeof things>;
+
 const one = (
-  column: string,
+  column: Column,
   operator: Extract<Where, { operator: unknown }>["operator"],
   value: string | number | boolean | string[] | number[],
-): Where => ({ column, operator, value });
+): Where<Column> => ({ column, operator, value });
 
-const questions: readonly Where[] = [
+const questions: readonly Where<Column>[] = [
   one("label", "eq", "Ann"),
   one("label", "ne", "Ann"),
   one("label", "lt", "ann"),
@@ -75,8 +78,8 @@ const questions: readonly Where[] = [
 ];
 
 test("a permission that narrows rows says the same of a list and of each record", async (t) => {
-  let only: Where = { all: [] };
-  const permission: Permission = { name: "narrowing", decide: () => ({ only }) };
+  let only: Where<Column> = { all: [] };
+  const permission: Permission<Column> = { name: "narrowing", decide: () => ({ only }) };
   const { ask } = await ownService(t, { mounts: [mount(things, { permission })] });
   for (const body of records) assert.equal((await ask("POST", "/things", { body })).status, 201);
 

@@ -27,7 +27,7 @@ const books = scope("books:read");
 
 test("permissions decide, narrow and combine", () => {
   const rows: readonly (readonly [
-    permission: Permission,
+    permission: Permission<string>,
     who: string | null,
     action: Action,
     decision: unknown,

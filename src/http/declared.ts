@@ -1,24 +1,21 @@
 import type { Carrier, RejectionCode, Scheme } from "../auth/scheme.ts";
 import {
   aBoolean,
-  actions,
   aFunction,
   anObject,
   isObject,
-  isPermission,
   isText,
   matching,
   membersMistakes,
   oneOf,
   optional,
-  permissionForm,
-  permissionsMistakes,
   shown,
   text,
   texts,
   type Check,
   type Members,
-} from "./checking.ts";
+} from "../checking/members.ts";
+import { actions, isPermission, permissionForm, permissionsMistakes } from "./checking.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Format } from "./formats/format.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";

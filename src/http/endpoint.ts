@@ -1,12 +1,13 @@
 import type { Eventually } from "../eventually.ts";
+import type { Permission } from "../permission/contract.ts";
 import type { ProblemCode } from "../problem/catalogue.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { Reply } from "./call.ts";
 import type { Context } from "./exchange.ts";
-import type { EndpointFacts } from "./facts.ts";
+import type { MountedFacts } from "./facts.ts";
 
-/** One method at one path. Resources are mounted as endpoints; whatever is no resource is written as one. */
-export interface Endpoint extends EndpointFacts {
+/** One method at one path, as the pipeline serves it: of a mounted resource, or one's own. */
+export interface ServedEndpoint extends MountedFacts {
   /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text. */
   readonly path: string;
   /** For the API's documentation. */
@@ -16,6 +17,15 @@ export interface Endpoint extends EndpointFacts {
   /** Ends the request where what its path names is not there. It is asked only where preconditions are weighed, which come after that. */
   target?(context: Context): Eventually<unknown>;
   handle(context: Context): Eventually<Reply>;
+}
+
+/** One method at one path. Resources are mounted as endpoints; whatever is no resource is written as one. */
+export interface Endpoint extends Omit<ServedEndpoint, "access" | "rows"> {
+  /**
+   * Who may. `open`: credentials are not even looked at, so that a stale one cannot lock anyone out. A permission that needs columns has
+   * rows to narrow, and nothing here would apply them.
+   */
+  readonly access: Permission | "open";
 }
 
 /** The shape of a body: a declaration, whose fields say it, or a JSON Schema. */

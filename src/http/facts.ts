@@ -23,7 +23,7 @@ export interface EndpointFacts {
   /** What permissions are asked about; `call` where it is left out. */
   readonly action?: Action;
   /** Who may. `open`: credentials are not even looked at, so that a stale one cannot lock anyone out. */
-  readonly access: Permission | "open";
+  readonly access: Permission<string> | "open";
   /**
    * `told`: neither a wrong credential nor the permission ends the request; the handler finds in `refusal` why the caller is nobody. For what
    * answers everybody and shows nothing but the caller's own.

@@ -10,7 +10,7 @@ import { Call, type Arrival, type Reply } from "./call.ts";
 import { hasPreconditions, requirePreconditionsHold } from "./conditional.ts";
 import type { ServiceCore } from "./core.ts";
 import { addCors, answerOptions } from "./cors.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { ServedEndpoint } from "./endpoint.ts";
 import { Exchange, exchangeOf, invalid, type Context } from "./exchange.ts";
 import { addExplanation, findWitness } from "./explaining.ts";
 import { readAccept, requireAccept } from "./formats/asked.ts";
@@ -87,7 +87,7 @@ class Way {
     });
   }
 
-  #serve(exchange: Exchange, endpoint: Endpoint): Eventually<Answer> {
+  #serve(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Answer> {
     endpoint.guard?.(exchange.context);
     exchange.format = requireFormat(exchange);
     if (endpoint.consumes === undefined) {
@@ -117,7 +117,7 @@ class Way {
 }
 
 /** Asks the handler, where the caller's preconditions hold: here, so that no endpoint can forget them. */
-function handle(exchange: Exchange, endpoint: Endpoint): Eventually<Reply> {
+function handle(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Reply> {
   const { call } = exchange;
   const isWeighed = !isUnsafe(call.method) || endpoint.preconditions !== undefined || !hasPreconditions(call);
   if (isWeighed) return endpoint.handle(exchange.context);

@@ -1,12 +1,12 @@
 import findMyWay from "find-my-way";
 import { problem } from "../problem/problem.ts";
 import { belowBasePath } from "./base-path.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { ServedEndpoint } from "./endpoint.ts";
 
 /** What a path offers. */
 export interface Route {
   readonly path: string;
-  readonly methods: ReadonlyMap<string, Endpoint>;
+  readonly methods: ReadonlyMap<string, ServedEndpoint>;
   /** For `Allow`. */
   readonly allow: string;
   readonly parameters: readonly Parameter[];
@@ -36,16 +36,16 @@ const SERVER: Match = {
 
 /** Builds the table of routes. Throws where two endpoints stand at the same method and path. */
 export function makeRoutes(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly ServedEndpoint[],
   basePath = "",
 ): {
   readonly find: FindRoute;
   readonly all: readonly Route[];
 } {
-  const byPath = new Map<string, Map<string, Endpoint>>();
+  const byPath = new Map<string, Map<string, ServedEndpoint>>();
   for (const endpoint of endpoints) {
     const path = withoutFinalSlash(endpoint.path);
-    const methods = byPath.get(path) ?? new Map<string, Endpoint>();
+    const methods = byPath.get(path) ?? new Map<string, ServedEndpoint>();
     if (methods.has(endpoint.method)) throw new TypeError(`${endpoint.method} ${endpoint.path} is declared twice.`);
     methods.set(endpoint.method, endpoint);
     byPath.set(path, methods);
@@ -75,14 +75,14 @@ export function makeRoutes(
 }
 
 /** The endpoint for a method: `HEAD` wherever `GET`. Null for `OPTIONS`, which every route answers. */
-export function requireEndpoint(route: Route, method: string): Endpoint | null {
+export function requireEndpoint(route: Route, method: string): ServedEndpoint | null {
   const endpoint = route.methods.get(method === "HEAD" ? "GET" : method);
   if (endpoint !== undefined) return endpoint;
   if (method === "OPTIONS") return null;
   throw problem("method_not_allowed", { headers: [["Allow", route.allow]] });
 }
 
-function allowOf(methods: ReadonlyMap<string, Endpoint>): string {
+function allowOf(methods: ReadonlyMap<string, ServedEndpoint>): string {
   const offered = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter((method) =>
     methods.has(method === "HEAD" ? "GET" : method),
   );

@@ -1,6 +1,6 @@
 import { joinSchemes } from "../auth/joining.ts";
 import type { Scheme } from "../auth/scheme.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import type { Endpoint, ServedEndpoint } from "../http/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
 import { json } from "../http/formats/json.ts";
 import { xml } from "../http/formats/xml.ts";
@@ -82,10 +82,10 @@ export function openapiDocument(options: OpenAPIOptions): Record<string, unknown
   };
 }
 
-type Described = readonly (readonly [Endpoint, Description])[];
+type Described = readonly (readonly [ServedEndpoint, Description])[];
 
 function describeAll(
-  endpoints: readonly Endpoint[],
+  endpoints: readonly ServedEndpoint[],
   ofResources: ReadonlyMap<string, Description>,
   formats: readonly Format[],
 ): Described {

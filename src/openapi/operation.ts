@@ -1,5 +1,5 @@
 import type { Scheme } from "../auth/scheme.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import type { ServedEndpoint } from "../http/endpoint.ts";
 import type { ProblemCode } from "../problem/catalogue.ts";
 import type { JSONObject } from "./json.ts";
 import { pathParameters, shared } from "./parameters.ts";
@@ -29,7 +29,7 @@ export interface Surroundings {
 
 /** Writes an operation: its own description, and what follows from the facts of its endpoint. */
 export function operationOf(
-  endpoint: Endpoint,
+  endpoint: ServedEndpoint,
   description: Description,
   { schemes, security }: Surroundings,
 ): JSONObject {

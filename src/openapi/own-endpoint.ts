@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointDocumentation, ResponseDocumentation, Shape } from "../http/endpoint.ts";
+import type { ServedEndpoint, EndpointDocumentation, ResponseDocumentation, Shape } from "../http/endpoint.ts";
 import type { Method } from "../http/facts.ts";
 import type { Format } from "../http/formats/format.ts";
 import type { Resource } from "../resource/resource.ts";
@@ -14,7 +14,7 @@ import { draftSchema, patchSchema, recordSchema } from "./schemas.ts";
 const FALLBACK_TAG = "service";
 
 /** Describes an endpoint that is no resource's, by what its author says of it. */
-export function describeOwn(endpoint: Endpoint, formats: readonly Format[]): Description {
+export function describeOwn(endpoint: ServedEndpoint, formats: readonly Format[]): Description {
   const { method, documentation = { summary: `${method} ${endpoint.path}` } } = endpoint;
   const { summary, tag = FALLBACK_TAG, parameters = [], problems = [], request = {} } = documentation;
   return {
@@ -35,7 +35,7 @@ function requestSchema(shape: Shape, method: Method, mediaType: string): JSONObj
 }
 
 function responsesOf(
-  { method, produces }: Endpoint,
+  { method, produces }: ServedEndpoint,
   { responses }: EndpointDocumentation,
   formats: readonly Format[],
 ): Description["responses"] {

@@ -1,6 +1,6 @@
 import { isUnsafe } from "../auth/cross-site.ts";
 import type { Scheme } from "../auth/scheme.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import type { ServedEndpoint } from "../http/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
 import { anyone } from "../permission/permission.ts";
 import { catalogue, type CatalogueEntry, type ProblemCode } from "../problem/catalogue.ts";
@@ -80,7 +80,7 @@ function list(some: readonly ProblemCode[]): string {
 }
 
 /** The problems that an endpoint can end in before its handler is asked, and those that can always happen. */
-export function* problemsOnTheWay(endpoint: Endpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {
+export function* problemsOnTheWay(endpoint: ServedEndpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {
   const { access, method, path, consumes, produces, query } = endpoint;
   if (path.includes("{")) yield "not_found";
   if (endpoint.logsIn === true) yield "insecure_transport";
@@ -98,7 +98,7 @@ export function* problemsOnTheWay(endpoint: Endpoint, schemes: readonly Scheme[]
   yield* ["method_not_allowed", "request_timeout", "uri_too_long", "headers_too_large", "not_implemented"] as const;
 }
 
-function* problemsOfCredentials(endpoint: Endpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {
+function* problemsOfCredentials(endpoint: ServedEndpoint, schemes: readonly Scheme[]): Generator<ProblemCode> {
   const carriers = schemes.flatMap((scheme) => scheme.carriers);
   const canChallenge = schemes.some(({ challenge }) => challenge !== undefined);
   if (!admitsUnknown(endpoint)) yield canChallenge ? "not_authenticated" : "authentication_failed";

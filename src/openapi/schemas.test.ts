@@ -82,7 +82,7 @@ test("a field explains itself: by its description, by its example, or by what it
 });
 
 test("the example of a draft is one that the resource reads", () => {
-  const context = { identity: null, now: 0 };
+  const context = { identity: null, now: 0, requireIdentity: () => assert.fail("nobody is asked for") };
 
   const draft = readDraft(shelf, exampleDraft(shelf), { id: null, current: null, leavesAreText: false, context });
 

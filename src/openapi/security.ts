@@ -1,5 +1,5 @@
 import type { Carrier, Scheme } from "../auth/scheme.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import type { ServedEndpoint } from "../http/endpoint.ts";
 import { decisionOf } from "../permission/decision.ts";
 import type { JSONObject } from "./json.ts";
 import { parametersOf } from "./path.ts";
@@ -64,14 +64,14 @@ function cookieScheme(name: string, hasPrefix: boolean, isEncrypted: boolean): J
 }
 
 /** What an endpoint asks for: any one of the schemes, or nothing. */
-export function securityOf(endpoint: Endpoint, names: readonly string[]): readonly JSONObject[] {
+export function securityOf(endpoint: ServedEndpoint, names: readonly string[]): readonly JSONObject[] {
   if (endpoint.access === "open") return [];
   const alternatives = names.map((name) => ({ [name]: [] }));
   return admitsUnknown(endpoint) ? [...alternatives, {}] : alternatives;
 }
 
 /** Whether callers whom nobody knows may come in. The permission is asked, so that one of your own need not be called `anyone`. */
-export function admitsUnknown({ access, action = "call", path }: Endpoint): boolean {
+export function admitsUnknown({ access, action = "call", path }: ServedEndpoint): boolean {
   if (access === "open") return true;
   const params = Object.fromEntries(parametersOf(path).map(({ name, isId }) => [name, isId ? 1 : "text"]));
   try {

@@ -12,19 +12,24 @@ export interface PermissionRequest {
   readonly params: Readonly<Record<string, number | string>>;
 }
 
-/** Yes, no, or only those rows. */
-export type Decision = "allow" | "deny" | { readonly only: Where };
+/** Yes, no, or only those rows, found by `id` or by the columns `C`. */
+export type Decision<C extends string = string> = "allow" | "deny" | { readonly only: Where<C | "id"> };
 
-/** What a caller may do. It never asks who the caller is: that is done before. */
-export interface Permission {
+/**
+ * What a caller may do. It never asks who the caller is: that is done before. `C` are the columns that its rows are found by, besides
+ * `id`, which every record has: a resource without them does not take it. `Permission` alone needs none, and fits everywhere.
+ */
+export interface Permission<C extends string = never> {
   readonly name: string;
   /**
    * The actions for which it may answer with rows; none where it is left out. Rows are applied by mounted resources alone:
    * an endpoint of one's own with a permission that narrows its action stops the start.
    */
   readonly narrows?: readonly Action[];
+  /** The columns that its rows are found by: mounting a resource without one of them stops the start. */
+  readonly columns?: readonly C[];
   /** At once, never as a promise: anything but a decision is a fault (500), and nothing runs. */
-  decide(request: PermissionRequest): Decision;
+  decide(request: PermissionRequest): Decision<C>;
 }
 
 /** Every action that there is. */

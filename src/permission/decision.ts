@@ -20,7 +20,7 @@ const operators: Readonly<Record<Operator, "one" | "some" | "text" | "flag">> = 
 };
 
 /** Asks a permission. Whatever it gives that is no decision, a promise too, is a fault: it throws, and nobody is let in. */
-export function decisionOf(permission: Permission, request: PermissionRequest): Decision {
+export function decisionOf(permission: Permission<string>, request: PermissionRequest): Decision {
   const given: unknown = permission.decide(request);
   if (given === "allow" || given === "deny") return given;
   const only = readOnly(given);
@@ -33,7 +33,11 @@ export function decisionOf(permission: Permission, request: PermissionRequest): 
 }
 
 /** Asks a permission where rows of this collection can be narrowed; null where no rows can. Narrowing to what is not there is a fault. */
-export function decideOn(permission: Permission, request: PermissionRequest, rows: Collection | null): Decision {
+export function decideOn(
+  permission: Permission<string>,
+  request: PermissionRequest,
+  rows: Collection | null,
+): Decision {
   const decision = decisionOf(permission, request);
   if (typeof decision === "string") return decision;
   if (rows === null)

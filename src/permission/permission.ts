@@ -1,5 +1,5 @@
 import type { Where } from "../store/store.ts";
-import { everyAction, type Action, type Permission } from "./contract.ts";
+import { everyAction, type Permission } from "./contract.ts";
 import { decisionOf } from "./decision.ts";
 
 export type { Action, Decision, Permission, PermissionRequest } from "./contract.ts";
@@ -22,11 +22,16 @@ export const administrator: Permission = {
   decide: ({ identity }) => (identity?.role === "admin" ? "allow" : "deny"),
 };
 
-/** The user that the path names: `/users/7` for user 7. A list is narrowed to that user. */
-export function self(parameter = "id"): Permission {
+/**
+ * The user that the path names: `/users/7` for user 7. A list is narrowed to that user, so that a mounted resource needs a column of the
+ * parameter's name; an endpoint of one's own needs none.
+ */
+export function self(parameter?: string): Permission;
+export function self(parameter = "id"): Permission<string> {
   return {
     name: "self",
     narrows: ["list"],
+    columns: [parameter],
     decide({ identity, action, params }) {
       if (identity === null) return "deny";
       if (action === "list") return { only: { column: parameter, operator: "eq", value: identity.id } };
@@ -36,10 +41,11 @@ export function self(parameter = "id"): Permission {
 }
 
 /** The user whose id stands in a column of the record. Other rows are as if they were not there. */
-export function owner(column: string): Permission {
+export function owner<const C extends string>(column: C): Permission<C> {
   return {
     name: "owner",
     narrows: everyAction,
+    columns: [column],
     decide: ({ identity }) => (identity === null ? "deny" : { only: { column, operator: "eq", value: identity.id } }),
   };
 }
@@ -66,10 +72,11 @@ export const readOnly: Permission = {
 };
 
 /** What one of them allows; rows that one of them allows. */
-export function anyOf(...permissions: readonly Permission[]): Permission {
+export function anyOf<const C extends string = never>(...permissions: readonly Permission<C>[]): Permission<C>;
+export function anyOf(...permissions: readonly Permission<string>[]): Permission<string> {
   return {
     name: `any of (${names(permissions)})`,
-    narrows: narrowedBy(permissions),
+    ...narrowingOf(permissions),
     decide(request) {
       const only: Where[] = [];
       for (const permission of permissions) {
@@ -83,10 +90,11 @@ export function anyOf(...permissions: readonly Permission[]): Permission {
 }
 
 /** What all of them allow; rows that all of them allow. */
-export function allOf(...permissions: readonly Permission[]): Permission {
+export function allOf<const C extends string = never>(...permissions: readonly Permission<C>[]): Permission<C>;
+export function allOf(...permissions: readonly Permission<string>[]): Permission<string> {
   return {
     name: `all of (${names(permissions)})`,
-    narrows: narrowedBy(permissions),
+    ...narrowingOf(permissions),
     decide(request) {
       const only: Where[] = [];
       for (const permission of permissions) {
@@ -100,10 +108,11 @@ export function allOf(...permissions: readonly Permission[]): Permission {
 }
 
 /** What the other does not allow at all. A permission that narrows to rows cannot be turned round, and throws. */
-export function not(permission: Permission): Permission {
+export function not<const C extends string = never>(permission: Permission<C>): Permission<C>;
+export function not(permission: Permission<string>): Permission<string> {
   return {
     name: `not ${permission.name}`,
-    narrows: narrowedBy([permission]),
+    ...narrowingOf([permission]),
     decide(request) {
       const decision = decisionOf(permission, request);
       if (typeof decision === "object") {
@@ -116,10 +125,15 @@ export function not(permission: Permission): Permission {
   };
 }
 
-function narrowedBy(permissions: readonly Permission[]): readonly Action[] {
-  return [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))];
+function narrowingOf(
+  permissions: readonly Permission<string>[],
+): Required<Pick<Permission<string>, "narrows" | "columns">> {
+  return {
+    narrows: [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))],
+    columns: [...new Set(permissions.flatMap(({ columns = [] }) => columns))],
+  };
 }
 
-function names(permissions: readonly Permission[]): string {
+function names(permissions: readonly Permission<string>[]): string {
   return permissions.map((each) => each.name).join(", ");
 }

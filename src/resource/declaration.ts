@@ -1,5 +1,6 @@
 import type { Issue } from "../problem/problem.ts";
 import type { Field } from "./field.ts";
+import type { CheckedOf } from "./types.ts";
 
 /** The fields of a resource by name, in the order in which they are shown. */
 export type Fields = Readonly<Record<string, Field>>;
@@ -7,13 +8,17 @@ export type Fields = Readonly<Record<string, Field>>;
 export type Operator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "in" | "contains" | "starts" | "null";
 
 /** A resource, as its author writes it. */
-export interface ResourceDeclaration<F extends Fields> {
+export interface ResourceDeclaration<
+  F extends Fields,
+  N extends string = string,
+  Outer extends Resource | undefined = Resource | undefined,
+> {
   /** One of them: `user`. The element of its XML. */
-  readonly name: string;
+  readonly name: N;
   /** Many of them: the last part of the path and the name of the table; the name with an `s` where it is left out. */
   readonly plural?: string;
   /** The resource whose records these belong to: `/orders/{order_id}/items`. They go when it goes. */
-  readonly within?: Resource;
+  readonly within?: Outer;
   /** Without `id`, which every record has. */
   readonly fields: F;
   /** Which operators a list can be filtered by, for each field; `id` too. */
@@ -21,23 +26,29 @@ export interface ResourceDeclaration<F extends Fields> {
   /** Which fields a list can be sorted by; `id` always. */
   readonly sorts?: readonly (keyof F & string)[];
   /** What must hold across fields. Gives an issue for each thing that is wrong. */
-  check?(record: Readonly<Record<string, unknown>>): readonly Issue[];
+  check?(record: CheckedOf<Resource<F>>): readonly Issue[];
   /** One sentence for the API's documentation. */
   readonly description?: string;
 }
 
-/** A resource that was found to be in order. */
-export interface Resource<F extends Fields = Fields> {
-  readonly name: string;
+/** A resource that was found to be in order: `F` are its fields, `N` its name, and `Parent` the column of what it stands within. */
+export interface Resource<F extends Fields = Fields, N extends string = string, Parent extends string = string> {
+  readonly name: N;
   readonly plural: string;
   /** `/users`, `/orders/{order_id}/items` */
   readonly path: string;
   readonly within: Resource | null;
   /** The column that holds the id of the record this belongs to; null where there is none. */
-  readonly parentColumn: string | null;
+  readonly parentColumn: Parent | null;
   readonly fields: F;
   readonly filters: ReadonlyMap<string, readonly Operator[]>;
   readonly sorts: readonly string[];
-  readonly check: ((record: Readonly<Record<string, unknown>>) => readonly Issue[]) | null;
+  readonly check: Check | null;
   readonly description: string | null;
 }
+
+/** Written as a method, so that one that knows its own record is one of these: it is called with that record alone. */
+type Check = { check(record: Readonly<Record<string, unknown>>): readonly Issue[] }["check"];
+
+/** The column of the record that something within the resource belongs to. */
+export type ParentColumnOf<Outer> = Outer extends Resource<infer _, infer N> ? `${N}_id` : never;

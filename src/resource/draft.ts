@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Issue } from "../problem/problem.ts";
 import { Flaw, isRequired, isShown, isStored, isWritable, type DraftContext, type Field } from "./field.ts";
-import type { Resource } from "./resource.ts";
+import type { ChangedValuesOf, MadeValuesOf, Resource, TransientOf } from "./resource.ts";
 
-/** What a caller sent, read and found in order. */
-export interface Draft {
+/** What a caller sent, read and found in order: for a record that is `made`, or for one that is there and `changed`. */
+export interface Draft<R extends Resource = Resource, For extends "made" | "changed" = "changed"> {
   /** What is to be stored, by column. A field that keeps its value is not among them. */
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly values: For extends "made" ? MadeValuesOf<R> : ChangedValuesOf<R>;
   /** The transient fields that were sent. */
-  readonly transient: Readonly<Record<string, unknown>>;
+  readonly transient: TransientOf<R>;
 }
 
 export interface DraftOptions {

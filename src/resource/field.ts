@@ -1,3 +1,17 @@
+import {
+  aBoolean,
+  aFunction,
+  anObject,
+  anything,
+  isObject,
+  matching,
+  membersMistakes,
+  oneOf,
+  optional,
+  shown,
+  text,
+  type Checks,
+} from "../checking/members.ts";
 import type { Identity } from "../identity.ts";
 
 /** What is wrong with a value; the pointer is added by whoever knows where the value stood. */
@@ -13,7 +27,10 @@ export class Flaw {
 
 /** What a default or a generated value may be made from. */
 export interface DraftContext {
+  /** Who is calling; null where nobody is known. */
   readonly identity: Identity | null;
+  /** Who is calling. Where nobody is known it ends the request: 401, with the challenges of the service. */
+  requireIdentity(): Identity;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -40,18 +57,18 @@ export interface FieldOptions<T> {
   readonly example?: T;
 }
 
-/** How a value of a field is read and stored. */
+/**
+ * A ready-made `default` for the id of a user: whoever is calling. `owner` of the same column then lets nobody make a record for
+ * somebody else. Ends the request where nobody is known (401).
+ */
+export function caller({ requireIdentity }: Pick<DraftContext, "requireIdentity">): number {
+  return requireIdentity().id;
+}
+
+/** How a value of a field is read and stored. A kind of one's own is a plain object with the same members. */
 export interface Kind<T> {
-  readonly name:
-    | "text"
-    | "integer"
-    | "decimal"
-    | "boolean"
-    | "date-time"
-    | "enumeration"
-    | "e-mail"
-    | "reference"
-    | "json";
+  /** Lower-case words joined by hyphens; messages call it by this name. */
+  readonly name: string;
   /** Reads a JSON value. */
   parse(value: unknown): T | Flaw;
   /** Reads text: a query parameter, the content of an XML element. */
@@ -64,6 +81,65 @@ export interface Kind<T> {
   };
   /** The resource that the value is an id of. */
   readonly references?: { readonly resource: string; readonly onDelete: "cascade" | "restrict" };
+  /** The options of its own, besides those of every field: what each has to be, or null where it is that. */
+  readonly options?: Checks;
+}
+
+/** A check for each option that a kind has besides those of every field. */
+export type OwnChecks<O> = Readonly<Record<Exclude<keyof O, keyof FieldOptions<unknown>>, Checks[string]>>;
+
+/** The options of every field. */
+export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[string]>> = {
+  optional: optional(aBoolean),
+  readOnly: optional(aBoolean),
+  writeOnly: optional(aBoolean),
+  transient: optional(aBoolean),
+  unique: optional((value) =>
+    typeof value === "boolean" || value === "ignoring case" ? null : 'it has to be true, false or "ignoring case"',
+  ),
+  default: anything,
+  generated: optional(aFunction),
+  description: optional(text),
+  example: anything,
+};
+
+const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
+  name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like phone-number"),
+  parse: aFunction,
+  parseText: aFunction,
+  schema: anObject,
+  column: (value) =>
+    isObject(value)
+      ? (membersMistakes(value, columnMembers).map((mistake) => `its ${mistake}`)[0] ?? null)
+      : 'it has to be a column, like { type: "text" }',
+  references: optional(anObject),
+  options: optional(anObject),
+};
+const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[string]>> = {
+  type: oneOf("text", "integer", "decimal", "boolean", "date-time", "json"),
+  scale: optional((value) =>
+    Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 6 ? null : "it has to be a number from 0 to 6",
+  ),
+};
+
+/** What is wrong with the shape of a field: with its kind, or with options that this kind does not have. */
+export function shapeMistakes(field: unknown): readonly string[] {
+  if (!isObject(field) || !isObject(field["kind"]) || !isObject(field["options"]))
+    return [`it is ${shown(field)} and no field; declare one, like text() or integer()`];
+  const { kind, options } = field;
+  const mistakes = membersMistakes(kind, kindMembers).map((mistake) => `its kind: ${mistake}`);
+  if (mistakes.length > 0) return mistakes;
+  const own = isObject(kind["options"]) ? (kind["options"] as Checks) : {};
+  return optionMistakes(String(kind["name"]), options, own);
+}
+
+/** What is wrong with the options of a field of this kind. */
+export function optionMistakes(
+  kind: string,
+  options: Readonly<Record<string, unknown>>,
+  own: Checks,
+): readonly string[] {
+  return membersMistakes(options, { ...fieldOptions, ...own }).map((mistake) => `${kind}: ${mistake}`);
 }
 
 /** One field of a resource. `O` remembers the options, so that the types of records and drafts follow from them. */

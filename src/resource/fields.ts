@@ -1,5 +1,9 @@
-import { defineField, Flaw, type Field, type FieldOptions, type Kind } from "./field.ts";
+import { aBoolean, aWholeNumber, isObject, isText, optional, type Only } from "../checking/members.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks } from "./field.ts";
 import { isMailbox } from "./mailbox.ts";
+
+export { decimal, integer, reference } from "./numbers.ts";
+export type { DecimalOptions, IntegerOptions, ReferenceOptions } from "./numbers.ts";
 
 export interface TextOptions extends FieldOptions<string> {
   /** The fewest characters (Unicode code points); 1 where it is left out. */
@@ -19,7 +23,8 @@ const NOT_IN_XML = /[\ufffe\uffff]/;
 const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not allowed.");
 
 /** Text without control characters. */
-export function text<const O extends TextOptions>(options: O = {} as O): Field<string, O> {
+export function text<const O extends TextOptions = {}>(options?: Only<O, TextOptions>): Field<string, O>;
+export function text(options: TextOptions = {}): Field<string> {
   const { min = 1, max = 10_000, trim = true, pattern } = options;
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", "A text is required.");
@@ -39,8 +44,27 @@ export function text<const O extends TextOptions>(options: O = {} as O): Field<s
     return kept;
   };
   const schema = { type: "string", minLength: min, maxLength: max };
-  return defineField({ name: "text", parse, parseText: parse, schema, column: { type: "text" } }, options);
+  const kind = {
+    name: "text",
+    parse,
+    parseText: parse,
+    schema,
+    column: { type: "text" },
+    options: textOptions,
+  } as const;
+  return defineField(kind, options);
 }
+
+const textOptions: OwnChecks<TextOptions> = {
+  min: optional(aWholeNumber),
+  max: optional(aWholeNumber),
+  trim: optional(aBoolean),
+  pattern: optional((value) =>
+    isObject(value) && value["matches"] instanceof RegExp && isText(value["detail"])
+      ? null
+      : "it has to be { matches: /…/, detail: … }",
+  ),
+};
 
 /** Characters are code points; a text that cannot be longer than `max` is not counted. */
 function lengthOf(value: string, max: number): number {
@@ -54,90 +78,11 @@ function lengthOf(value: string, max: number): number {
   return length;
 }
 
-export interface IntegerOptions extends FieldOptions<number> {
-  /** The smallest value; -(2^53-1) where it is left out. */
-  readonly min?: number;
-  /** The largest value; 2^53-1 where it is left out. */
-  readonly max?: number;
-}
-
-/** A whole number that JavaScript can hold exactly. */
-export function integer<const O extends IntegerOptions>(options: O = {} as O): Field<number, O> {
-  return defineField(integerKind("integer", options.min, options.max), options);
-}
-
-function integerKind(
-  name: "integer" | "reference",
-  min = Number.MIN_SAFE_INTEGER,
-  max = Number.MAX_SAFE_INTEGER,
-): Kind<number> {
-  const parse = (value: unknown): number | Flaw => {
-    if (typeof value !== "number" || !Number.isSafeInteger(value))
-      return new Flaw("invalid", "A whole number is required.");
-    if (value < min) return new Flaw("too_small", `The number must be ${min} or more.`);
-    if (value > max) return new Flaw("too_large", `The number must be ${max} or less.`);
-    return value === 0 ? 0 : value;
-  };
-  return {
-    name,
-    parse,
-    parseText: (value) => parse(/^-?(0|[1-9]\d{0,15})$/.test(value) ? Number(value) : null),
-    schema: { type: "integer", minimum: min, maximum: max },
-    column: { type: "integer" },
-  };
-}
-
-export interface DecimalOptions extends FieldOptions<string> {
-  /** Digits after the point, 0 to 6. */
-  readonly scale: number;
-  /** The smallest value, as text; 0 where it is left out. */
-  readonly min?: string;
-  /** The largest value, as text; at most fifteen digits in all. */
-  readonly max: string;
-}
-
-/** An exact amount, as text on the wire (`"12.50"`), with always the same number of digits after the point. */
-export function decimal<const O extends DecimalOptions>(options: O): Field<string, O> {
-  const { scale, min = "0", max } = options;
-  const smallest = scaledOf(min, scale);
-  const largest = scaledOf(max, scale);
-  if (smallest === null || largest === null || !Number.isSafeInteger(largest) || scale < 0 || scale > 6) {
-    throw new TypeError(`decimal: min ${min}, max ${max} and scale ${scale} do not fit fifteen digits.`);
-  }
-  const parse = (value: unknown): string | Flaw => {
-    if (typeof value !== "string") return new Flaw("invalid", 'A decimal number as text is required, like "12.50".');
-    const scaled = scaledOf(value, scale);
-    if (scaled === null)
-      return new Flaw("invalid", `A decimal number with at most ${scale} digits after the point is required.`);
-    if (scaled < smallest) return new Flaw("too_small", `The amount must be ${min} or more.`);
-    if (scaled > largest) return new Flaw("too_large", `The amount must be ${max} or less.`);
-    return formatScaled(scaled, scale);
-  };
-  const fraction = scale === 0 ? "" : `(\\.\\d{1,${scale}})?`;
-  const schema = { type: "string", pattern: `^-?(0|[1-9]\\d*)${fraction}$` };
-  return defineField({ name: "decimal", parse, parseText: parse, schema, column: { type: "decimal", scale } }, options);
-}
-
-function scaledOf(value: string, scale: number): number | null {
-  const match = /^(-?)(0|[1-9]\d{0,15})(?:\.(\d{1,6}))?$/.exec(value);
-  if (match === null) return null;
-  const fraction = match[3] ?? "";
-  if (fraction.length > scale) return null;
-  const scaled = Number(match[2]! + fraction.padEnd(scale, "0"));
-  if (!Number.isFinite(scaled)) return null;
-  return match[1] === "-" && scaled !== 0 ? -scaled : scaled;
-}
-
-function formatScaled(scaled: number, scale: number): string {
-  const digits = Math.abs(scaled)
-    .toString()
-    .padStart(scale + 1, "0");
-  const sign = scaled < 0 ? "-" : "";
-  return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
-}
-
 /** True or false. */
-export function boolean<const O extends FieldOptions<boolean>>(options: O = {} as O): Field<boolean, O> {
+export function boolean<const O extends FieldOptions<boolean> = {}>(
+  options?: Only<O, FieldOptions<boolean>>,
+): Field<boolean, O>;
+export function boolean(options: FieldOptions<boolean> = {}): Field<boolean> {
   const flaw = new Flaw("invalid", "true or false is required.");
   return defineField(
     {
@@ -152,7 +97,10 @@ export function boolean<const O extends FieldOptions<boolean>>(options: O = {} a
 }
 
 /** A point in time (RFC 3339), answered in UTC with milliseconds. */
-export function dateTime<const O extends FieldOptions<string>>(options: O = {} as O): Field<string, O> {
+export function dateTime<const O extends FieldOptions<string> = {}>(
+  options?: Only<O, FieldOptions<string>>,
+): Field<string, O>;
+export function dateTime(options: FieldOptions<string> = {}): Field<string> {
   const parse = (value: unknown): string | Flaw =>
     (typeof value === "string" ? instantOf(value) : null) ??
     new Flaw("invalid", "A date-time is required, like 2026-01-31T09:30:00Z (RFC 3339).");
@@ -180,13 +128,14 @@ function instantOf(value: string): string | null {
 }
 
 /** One of a few words. */
-export function enumeration<const V extends string, const O extends FieldOptions<NoInfer<V>>>(
+export function enumeration<const V extends string, const O extends FieldOptions<NoInfer<V>> = {}>(
   values: readonly V[],
-  options: O = {} as O,
-): Field<V, O> {
-  const known = new Map<unknown, V>(values.map((each) => [each, each]));
+  options?: Only<O, FieldOptions<V>>,
+): Field<V, O>;
+export function enumeration(values: readonly string[], options: FieldOptions<string> = {}): Field<string> {
+  const known = new Map<unknown, string>(values.map((each) => [each, each]));
   const flaw = new Flaw("invalid", `One of ${values.join(", ")} is required.`);
-  const parse = (value: unknown): V | Flaw => known.get(value) ?? flaw;
+  const parse = (value: unknown): string | Flaw => known.get(value) ?? flaw;
   return defineField(
     {
       name: "enumeration",
@@ -195,12 +144,15 @@ export function enumeration<const V extends string, const O extends FieldOptions
       schema: { type: "string", enum: [...values] },
       column: { type: "text" },
     },
-    options as FieldOptions<V> & O,
+    options,
   );
 }
 
 /** A mailbox (RFC 5321 §4.1.2, at most 254 octets), kept as written. */
-export function email<const O extends FieldOptions<string>>(options: O = {} as O): Field<string, O> {
+export function email<const O extends FieldOptions<string> = {}>(
+  options?: Only<O, FieldOptions<string>>,
+): Field<string, O>;
+export function email(options: FieldOptions<string> = {}): Field<string> {
   const flaw = new Flaw("invalid", "An e-mail address is required, like ann@example.com.");
   const parse = (value: unknown): string | Flaw => (typeof value === "string" && isMailbox(value) ? value : flaw);
   return defineField(
@@ -215,21 +167,13 @@ export function email<const O extends FieldOptions<string>>(options: O = {} as O
   );
 }
 
-export interface ReferenceOptions extends FieldOptions<number> {
-  /** What happens to this record when the other is deleted: it goes too, or it keeps the other (409). `restrict` where it is left out. */
-  readonly onDelete?: "cascade" | "restrict";
-}
-
-/** The id of a record of another resource, named by that resource's plural. */
-export function reference<const O extends ReferenceOptions>(resource: string, options: O = {} as O): Field<number, O> {
-  const kind = integerKind("reference", 1);
-  return defineField({ ...kind, references: { resource, onDelete: options.onDelete ?? "restrict" } }, options);
-}
-
 /** Any JSON value, kept as it is; in XML it stands as JSON text. */
-export function json<const O extends FieldOptions<unknown>>(options: O = {} as O): Field<unknown, O> {
+export function json<const O extends FieldOptions<unknown> = {}>(
+  options?: Only<O, FieldOptions<unknown>>,
+): Field<unknown, O>;
+export function json(options: FieldOptions<unknown> = {}): Field {
   const parse = (value: unknown): unknown => (hasNotInXML(value) ? notInXML : value);
-  return defineField<unknown, O>(
+  return defineField(
     {
       name: "json",
       parse,

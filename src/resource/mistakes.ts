@@ -1,6 +1,18 @@
+import {
+  aFunction,
+  anObject,
+  isObject,
+  isText,
+  membersMistakes,
+  optional,
+  shown,
+  texts,
+  type Checks,
+} from "../checking/members.ts";
+import { suggestion } from "../checking/nearest.ts";
 import type { Fields, Operator, ResourceDeclaration } from "./declaration.ts";
-import { Flaw, isShown, type Field } from "./field.ts";
-import { integer } from "./fields.ts";
+import { Flaw, isShown, shapeMistakes, type Field } from "./field.ts";
+import { integer } from "./numbers.ts";
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
@@ -13,8 +25,37 @@ const MAX_SORTED_LENGTH = 1000;
 const ID = integer({ readOnly: true, min: 1 });
 
 /** Everything that is wrong with a declaration: where it stands, why, and the cure. */
-export function mistakesOf(declaration: ResourceDeclaration<Fields>, parentColumn: string | null): readonly string[] {
-  const { name, plural, fields, filters = {}, sorts = [], within } = declaration;
+export function mistakesOf(declaration: unknown): readonly string[] {
+  if (!isObject(declaration)) return [`resource: it is ${shown(declaration)}; write defineResource({ name, fields })`];
+  const place = `resource ${isText(declaration["name"]) && declaration["name"] !== "" ? declaration["name"] : "(no name)"}`;
+  const malformed = membersMistakes(declaration, declarationMembers);
+  // Of what is malformed nobody can say more.
+  const found =
+    malformed.length > 0 ? malformed : mistakesWithin(declaration as unknown as ResourceDeclaration<Fields>);
+  return found.map((mistake) => `${place}: ${mistake}`);
+}
+
+const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Checks[string]>> = {
+  name: (value) => (isText(value) ? null : "it has to be a text, like order_line"),
+  plural: optional((value) => (isText(value) ? null : "it has to be a text, like order-lines")),
+  within: optional((value) =>
+    isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource",
+  ),
+  fields: anObject,
+  filters: optional(anObject),
+  sorts: optional(texts),
+  check: optional(aFunction),
+  description: optional((value) => (isText(value) ? null : "it has to be a text")),
+};
+
+function mistakesWithin({
+  name,
+  plural,
+  fields,
+  filters = {},
+  sorts = [],
+  within,
+}: ResourceDeclaration<Fields>): readonly string[] {
   const mistakes: string[] = [];
   const at = (place: string, found: readonly string[]): number =>
     mistakes.push(...found.map((each) => `${place}: ${each}`));
@@ -23,20 +64,34 @@ export function mistakesOf(declaration: ResourceDeclaration<Fields>, parentColum
   if (plural !== undefined && !PATH_SEGMENT.test(plural))
     mistakes.push(`the plural "${plural}" must be lower-case words joined by hyphens or underscores`);
   for (const [field, declared] of Object.entries(fields)) {
-    if (field === parentColumn)
+    if (within !== undefined && field === `${within.name}_id`)
       at(`field ${field}`, [
-        `the path gives it already, because the resource stands within ${within!.plural}; leave it out`,
+        `the path gives it already, because the resource stands within ${within.plural}; leave it out`,
       ]);
-    at(`field ${field}`, fieldMistakes(field, declared));
+    const malformed = shapeMistakes(declared);
+    at(`field ${field}`, malformed.length > 0 ? malformed : fieldMistakes(field, declared));
   }
-  for (const [field, operators] of Object.entries(filters))
-    at(`filter ${field}`, filterMistakes(field, field === "id" ? ID : own(fields, field), operators ?? []));
-  for (const field of sorts) at(`sort ${field}`, sortMistakes(field, own(fields, field)));
+  const sound = Object.fromEntries(Object.entries(fields).filter(([, field]) => shapeMistakes(field).length === 0));
+  const searched = (field: string, find: (field: Field) => readonly string[]): readonly string[] => {
+    if (Object.hasOwn(sound, field)) return find(sound[field]!);
+    // What is wrong with the field itself is told there.
+    return Object.hasOwn(fields, field) ? [] : [`there is no such field${suggestion(field, Object.keys(fields))}`];
+  };
+  for (const [field, operators = []] of Object.entries(filters)) {
+    const find = (declared: Field): readonly string[] =>
+      texts(operators) === null
+        ? filterMistakes(field, declared, operators)
+        : ['the operators have to be a list, like ["eq"]'];
+    at(`filter ${field}`, field === "id" ? find(ID) : searched(field, find));
+  }
+  for (const field of sorts)
+    at(
+      `sort ${field}`,
+      field === "id"
+        ? ["every list can be sorted by id already; leave it out"]
+        : searched(field, (declared) => sortMistakes(declared)),
+    );
   return mistakes;
-}
-
-function own(fields: Fields, name: string): Field | null {
-  return Object.hasOwn(fields, name) ? fields[name]! : null;
 }
 
 function fieldMistakes(name: string, { kind, options }: Field): string[] {
@@ -58,8 +113,7 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
   return mistakes;
 }
 
-function filterMistakes(name: string, field: Field | null, operators: readonly Operator[]): string[] {
-  if (field === null) return ["there is no such field; declare it or leave the filter out"];
+function filterMistakes(name: string, field: Field, operators: readonly Operator[]): string[] {
   const mistakes: string[] = [];
   const { type } = field.kind.column;
   if (LIST_PARAMETERS.has(name))
@@ -80,9 +134,7 @@ function filterMistakes(name: string, field: Field | null, operators: readonly O
   return mistakes;
 }
 
-function sortMistakes(name: string, field: Field | null): string[] {
-  if (name === "id") return ["every list can be sorted by id already; leave it out"];
-  if (field === null) return ["there is no such field; declare it or leave the sort out"];
+function sortMistakes(field: Field): string[] {
   const { kind, options } = field;
   if (!isShown(field))
     return ["a field that is never shown must not be sorted by, for that would show it; leave the sort out"];

@@ -1,68 +1,23 @@
-import type { Fields, Operator, Resource, ResourceDeclaration } from "./declaration.ts";
-import { isShown, type Field } from "./field.ts";
+import { DeclarationError } from "./declaration-error.ts";
+import type { Fields, Operator, ParentColumnOf, Resource, ResourceDeclaration } from "./declaration.ts";
+import { isShown } from "./field.ts";
 import { mistakesOf } from "./mistakes.ts";
 
+export { DeclarationError } from "./declaration-error.ts";
 export type { Fields, Operator, Resource, ResourceDeclaration };
-
-type OptionsOf<F> = F extends Field<infer _, infer O> ? O : never;
-type ValueOf<F> = F extends Field<infer T, infer _> ? T : never;
-type IsTrue<O, K extends string> = O extends { readonly [P in K]: true } ? true : false;
-type HasDefault<O> = O extends { readonly default: {} | null } ? true : false;
-type IsGiven<O> = O extends { readonly generated: (...context: never[]) => unknown }
-  ? false
-  : IsTrue<O, "readOnly"> extends true
-    ? false
-    : true;
-type IsLeftOut<O> = IsTrue<O, "optional"> extends true ? true : HasDefault<O>;
-type Shown<T, O> = IsTrue<O, "optional"> extends true ? (HasDefault<O> extends true ? T : T | null) : T;
-type Sent<T, O> = IsTrue<O, "optional"> extends true ? (IsTrue<O, "transient"> extends true ? T : T | null) : T;
-
-/** What a caller reads. */
-export type RecordOf<R extends Resource> = { readonly id: number } & {
-  readonly [K in keyof R["fields"] as IsTrue<OptionsOf<R["fields"][K]>, "writeOnly"> extends true ? never : K]: Shown<
-    ValueOf<R["fields"][K]>,
-    OptionsOf<R["fields"][K]>
-  >;
-};
-
-/** What a caller sends to create or replace. */
-export type DraftOf<R extends Resource> = {
-  readonly [
-    K in keyof R["fields"] as IsGiven<OptionsOf<R["fields"][K]>> extends true
-      ? IsLeftOut<OptionsOf<R["fields"][K]>> extends true
-        ? never
-        : K
-      : never
-  ]: Sent<ValueOf<R["fields"][K]>, OptionsOf<R["fields"][K]>>;
-} & {
-  readonly [
-    K in keyof R["fields"] as IsGiven<OptionsOf<R["fields"][K]>> extends true
-      ? IsLeftOut<OptionsOf<R["fields"][K]>> extends true
-        ? K
-        : never
-      : never
-  ]?: Sent<ValueOf<R["fields"][K]>, OptionsOf<R["fields"][K]>>;
-};
-
-/** A declaration that cannot be served. It names every mistake and its cure. */
-export class DeclarationError extends Error {
-  /** Each with its place and its cure. */
-  readonly mistakes: readonly string[];
-
-  constructor(mistakes: readonly string[]) {
-    super(`The declaration cannot be served:\n${mistakes.map((each) => `- ${each}`).join("\n")}`);
-    this.name = "DeclarationError";
-    this.mistakes = mistakes;
-  }
-}
+export type * from "./types.ts";
 
 /** Declares a resource. Throws `DeclarationError` with everything that is wrong at once. */
-export function defineResource<const F extends Fields>(declaration: ResourceDeclaration<F>): Resource<F> {
+export function defineResource<
+  const F extends Fields,
+  const N extends string,
+  Outer extends Resource | undefined = undefined,
+>(declaration: ResourceDeclaration<F, N, Outer>): Resource<F, N, ParentColumnOf<Outer>>;
+export function defineResource(declaration: ResourceDeclaration<Fields>): Resource {
+  const mistakes = mistakesOf(declaration);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const { name, plural = `${name}s`, within = null, fields } = declaration;
   const parentColumn = within === null ? null : `${within.name}_id`;
-  const problems = mistakesOf(declaration, parentColumn);
-  if (problems.length > 0)
-    throw new DeclarationError(problems.map((each) => `resource ${name || "(no name)"}: ${each}`));
   return Object.freeze({
     name,
     plural,
@@ -70,7 +25,7 @@ export function defineResource<const F extends Fields>(declaration: ResourceDecl
     within,
     parentColumn,
     fields,
-    filters: new Map(Object.entries(declaration.filters ?? {}) as [string, readonly Operator[]][]),
+    filters: new Map(Object.entries(declaration.filters ?? {}).map(([field, operators = []]) => [field, operators])),
     sorts: ["id", ...(declaration.sorts ?? [])],
     check: declaration.check ?? null,
     description: declaration.description ?? null,

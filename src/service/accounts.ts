@@ -16,6 +16,7 @@ import {
   type Account,
   type Change,
   type Endpoint,
+  type Eventually,
   type Context,
   type MountInPlace,
   type Prepared,
@@ -27,7 +28,8 @@ import { ifNoneMatch, notModified, type Documentation } from "./descriptions.ts"
 import type { Parts } from "./parts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
-import { requireAdministrator, requireProof, users } from "./users.ts";
+import { users } from "./users-resource.ts";
+import { requireAdministrator, requireProof } from "./users.ts";
 
 const account = defineResource({
   name: "account",
@@ -110,19 +112,30 @@ export async function requireAccount({ accounts }: Parts, context: Context): Pro
 
 /** Accounts as a resource: they are kept by whoever checks credentials, and shown without what those need. */
 function placeAccounts(parts: Parts): MountInPlace {
-  const mounted = mount(account, {
-    permission: { read: ownOrAny, update: ownOrAnyUnlimited },
-    personal: true,
-    beforeWrite: (write) => prepareChange(parts, write),
-  });
-  const show = ({ username, role, active, created_at, last_login_at }: StoredRecord): StoredRecord =>
-    ({ username, role, active, created_at, last_login_at }) as StoredRecord;
-  return { ...mounted, collection: accountsCollection, show, parent: null };
+  const mounted = mount(account, { permission: { read: ownOrAny, update: ownOrAnyUnlimited }, personal: true });
+  const beforeWrite = (write: Write<typeof account>): Eventually<Prepared> =>
+    write.kind === "update" ? prepareChange(parts, write) : {};
+  return { ...mounted, collection: accountsCollection, beforeWrite, show: showAccount, parent: null };
 }
 
-async function prepareChange(parts: Parts, { context, current, draft }: Write): Promise<Prepared> {
-  const before = accountOf({ revision: 0, record: current! });
-  const { username, role, active } = draft!.values as unknown as Pick<Account, "username" | "role" | "active">;
+/** Without its id, which the path says. */
+function showAccount({
+  username,
+  role,
+  active,
+  created_at,
+  last_login_at,
+}: StoredRecord): Readonly<Record<string, unknown>> {
+  return { username, role, active, created_at, last_login_at };
+}
+
+/** What is prepared are columns of the accounts' own table, of which the resource shows some. */
+async function prepareChange(
+  parts: Parts,
+  { context, current, draft }: Write<typeof account, "update">,
+): Promise<Prepared> {
+  const before = accountOf({ revision: 0, record: current });
+  const { username, role, active } = draft.values;
   if ((role !== before.role || active !== before.active) && context.requireIdentity().role !== "admin")
     throw problem("permission_denied");
   const { now } = context.call;
@@ -135,7 +148,7 @@ async function prepareChange(parts: Parts, { context, current, draft }: Write): 
   requireMayName(parts, context);
   requireUsername(username);
   await requireMayProbe(parts, context);
-  await requireProof(parts, context, before, draft!.transient["current_password"] as string | undefined);
+  await requireProof(parts, context, before, draft.transient.current_password);
   return {
     values: { username_follows_email: false, username_origin: usernameOriginOf(context) },
     also,

@@ -99,7 +99,7 @@ async function issue(parts: Parts, context: Context): Promise<Reply> {
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
   const { transient } = requireDraft(fresh, context, { id: null, current: null });
   const expiresAt = outsideEnd(parts, context);
-  await requireFreshLogin(parts, context, transient["current_password"] as string | undefined);
+  await requireFreshLogin(parts, context, transient.current_password);
   const { token, created } = await parts.apiTokens.issue(account.id, context.call.now, expiresAt);
   return {
     ...reply(token),

@@ -18,10 +18,7 @@ export const credentials = defineResource({ name: "credentials", plural: "creden
 
 /** The account whose name and password are in the body. */
 export function logInWith(parts: Parts, context: Context): Promise<Account> {
-  const { username, password } = requireDraft(credentials, context, { id: null, current: null }).values as {
-    username: string;
-    password: string;
-  };
+  const { username, password } = requireDraft(credentials, context, { id: null, current: null }).values;
   return requireLogin(parts, context, username, password);
 }
 

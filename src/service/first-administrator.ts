@@ -57,7 +57,7 @@ async function insertAdministrator(
   passwordUntil?: string,
 ): Promise<boolean> {
   const username = settings.adminUsername;
-  const address = users.resource.fields["email"]!.kind;
+  const address = users.resource.fields.email.kind;
   // A domain that is nobody's, for ever (RFC 2606 §2), and that validators take for an e-mail.
   const email = address.parse(username) === username ? username : "admin@example.invalid";
   const user = { name: "Administrator", email, username, role: "admin", passwordHash, now } as const;

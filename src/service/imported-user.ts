@@ -1,6 +1,6 @@
 import { Flaw, isKnownFormat, type Field, type Role } from "../index.ts";
 import type { NewUser } from "./new-user.ts";
-import { users } from "./users.ts";
+import { users } from "./users-resource.ts";
 
 export interface ImportOptions {
   /** Django's `is_staff` makes an administrator too, and not `is_superuser` alone. */

@@ -137,15 +137,9 @@ const documentation = {
   },
 } satisfies Record<string, Documentation>;
 
-interface Asked {
-  readonly name: string;
-  readonly scopes: unknown;
-  readonly expires_at: string | null;
-}
-
 async function create(parts: Parts, context: Context): Promise<Reply> {
   const draft = requireDraft(newKey, context, { id: null, current: null });
-  const asked = draft.values as unknown as Asked;
+  const asked = draft.values;
   const { name } = asked;
   const latest = outsideEnd(parts, context);
   const expiresAt = asked.expires_at ?? (latest === null ? null : new Date(latest).toISOString());
@@ -153,7 +147,7 @@ async function create(parts: Parts, context: Context): Promise<Reply> {
   if (asked.scopes !== null && !areScopes(asked.scopes)) throw invalid([scopesIssue]);
   if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid([pastIssue]);
   if (latest !== null && Date.parse(expiresAt!) > latest) throw invalid([lateIssue(latest)]);
-  await requireFreshLogin(parts, context, draft.transient["current_password"] as string | undefined);
+  await requireFreshLogin(parts, context, draft.transient.current_password);
   const account = await requireAccount(parts, context);
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
   const { listed, key } = await parts.namedKeys.create(account.id, { name, scopes: asked.scopes, expiresAt }, now);

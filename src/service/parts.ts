@@ -24,7 +24,6 @@ import {
   type AccountGuessing,
   type Bindings,
   type IsBreached,
-  type Mount,
   type NamedKeys,
   type Observer,
   type OutsideIssuers,
@@ -36,6 +35,7 @@ import {
   type TokenPairs,
 } from "../index.ts";
 import type { Settings } from "./settings.ts";
+import type { UsersMount } from "./users-resource.ts";
 
 /** What logging in is made of; endpoints and schemes share it. */
 export interface LoginParts {
@@ -61,7 +61,7 @@ export interface LoginParts {
 
 /** The same with users as they are served. */
 export interface Parts extends LoginParts {
-  readonly users: Mount;
+  readonly users: UsersMount;
 }
 
 /** Makes them over a store. */

@@ -1,7 +1,7 @@
 import { problem, readProxyText, type Call, type Change } from "../index.ts";
 import { insertUser } from "./new-user.ts";
 import type { Parts } from "./parts.ts";
-import { users } from "./users.ts";
+import { users } from "./users-resource.ts";
 
 /** Makes the user whom only the proxy knows so far. E-mail from `X-Remote-Email`, which must be there; name from `X-Remote-Name` or the username. */
 export function createRemoteUser(parts: Parts): (username: string, call: Call) => readonly Change[] | null {

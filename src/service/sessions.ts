@@ -124,11 +124,7 @@ async function logInByForm(parts: Parts, context: Context): Promise<Reply> {
   const { call } = context;
   const { publicURL } = parts.settings;
   requireSameSite(call, publicURL === null ? [] : [new URL(publicURL).origin]);
-  const { username, password, next } = requireDraft(form, context, { id: null, current: null }).values as {
-    username: string;
-    password: string;
-    next: string | null;
-  };
+  const { username, password, next } = requireDraft(form, context, { id: null, current: null }).values;
   const account = await requireLogin(parts, context, username, password);
   const { body, ...reply } = await start(parts, context, account);
   if (!prefersRedirect(context)) return { ...reply, body: body! };

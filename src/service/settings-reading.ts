@@ -1,4 +1,4 @@
-import { declarationMistakes } from "../index.ts";
+import { declarationMistakes, nearest, shownName } from "../index.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { settingsTable, type Setting, type SettingName, type SettingValue } from "./settings-table.ts";
 
@@ -137,28 +137,4 @@ function isFromKubernetes(name: string, text: string): boolean {
     /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP)(?:_|$)/.test(name) ||
     /^(?:tcp|udp):\/\/[\d.:[\]a-f]+$/.test(text)
   );
-}
-
-function nearest(name: string, known: readonly string[]): string {
-  const distances = known.map((each) => distance(name.slice(0, 64).toLowerCase(), each.toLowerCase()));
-  return known[distances.indexOf(Math.min(...distances))]!;
-}
-
-/** How many letters have to be added, dropped or replaced to make one of the other (Levenshtein). */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (const [at, letter] of [...one].entries()) {
-    const next = [at + 1];
-    for (let to = 1; to < row.length; to++) {
-      const replaced = row[to - 1]! + (letter === other[to - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[to]! + 1, next[to - 1]! + 1));
-    }
-    row = next;
-  }
-  return row.at(-1)!;
-}
-
-function shownName(name: string): string {
-  const short = name.length > 80 ? `${name.slice(0, 80)}…` : name;
-  return /^\w+$/.test(short) ? short : JSON.stringify(short);
 }

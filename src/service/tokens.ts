@@ -128,11 +128,7 @@ const documentation = {
 } satisfies Record<string, Documentation>;
 
 async function logIn(parts: Parts, context: Context): Promise<Reply> {
-  const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values as {
-    username: string;
-    password: string;
-    cookie: boolean;
-  };
+  const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values;
   if (cookie) context.requireSameSite();
   const account = await requireLogin(parts, context, username, password);
   const { call } = context;
@@ -171,9 +167,7 @@ async function logOut(parts: Parts, context: Context): Promise<Reply> {
 
 /** The refresh token of the body, else of the cookie; a browser may have sent that one unasked. */
 function presentedToken(context: Context): { readonly token: string | null; readonly byCookie: boolean } {
-  const { refresh: sent } = requireDraft(refreshBody, context, { id: null, current: null }).values as {
-    refresh: string | null;
-  };
+  const { refresh: sent } = requireDraft(refreshBody, context, { id: null, current: null }).values;
   if (sent !== null) return { token: sent, byCookie: false };
   const cookie = requireRefreshCookie(context.call);
   if (cookie === null) return { token: null, byCookie: false };
@@ -182,7 +176,7 @@ function presentedToken(context: Context): { readonly token: string | null; read
 }
 
 async function verify(parts: Parts, context: Context): Promise<Reply> {
-  const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values as { token: string };
+  const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values;
   const fromOutside = (await parts.issuers?.verify(token, context.call.now)) ?? null;
   const verdict = fromOutside ?? (await parts.pairs.verify(token, context.call));
   const code = fromOutside === null ? "token_not_valid" : "invalid_token";

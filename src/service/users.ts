@@ -4,20 +4,15 @@ import {
   administrator,
   allOf,
   anyone,
-  boolean,
-  defineResource,
-  email,
   firstGeneration,
   invalid,
   keyOf,
   mount,
-  text,
   unlimited,
   type Account,
   type Call,
   type Change,
   type Context,
-  type Mount,
   type Prepared,
   type Write,
   type WrittenValues,
@@ -27,61 +22,11 @@ import { requireGoodPassword } from "./good-password.ts";
 import type { LoginParts } from "./parts.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, takesOutsideLogins, usernameOriginOf } from "./usernames.ts";
-
-/** Users: what the specification shows. How a user logs in is written here and kept apart, in the account of the same id. */
-export const users = defineResource({
-  name: "user",
-  description: "Someone who may use the service.",
-  fields: {
-    name: text({ max: 200, description: "The name that is shown.", example: "Ann Example" }),
-    email: email({
-      unique: "ignoring case",
-      description: "Unique without regard to case, kept as written.",
-      example: "ann@example.com",
-    }),
-    username: text({
-      max: 150,
-      pattern: { matches: /^[^:]*$/, detail: "A colon is not allowed, because Basic could not carry it." },
-      optional: true,
-      writeOnly: true,
-      transient: true,
-      description: "What the user logs in with; the e-mail address where it is left out.",
-    }),
-    password: text({
-      min: 8,
-      max: 256,
-      trim: false,
-      optional: true,
-      writeOnly: true,
-      transient: true,
-      description: "A user without one cannot log in with a password.",
-    }),
-    current_password: text({
-      max: 256,
-      trim: false,
-      optional: true,
-      writeOnly: true,
-      transient: true,
-      description: "Needed to change one's own password, username or e-mail.",
-    }),
-    end_keys: boolean({
-      optional: true,
-      writeOnly: true,
-      transient: true,
-      description: "With a new password: the API token and the keys end too.",
-    }),
-  },
-  filters: {
-    id: ["eq", "in", "lt", "lte", "gt", "gte"],
-    name: ["eq", "starts", "contains"],
-    email: ["eq", "starts"],
-  },
-  sorts: ["name", "email"],
-});
+import { users, type UsersMount } from "./users-resource.ts";
 
 /** Serves users to administrators, and to each user that user. */
-export function mountUsers(parts: LoginParts): Mount {
-  const mounted: Mount = mount(users, {
+export function mountUsers(parts: LoginParts): UsersMount {
+  const mounted: UsersMount = mount(users, {
     permission: {
       list: ownOrAny,
       create: allOf(unlimited, parts.settings.registration === "open" ? anyone : administrator),
@@ -97,7 +42,7 @@ export function mountUsers(parts: LoginParts): Mount {
   return mounted;
 }
 
-function withAccount(parts: LoginParts, mounted: Mount, write: Write): Promise<Prepared> | Prepared {
+function withAccount(parts: LoginParts, mounted: UsersMount, write: Write<typeof users>): Promise<UserChanges> {
   switch (write.kind) {
     case "create":
       return createAccount(parts, mounted, write);
@@ -108,17 +53,17 @@ function withAccount(parts: LoginParts, mounted: Mount, write: Write): Promise<P
   }
 }
 
-interface LoginFields {
-  readonly username?: string;
-  readonly password?: string;
-  readonly current_password?: string;
-  readonly end_keys?: boolean;
-}
+/** The account of a user changes with the user; what is stored of the user itself is what was sent. */
+type UserChanges = Omit<Prepared<typeof users>, "values">;
 
-async function createAccount(parts: LoginParts, mounted: Mount, { context, id, draft }: Write): Promise<Prepared> {
+async function createAccount(
+  parts: LoginParts,
+  mounted: UsersMount,
+  { context, id, draft }: Write<typeof users, "create">,
+): Promise<UserChanges> {
   await requireMayProbe(parts, context);
-  const email = draft!.values["email"] as string;
-  const { username: chosen, password } = draft!.transient as LoginFields;
+  const { email } = draft.values;
+  const { username: chosen, password } = draft.transient;
   const username = chosen ?? email;
   if (chosen !== undefined) requireMayName(parts, context);
   if (password !== undefined) await requireGoodPassword(parts, password, { username, email });
@@ -144,16 +89,16 @@ async function createAccount(parts: LoginParts, mounted: Mount, { context, id, d
 
 async function changeAccount(
   parts: LoginParts,
-  mounted: Mount,
-  { context, id, current, draft }: Write,
-): Promise<Prepared> {
-  const { username, password, current_password: proof, end_keys: endKeys = false } = draft!.transient as LoginFields;
-  const address = draft!.values["email"] as string;
-  const row = await parts.store.find(accountsCollection, id!);
+  mounted: UsersMount,
+  { context, id, current, draft }: Write<typeof users, "replace" | "update">,
+): Promise<UserChanges> {
+  const { username, password, current_password: proof, end_keys: endKeys = false } = draft.transient;
+  const address = draft.values.email;
+  const row = await parts.store.find(accountsCollection, id);
   if (row === null) return {};
   const account = accountOf(row);
   const { call } = context;
-  const isMoved = address !== current!["email"];
+  const isMoved = address !== current.email;
   const mayFollow = row.record["username_follows_email"] === true && !takesOutsideLogins(parts.settings);
   const name = username ?? (isMoved && mayFollow ? address : account.username);
   const names = {
@@ -177,22 +122,26 @@ async function changeAccount(
       };
       if (Object.keys(values).length === 0) return [];
       return [
-        { kind: "update", collection: accountsCollection, key: id!, values, revision: row.revision },
+        { kind: "update", collection: accountsCollection, key: id, values, revision: row.revision },
         ...(password === undefined ? [] : parts.revocations.endAccount(account, call.now, endKeys)),
       ];
     },
   };
 }
 
-async function deleteAccount(parts: LoginParts, mounted: Mount, { context, id }: Write): Promise<Prepared> {
-  const account = await parts.accounts.find(id!);
+async function deleteAccount(
+  parts: LoginParts,
+  mounted: UsersMount,
+  { context, id }: Write<typeof users, "delete">,
+): Promise<UserChanges> {
+  const account = await parts.accounts.find(id);
   if (account === null) return {};
   return {
     also: [
-      { kind: "delete", collection: accountsCollection, key: id! },
+      { kind: "delete", collection: accountsCollection, key: id },
       // What is kept for repeats holds nothing of a user who is gone.
-      { kind: "forget", collection: mounted.collection, key: id!, caller: String(id) },
-      { kind: "forget", collection: accountsCollection, key: id!, caller: "" },
+      { kind: "forget", collection: mounted.collection, key: id, caller: String(id) },
+      { kind: "forget", collection: accountsCollection, key: id, caller: "" },
       ...parts.revocations.endDeletedAccount(account, context.call.now),
       requireAdministrator,
     ],

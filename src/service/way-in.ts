@@ -2,7 +2,6 @@ import { anyone, defineEndpoint, type Endpoint, type Context, type Mount, type R
 import { clearedCookies } from "./cookies.ts";
 import { ifNoneMatch, notModified, objectSchema, orNull, textSchema, userSchema } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
-import type { ShownUser } from "./who.ts";
 
 /** What leads on from the way in, where it is served. */
 const logins = { session: "/api/session/", token: "/api/token/", api_token: "/api-token-auth/" };
@@ -98,7 +97,7 @@ async function whoCalls(parts: Parts, { identity, refusal }: Context): Promise<C
   const { store, users, accounts } = parts;
   const [row, account] = await Promise.all([store.find(users.collection, id), accounts.find(id)]);
   if (row === null || account === null) return { caller: null, problem: null };
-  const user = users.show(row.record) as unknown as ShownUser;
+  const user = users.show(row.record);
   return { caller: { user, username: account.username, role, scheme }, problem: null };
 }
 

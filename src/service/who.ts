@@ -1,19 +1,13 @@
 import { authenticated, defineEndpoint, problem, type Endpoint, type Context, type Reply } from "../index.ts";
 import { ifNoneMatch, notModified, objectSchema, textSchema, userSchema } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
-
-/** What others see of a user. */
-export interface ShownUser {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-}
+import type { ShownUser } from "./users-resource.ts";
 
 /** A user as others see it. */
 export async function requireUser({ store, users }: Parts, id: number): Promise<ShownUser> {
   const row = await store.find(users.collection, id);
   if (row === null) throw problem("not_found");
-  return users.show(row.record) as unknown as ShownUser;
+  return users.show(row.record);
 }
 
 /** `GET /protected/`: the specification's example of a resource that needs credentials, under any scheme. */

@@ -107,10 +107,10 @@ export interface Row {
 export type Operator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "in" | "contains" | "starts" | "null";
 
 /** Which rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code point; `contains` and `starts` regard case. */
-export type Where =
-  | { readonly column: string; readonly operator: Operator; readonly value: Value }
-  | { readonly all: readonly Where[] }
-  | { readonly any: readonly Where[] };
+export type Where<C extends string = string> =
+  | { readonly column: C; readonly operator: Operator; readonly value: Value }
+  | { readonly all: readonly Where<C>[] }
+  | { readonly any: readonly Where<C>[] };
 
 export interface Sort {
   readonly column: string;

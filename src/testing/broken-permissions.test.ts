@@ -48,13 +48,13 @@ certifyPermission("everybody but administrators", () => ({
 }));
 
 const good: PermissionSubject = { permission: authenticated, resource: books, examples: [deny, allow] };
-const decides = (decide: (request: Parameters<Permission["decide"]>[0]) => unknown): Partial<Permission> => ({
+const decides = (decide: (request: Parameters<Permission["decide"]>[0]) => unknown): Partial<Permission<string>> => ({
   decide: decide as Permission["decide"],
 });
 let asked = 0;
 
 const atOnce = "whoever asks for whatever, it decides at once, and never throws";
-const broken: readonly (readonly [what: string, check: string, change: Partial<Permission>])[] = [
+const broken: readonly (readonly [what: string, check: string, change: Partial<Permission<string>>])[] = [
   ["has no name", "it has a name, and says for which actions it narrows", { name: "" }],
   [
     "narrows what is no action",

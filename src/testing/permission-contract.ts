@@ -19,7 +19,7 @@ export interface PermissionExample {
 
 /** A permission, and what has to be true of it. */
 export interface PermissionSubject {
-  readonly permission: Permission;
+  readonly permission: Permission<string>;
   /** The resource that it is mounted with, where it narrows to rows. */
   readonly resource?: Resource;
   /** Somebody whom nobody knows may be let in. Left out: never. */

@@ -1,5 +1,6 @@
 import type { TestContext } from "node:test";
 import {
+  caller,
   anyone,
   administrator,
   anyOf,
@@ -33,7 +34,7 @@ type Headers = Readonly<Record<string, string>>;
 const notices = defineResource({ name: "notice", fields: { title: text({ max: 200 }) } });
 const notes = defineResource({
   name: "note",
-  fields: { user_id: reference("users", { default: ({ identity }) => identity!.id }), title: text({ max: 200 }) },
+  fields: { user_id: reference("users", { default: caller }), title: text({ max: 200 }) },
 });
 const ownNotes = anyOf(administrator, owner("user_id"));
 

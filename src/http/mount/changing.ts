@@ -1,6 +1,7 @@
 import { decideOn } from "../../permission/decision.ts";
 import { Problem, problem } from "../../problem/problem.ts";
 import type { Draft } from "../../resource/draft.ts";
+import type { Resource, StoredOf } from "../../resource/resource.ts";
 import {
   OVERTAKEN,
   type Change,
@@ -168,7 +169,7 @@ async function change(
     kind,
     context: exchange.context,
     id: exchange.id(),
-    current: row.record,
+    current: storedOf(row),
     draft,
   });
   const values = { ...draft.values, ...prepared.values } as WrittenValues;
@@ -208,7 +209,7 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
       kind: "delete",
       context: exchange.context,
       id: exchange.id(),
-      current: row.record,
+      current: storedOf(row),
       draft: null,
     });
     const removal: Change = {
@@ -233,6 +234,11 @@ function requireAllowed(
   if (only !== null && !matches(collection, record as StoredRecord, only)) throw problem("permission_denied");
 }
 
+/** A record of a store has an id, whatever else it has. */
+function storedOf({ record }: Row): StoredOf<Resource> {
+  return record as StoredOf<Resource>;
+}
+
 async function prepare({ beforeWrite }: MountInPlace, write: Write): Promise<Prepared> {
   await giveWay(write.context.body);
   return beforeWrite === null ? {} : beforeWrite(write);
@@ -254,7 +260,7 @@ async function furtherChanges(prepared: Prepared): Promise<readonly Change[]> {
 function valuesOf(
   { resource: { parentColumn } }: MountInPlace,
   { params }: Exchange,
-  draft: Draft,
+  draft: Draft<Resource, "made">,
   prepared: Prepared,
 ): WrittenValues {
   const values = { ...draft.values, ...prepared.values } as WrittenValues;

@@ -1,5 +1,6 @@
 import { isStored } from "../../resource/field.ts";
 import type { Resource } from "../../resource/resource.ts";
+import { tableNameOf, tableOf } from "../../resource/table.ts";
 import type { Collection, Column } from "../../store/store.ts";
 
 /** The table of a resource: its fields as columns, and an index for each declared filter, sort and reference. */
@@ -30,18 +31,13 @@ export function collectionOf(resource: Resource): Collection {
         ? {}
         : {
             references: {
-              collection: kind.references.resource.replaceAll("-", "_"),
+              collection: tableNameOf(kind.references.resource),
               onDelete: kind.references.onDelete,
             },
           }),
     });
   }
   return { name: tableOf(resource), key: "integer", columns, indexes: indexesOf(resource, columns) };
-}
-
-function tableOf({ within, plural, name }: Resource): string {
-  const own = plural.replaceAll("-", "_");
-  return within === null ? own : `${tableOf(within)}_${own === "" ? name : own}`;
 }
 
 function indexesOf(resource: Resource, columns: readonly Column[]): readonly (readonly string[])[] {

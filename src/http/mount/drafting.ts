@@ -1,6 +1,6 @@
 import type { Eventually } from "../../eventually.ts";
 import { Problem, problem, type Issue } from "../../problem/problem.ts";
-import { isObject, readDraft, type Draft } from "../../resource/draft.ts";
+import { isObject, readDraft, type Draft, type DraftOptions } from "../../resource/draft.ts";
 import { isWritable } from "../../resource/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { invalid, type Context } from "../exchange.ts";
@@ -15,11 +15,14 @@ export interface Target {
   readonly id: number | null;
   /** What callers see of the record that is there; null where one is made. */
   readonly current: Readonly<Record<string, unknown>> | null;
-  /** The body names some fields only. */
-  readonly partial?: boolean;
 }
 
 /** Reads the body as a whole representation. Ends the request with every issue at once. */
+export function requireDraft<R extends Resource, const T extends Target>(
+  resource: R,
+  context: Context,
+  target: T,
+): Draft<R, T extends { readonly current: null } ? "made" : "changed">;
 export function requireDraft(resource: Resource, context: Context, target: Target): Draft {
   requireElement(resource, context);
   return readWhole(resource, context, context.body === null ? {} : sentValue(resource, context.body), target);
@@ -99,11 +102,16 @@ function merged(current: Readonly<Record<string, unknown>>, patch: unknown): unk
   return { ...(applyMergePatch(current, patch) as object), ...Object.fromEntries(removed) };
 }
 
-function readWhole(resource: Resource, context: Context, whole: unknown, target: Target): Draft {
+function readWhole(
+  resource: Resource,
+  context: Context,
+  whole: unknown,
+  target: Target & Pick<DraftOptions, "partial">,
+): Draft {
   const draft = readDraft(resource, whole, {
     ...target,
     leavesAreText: context.body?.leavesAreText ?? false,
-    context: { identity: context.identity, now: context.now },
+    context: { identity: context.identity, now: context.now, requireIdentity: () => context.requireIdentity() },
   });
   if (isDraft(draft)) return draft;
   throw invalid(draft);

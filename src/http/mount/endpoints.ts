@@ -1,8 +1,7 @@
 import type { Eventually } from "../../eventually.ts";
 import type { Reply } from "../call.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { ServedEndpoint } from "../endpoint.ts";
 import { exchangeOf, type Context } from "../exchange.ts";
-import type { MountedFacts } from "../facts.ts";
 import { create, remove, replace, update } from "./changing.ts";
 import { list } from "./listing.ts";
 import type { MountInPlace, ResourceAction } from "./mount.ts";
@@ -16,16 +15,13 @@ const PATCH_TYPES = [
   "application/xml",
 ];
 
-/** An endpoint whose handler narrows rows. */
-type MountedEndpoint = Endpoint & MountedFacts;
-
 /** The endpoints of a mounted resource. */
-export function endpointsOf(placed: MountInPlace): readonly MountedEndpoint[] {
+export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
   const { path } = placed.resource;
   const one = `${path}/{id}`;
   const { permissions } = placed;
-  const endpoints: MountedEndpoint[] = [];
-  const offer = (action: ResourceAction, endpoint: Omit<Endpoint, "access" | "action">): void => {
+  const endpoints: ServedEndpoint[] = [];
+  const offer = (action: ResourceAction, endpoint: Omit<ServedEndpoint, "access" | "action">): void => {
     const access = permissions[action];
     if (access !== undefined) endpoints.push({ ...endpoint, action, access, rows: placed.collection });
   };

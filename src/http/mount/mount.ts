@@ -1,57 +1,38 @@
-import type { Eventually } from "../../eventually.ts";
-import type { Action, Permission } from "../../permission/permission.ts";
-import type { ProblemCode } from "../../problem/catalogue.ts";
-import type { Draft } from "../../resource/draft.ts";
-import { isShown } from "../../resource/field.ts";
-import { DeclarationError, type Fields, type Resource } from "../../resource/resource.ts";
-import type { Change, Collection, StoredRecord } from "../../store/store.ts";
 import {
   aBoolean,
   aFunction,
   anObject,
   isObject,
-  isPermission,
   isText,
   membersMistakes,
   oneOf,
   optional,
-  permissionForm,
-  permissionsMistakes,
   shown,
   type Check,
-} from "../checking.ts";
-import type { Context } from "../exchange.ts";
+} from "../../checking/members.ts";
+import type { Eventually } from "../../eventually.ts";
+import type { Action, Permission } from "../../permission/permission.ts";
+import type { ProblemCode } from "../../problem/catalogue.ts";
+import { isShown } from "../../resource/field.ts";
+import { DeclarationError, type ColumnOf, type RecordOf, type Resource } from "../../resource/resource.ts";
+import type { Collection, StoredRecord } from "../../store/store.ts";
+import { columnMistakes, isPermission, permissionForm, permissionsMistakes } from "../checking.ts";
 import { collectionOf } from "./collection.ts";
+import type { BeforeWrite, Prepared, PreparedValues, Write } from "./write.ts";
+
+export type { BeforeWrite, Prepared, PreparedValues, Write } from "./write.ts";
 
 export type ResourceAction = Exclude<Action, "call">;
 
-/** A write that is about to happen. */
-export interface Write {
-  readonly kind: "create" | "replace" | "update" | "delete";
-  readonly context: Context;
-  /** Null where the store hands one out. */
-  readonly id: number | null;
-  /** What is there now; null where nothing is. */
-  readonly current: StoredRecord | null;
-  /** What was sent; null for a deletion. */
-  readonly draft: Draft | null;
-}
+/** Who may do what with a resource: one permission for all actions, or one for each. An action that is not named is not offered. */
+export type PermissionsOf<R extends Resource> =
+  | Permission<ColumnOf<R>>
+  | { readonly [A in ResourceAction]?: Permission<ColumnOf<R>> };
 
-/** What else belongs to a write. */
-export interface Prepared {
-  /** Stored in place of, or besides, what was sent. */
-  readonly values?: Readonly<Record<string, unknown>>;
-  /** Changes of the same transaction, after the record's own: `keyOf(0)` is its id. */
-  readonly also?: readonly Change[];
-  /**
-   * What costs much, or conflicts with what others have: asked once the preconditions hold. Its changes stand behind `also`.
-   */
-  complete?(): Eventually<readonly Change[]>;
-}
-
-export interface MountOptions {
+/** How a resource is served. */
+export interface MountOptions<R extends Resource = Resource, V = PreparedValues<R>> {
   /** Who may; one for all actions, or one for each. An action that is not named is not offered. */
-  readonly permission: Permission | Readonly<Partial<Record<ResourceAction, Permission>>>;
+  readonly permission: PermissionsOf<R>;
   /** Writes must carry `If-Match` (428). */
   readonly requireIfMatch?: boolean;
   /** Answers that depend on nobody's identity may be kept by shared caches. */
@@ -61,21 +42,21 @@ export interface MountOptions {
   /** For the API's documentation: what `beforeWrite` refuses with, besides what every such write can end in. */
   readonly problems?: Readonly<Partial<Record<ResourceAction, readonly ProblemCode[]>>>;
   /** Looks at a write before it happens and adds to it. Throws a problem to refuse it. May be asked again when the record changed meanwhile. */
-  beforeWrite?(write: Write): Eventually<Prepared>;
+  beforeWrite?(write: Write<R>): Eventually<Prepared<R, V>>;
 }
 
 /** A resource as it is served. */
-export interface Mount {
-  readonly resource: Resource;
+export interface Mount<R extends Resource = Resource> {
+  readonly resource: R;
   readonly collection: Collection;
-  readonly permissions: Readonly<Partial<Record<ResourceAction, Permission>>>;
+  readonly permissions: Readonly<Partial<Record<ResourceAction, Permission<string>>>>;
   readonly requireIfMatch: boolean;
   readonly cache: "public" | "private";
   readonly personal: boolean;
   readonly problems: Readonly<Partial<Record<ResourceAction, readonly ProblemCode[]>>>;
-  readonly beforeWrite: ((write: Write) => Eventually<Prepared>) | null;
+  readonly beforeWrite: BeforeWrite | null;
   /** Makes what callers see of a stored record. */
-  readonly show: (record: StoredRecord) => StoredRecord;
+  readonly show: (record: StoredRecord) => RecordOf<R>;
   /** The columns that callers see, `id` first. */
   readonly shown: readonly string[];
   /** What is kept of a record for those who repeat the write that left it. */
@@ -85,21 +66,20 @@ export interface Mount {
 }
 
 /** Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. Throws `DeclarationError` where it cannot. */
-export function mount<F extends Fields>(resource: Resource<F>, options: MountOptions): Mount {
+export function mount<const R extends Resource, const V extends PreparedValues<R> = {}>(
+  resource: R,
+  options: MountOptions<R, V>,
+): Mount<R>;
+export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
-  const { permission } = options;
-  const permissions = isPermission(permission)
-    ? {
-        list: permission,
-        create: permission,
-        read: permission,
-        replace: permission,
-        update: permission,
-        delete: permission,
-      }
-    : permission;
+  const permissions = permissionsOf(options.permission);
   const collection = collectionOf(resource);
+  const missing = columnMistakes(
+    Object.values(permissions),
+    collection.columns.map(({ name }) => name),
+  );
+  if (missing.length > 0) throw new DeclarationError(missing.map((mistake) => `mount(${resource.path}): ${mistake}`));
   const shown = [
     "id",
     ...collection.columns
@@ -118,11 +98,22 @@ export function mount<F extends Fields>(resource: Resource<F>, options: MountOpt
     shown,
     kept: resource.parentColumn === null ? shown : [...shown, resource.parentColumn],
     jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
-    show:
-      shown.length === collection.columns.length + 1
-        ? (record: StoredRecord) => record
-        : (record: StoredRecord) => pick(record, shown),
+    show: makeShow(collection, shown),
   });
+}
+
+function permissionsOf(
+  permission: PermissionsOf<Resource>,
+): Readonly<Partial<Record<ResourceAction, Permission<string>>>> {
+  if (!isPermission(permission)) return permission;
+  return {
+    list: permission,
+    create: permission,
+    read: permission,
+    replace: permission,
+    update: permission,
+    delete: permission,
+  };
 }
 
 const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
@@ -149,15 +140,20 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
   return [...membersMistakes(options, mountMembers), ...own].map((mistake) => `${place}: ${mistake}`);
 }
 
-function pick(record: StoredRecord, names: readonly string[]): StoredRecord {
-  const picked: Record<string, StoredRecord[string]> = {};
-  for (const name of names) picked[name] = record[name]!;
-  return picked;
+/** A record of the store has `id` first, so that what is shown of it has too. */
+function makeShow({ columns }: Collection, names: readonly string[]): Mount["show"] {
+  if (names.length === columns.length + 1) return (record) => record as RecordOf<Resource>;
+  return (record) => {
+    const picked: Record<string, unknown> = {};
+    for (const name of names) picked[name] = record[name];
+    return picked as RecordOf<Resource>;
+  };
 }
 
 /** A mount together with what it stands within, outermost last. */
-export interface MountInPlace extends Mount {
+export interface MountInPlace extends Omit<Mount, "show"> {
   readonly parent: MountInPlace | null;
+  readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
 }
 
 /** Finds for each mount the one it stands within. Throws where that is not mounted. */

@@ -1,0 +1,81 @@
+import { inspect } from "node:util";
+import { shownName, suggestion } from "./nearest.ts";
+
+/** A value that may be anything, as far as it has members. */
+export type Members = Readonly<Record<string, unknown>>;
+/** What is wrong with a value, and what it has to be; null where nothing is. */
+export type Check = (value: unknown) => string | null;
+/** The members that an object may have, and how each is checked. */
+export type Checks = Readonly<Record<string, Check>>;
+
+/**
+ * Options of these names and no others. What the compiler says of a literal it does not say of a variable: a misspelt name that comes
+ * with right ones makes the error `there is no option …` of it.
+ */
+export type Only<O, Allowed> = O & {
+  readonly [K in Exclude<keyof O, keyof Allowed>]: `there is no option ${K & string}`;
+};
+
+/** What is written as a plain object has these members and no others: a name that means nothing is a slip that nobody would notice. */
+export function membersMistakes(value: Members, checks: Checks): string[] {
+  return [
+    ...unknownMembers(value, Object.keys(checks)),
+    ...Object.entries(checks).flatMap(([name, check]) => {
+      const wrong = check(value[name]);
+      return wrong === null ? [] : [`${name} is ${shown(value[name])}; ${wrong}`];
+    }),
+  ];
+}
+
+/** The names that a plain object has beside the known ones, each with the one that was probably meant. */
+export function unknownMembers(value: Members, known: readonly string[]): string[] {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return [];
+  const unknown = Object.keys(value).filter((name) => !known.includes(name));
+  return unknown.map((name) => `there is no option ${shownName(name)}${suggestion(name, known)}`);
+}
+
+export const text: Check = (value) => (isText(value) && value !== "" ? null : "it has to be a text");
+export const aFunction: Check = (value) => (typeof value === "function" ? null : "it has to be a function");
+export const aBoolean: Check = (value) => (typeof value === "boolean" ? null : "it has to be true or false");
+export const anObject: Check = (value) => (isObject(value) ? null : "it has to be an object");
+export const anything: Check = () => null;
+export const aWholeNumber: Check = (value) => (Number.isSafeInteger(value) ? null : "it has to be a whole number");
+export const texts: Check = (value) =>
+  Array.isArray(value) && value.every(isText) ? null : 'it has to be a list of texts, like ["application/json"]';
+
+export function oneOf(...values: readonly string[]): Check {
+  return (value) => {
+    if (isText(value) && values.includes(value)) return null;
+    return `it has to be one of ${values.join(", ")}${isText(value) ? suggestionOf(value, values) : ""}`;
+  };
+}
+
+function suggestionOf(value: string, values: readonly string[]): string {
+  const end = suggestion(value, values);
+  return end.startsWith("; did you mean") ? end : "";
+}
+
+export function matching(form: RegExp, cure: string): Check {
+  return (value) => (isText(value) && form.test(value) ? null : cure);
+}
+
+export function optional(check: Check): Check {
+  return (value) => (value === undefined ? null : check(value));
+}
+
+export function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** Never what is in it: an object may hold a secret. */
+export function shown(value: unknown): string {
+  if (value === undefined) return "missing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "function") return "a function";
+  return isObject(value) ? "an object" : inspect(value).slice(0, 60);
+}

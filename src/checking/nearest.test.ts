@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { nearest, suggestion } from "./nearest.ts";
+
+const known = ["title", "minLength", "maxLength", "unique", "writeOnly"];
+
+test("a slip is told with the name that was meant", () => {
+  const rows: readonly (readonly [name: string, told: string])[] = [
+    ["titel", "; did you mean title?"],
+    ["tilte", "; did you mean title?"],
+    ["uniqe", "; did you mean unique?"],
+    ["writeonly", "; did you mean writeOnly?"],
+    ["max", "; did you mean maxLength?"],
+    ["min", "; did you mean minLength?"],
+    ["size", "; there are title, minLength, maxLength, unique, writeOnly"],
+    ["", "; there are title, minLength, maxLength, unique, writeOnly"],
+  ];
+  for (const [name, told] of rows) assert.equal(suggestion(name, known), told, name);
+  assert.equal(suggestion("a", []), "; there is none at all");
+  assert.equal(nearest("a", []), null);
+});
+
+test("whatever the name, one of the known ones is the nearest, and it is told quickly", () => {
+  fc.assert(fc.property(fc.string({ maxLength: 200 }), (name) => known.includes(nearest(name, known)!)));
+  assert.ok(suggestion("x".repeat(1_000_000), known).length < 100);
+  assert.equal(nearest("unique", known), "unique");
+});

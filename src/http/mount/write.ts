@@ -1,0 +1,65 @@
+import type { Only } from "../../checking/members.ts";
+import type { Eventually } from "../../eventually.ts";
+import type { Draft } from "../../resource/draft.ts";
+import type { ColumnOf, Resource, StoredOf, WritableOf } from "../../resource/resource.ts";
+import type { Change, KeyOf } from "../../store/store.ts";
+import type { Context } from "../exchange.ts";
+
+type WriteKind = "create" | "replace" | "update" | "delete";
+
+/** A write that is about to happen, told apart by `kind`: any, or one of those kinds. */
+export type Write<R extends Resource = Resource, K extends WriteKind = WriteKind> = Writes<R>[K];
+
+interface Writes<R extends Resource> {
+  readonly create: Creation<R>;
+  readonly replace: Alteration<R, "replace">;
+  readonly update: Alteration<R, "update">;
+  readonly delete: Removal<R>;
+}
+
+interface Creation<R extends Resource> {
+  readonly kind: "create";
+  readonly context: Context;
+  /** Null where the store hands one out. */
+  readonly id: number | null;
+  readonly current: null;
+  /** What was sent, with what the service adds to it. */
+  readonly draft: Draft<R, "made">;
+}
+
+interface Alteration<R extends Resource, K extends WriteKind> {
+  readonly kind: K;
+  readonly context: Context;
+  readonly id: number;
+  /** What is there now, with the columns that nobody is shown. */
+  readonly current: StoredOf<R>;
+  /** What was sent; of an update, what it makes of the record. */
+  readonly draft: Draft<R>;
+}
+
+interface Removal<R extends Resource> {
+  readonly kind: "delete";
+  readonly context: Context;
+  readonly id: number;
+  /** What is there now, with the columns that nobody is shown. */
+  readonly current: StoredOf<R>;
+  readonly draft: null;
+}
+
+/** Values for columns of a resource. */
+export type PreparedValues<R extends Resource> = { readonly [K in keyof WritableOf<R>]?: WritableOf<R>[K] | KeyOf };
+
+/** What else belongs to a write. */
+export interface Prepared<R extends Resource = Resource, V = PreparedValues<R>> {
+  /** Stored in place of, or besides, what was sent. */
+  readonly values?: Only<V, Record<ColumnOf<R>, unknown>>;
+  /** Changes of the same transaction, after the record's own: `keyOf(0)` is its id. */
+  readonly also?: readonly Change[];
+  /**
+   * What costs much, or conflicts with what others have: asked once the preconditions hold. Its changes stand behind `also`.
+   */
+  complete?(): Eventually<readonly Change[]>;
+}
+
+/** Written as a method, so that one that knows its own resource is one of these: it is asked for writes of that alone. */
+export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["beforeWrite"];
