@@ -1,10 +1,11 @@
 import { isObject } from "../../resource/draft.ts";
+import { findTLSProblems, type IssuerTLSFiles } from "./issuers-tls.ts";
 
 /** The signature algorithms that an outside issuer may use (RFC 7518 §3.1, RFC 8037, RFC 9864): asymmetric ones only. */
 export type IssuerAlgorithm = keyof typeof keyShapes;
 
 /** An issuer elsewhere whose access tokens are taken, as one writes it down. */
-export interface IssuerDeclaration {
+export interface IssuerDeclaration extends IssuerTLSFiles {
   /** The `iss` of its tokens, character for character. */
   readonly issuer: string;
   /** What `aud` of its tokens has to name: this service, as the issuer calls it. */
@@ -50,7 +51,7 @@ export const keyShapes = {
   RS512: { kty: "RSA", crv: undefined },
 } as const;
 
-const members = ["issuer", "audience", "jwksURL", "algorithms", "usernameClaim", "typ"];
+const members = ["issuer", "audience", "jwksURL", "algorithms", "usernameClaim", "typ", "ca", "cert", "key"];
 const known = Object.keys(keyShapes).join(", ");
 
 /** Checks the declared issuers; `ownIssuer` is the `iss` of our own tokens. Throws `IssuersError` with everything that is wrong. */
@@ -90,10 +91,13 @@ function problemsOf(entry: unknown, name: string, ownIssuer: string): readonly s
         ? null
         : wrongText(entry["usernameClaim"], "Write the name of a claim, such as preferred_username."),
     typ: wrongType(entry["typ"]),
+    ...wrongTLS(entry),
   };
   return [
     ...unknown.map((member) => `${name} has ${shown(member)}, which means nothing. It may have ${members.join(", ")}.`),
-    ...Object.entries(wrong).flatMap(([member, what]) => (what === null ? [] : [`${name}.${member} ${what}`])),
+    ...Object.entries(wrong).flatMap(([member, what]) =>
+      what === null || what === undefined ? [] : [`${name}.${member} ${what}`],
+    ),
   ];
 }
 
@@ -121,6 +125,15 @@ function wrongURL(value: unknown): string | null {
 function isLoopback(hostname: string): boolean {
   // URL has written every spelling of an IPv4 address in the usual way.
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+function wrongTLS(entry: Readonly<Record<string, unknown>>): Readonly<Partial<Record<"ca" | "cert" | "key", string>>> {
+  const given = (["ca", "cert", "key"] as const).filter((member) => entry[member] !== undefined);
+  const isCleartext = typeof entry["jwksURL"] === "string" && /^http:/i.test(entry["jwksURL"]);
+  if (!isCleartext) return findTLSProblems(entry);
+  return Object.fromEntries(
+    given.map((member) => [member, "is given, and jwksURL is not https. Take one of them out."]),
+  );
 }
 
 function wrongAlgorithms(value: unknown): string | null {

@@ -6,6 +6,7 @@ import { accepted, rejected, type Rejection, type Verdict } from "../scheme.ts";
 import { defineIssuers, type IssuerDeclaration, type TrustedIssuer } from "./issuers-declaration.ts";
 import type { FetchKeys } from "./issuers-fetch.ts";
 import { issuerKeys, type IssuerKeys, type KeySet } from "./issuers-keys.ts";
+import { fetchOver } from "./issuers-tls.ts";
 import { isTime, readUnverified, typeOf, verifySignature, type UnverifiedJWT } from "./jwt.ts";
 
 export interface OutsideIssuersOptions {
@@ -14,7 +15,7 @@ export interface OutsideIssuersOptions {
   readonly ownIssuer: string;
   readonly bindings: Pick<Bindings, "resolve">;
   readonly observe: Observer;
-  /** The network. What it is asked for are the declared addresses and nothing else. */
+  /** The network, but for issuers with `ca` or `cert`. What it is asked for are the declared addresses and nothing else. */
   readonly fetch?: FetchKeys;
 }
 
@@ -64,7 +65,7 @@ export function outsideIssuers({
   const byName = new Map(
     defineIssuers(issuers, ownIssuer).map((issuer): [string, Trusted] => [
       issuer.issuer,
-      { ...issuer, keys: issuerKeys({ issuer, fetch, observe }), types: typesOf(issuer) },
+      { ...issuer, keys: issuerKeys({ issuer, fetch: networkOf(issuer, fetch), observe }), types: typesOf(issuer) },
     ]),
   );
   const memory = new Map<string, Genuine>();
@@ -121,6 +122,15 @@ export function outsideIssuers({
       });
     },
   };
+}
+
+/** Whoever names files trusts what they say, and nothing else is asked in their place. */
+function networkOf({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): FetchKeys {
+  if (ca === undefined && cert === undefined) return usual;
+  return fetchOver({
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+  });
 }
 
 /** Without a declared one, what no other kind of token is called (RFC 8725 §3.11). */
