@@ -22,10 +22,10 @@ export type IssuerTLSProblems = Readonly<Partial<Record<keyof IssuerTLSFiles, st
 export function findTLSProblems(files: Readonly<Record<string, unknown>>): IssuerTLSProblems {
   const { ca, cert, key } = files;
   const problems = {
-    ...wrongFile("ca", ca, (text) => void readCertificates(text)),
-    ...wrongFile("cert", cert, (text) => void readCertificates(text)),
+    ...wrongFile("ca", ca, readCertificates),
+    ...wrongFile("cert", cert, readCertificates),
     ...(typeof key === "string" ? openToOthers(key) : {}),
-    ...wrongFile("key", key, (text) => void createPrivateKey(text)),
+    ...wrongFile("key", key, createPrivateKey),
     ...(key === undefined && cert !== undefined ? { key: "is missing. Name the private key of cert." } : {}),
     ...(cert === undefined && key !== undefined ? { cert: "is missing. Name the certificate of key." } : {}),
   };
@@ -67,7 +67,7 @@ function readFiles({ ca, cert, key }: IssuerTLSFiles): {
   };
 }
 
-function wrongFile(member: keyof IssuerTLSFiles, file: unknown, check: (text: string) => void): IssuerTLSProblems {
+function wrongFile(member: keyof IssuerTLSFiles, file: unknown, check: (text: string) => unknown): IssuerTLSProblems {
   if (file === undefined) return {};
   const shown = JSON.stringify(file);
   if (typeof file !== "string" || file === "") return { [member]: `is ${shown}. Write the path of a PEM file.` };
@@ -91,7 +91,7 @@ function wrongFile(member: keyof IssuerTLSFiles, file: unknown, check: (text: st
 function readCertificates(text: string): void {
   const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
   if (found.length === 0) throw new TypeError("no certificate");
-  for (const each of found) void new X509Certificate(each);
+  for (const each of found) requireCertificate(each);
 }
 
 /** Windows has no such modes, and Node makes some up. */
@@ -101,4 +101,8 @@ function openToOthers(file: string): IssuerTLSProblems {
   return {
     key: `is ${JSON.stringify(file)}, which is open to others (mode 0${mode.toString(8)}). Close it with chmod 600.`,
   };
+}
+
+function requireCertificate(text: string): X509Certificate {
+  return new X509Certificate(text);
 }
