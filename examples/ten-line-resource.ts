@@ -2,7 +2,7 @@ import { anyone, createService, defineResource, integer, listen, mount, sqliteSt
 
 const book = defineResource({
   name: "book",
-  fields: { title: text({ max: 200 }), pages: integer({ min: 1 }) },
+  fields: { title: text({ maxLength: 200 }), pages: integer({ minimum: 1 }) },
   filters: { title: ["eq", "starts"] },
 });
 const mounts = [mount(book, { permission: anyone })];

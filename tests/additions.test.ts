@@ -24,8 +24,8 @@ const books = defineResource({
   name: "book",
   fields: {
     owner_id: reference("users", { default: caller, onDelete: "cascade" }),
-    title: text({ max: 200 }),
-    pages: integer({ min: 1, optional: true }),
+    title: text({ maxLength: 200 }),
+    pages: integer({ minimum: 1, optional: true }),
   },
   filters: { title: ["starts"] },
 });

@@ -44,9 +44,9 @@ const books = mount(
   defineResource({
     name: "book",
     fields: {
-      title: text({ max: 200, unique: true }),
+      title: text({ maxLength: 200, unique: true }),
       pages: integer({ optional: true }),
-      price: decimal({ scale: 2, max: "100", optional: true }),
+      price: decimal({ scale: 2, maximum: "100", optional: true }),
       lent: boolean({ default: false }),
       printed_at: dateTime({ optional: true }),
       notes: json({ optional: true }),

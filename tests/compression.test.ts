@@ -5,7 +5,7 @@ import { anyone, defineEndpoint, defineResource, mount, text } from "../src/inde
 import type { ConfigFile } from "../src/service/config-file.ts";
 import { adminPassword, serve, type API } from "./serve.ts";
 
-const sheets = defineResource({ name: "sheet", fields: { body: text({ max: 5000 }) } });
+const sheets = defineResource({ name: "sheet", fields: { body: text({ maxLength: 5000 }) } });
 const long = "What is long enough shrinks. ".repeat(60).trim();
 const config: ConfigFile = { mounts: [mount(sheets, { permission: anyone })] };
 

@@ -82,7 +82,7 @@ test(
 test("what cannot be stored for want of room is 507, and what is stored can be read", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const full = { ...store, write: () => Promise.reject(new StoreFull("no room")) };
-  const note = defineResource({ name: "note", fields: { text: text({ max: 100 }) } });
+  const note = defineResource({ name: "note", fields: { text: text({ maxLength: 100 }) } });
   const own = await ownService(t, { store: full, mounts: [mount(note, { permission: authenticated })] });
 
   const written = await own.ask("POST", "/notes", { as: "ada", body: { text: "x" } });

@@ -8,7 +8,7 @@ const notes = mount(
   defineResource({
     name: "note",
     fields: {
-      title: text({ optional: true, max: 2_000_000 }),
+      title: text({ optional: true, maxLength: 2_000_000 }),
       short: text({ optional: true, pattern: { matches: /^[^:]*$/, detail: "No colon." } }),
       mail: email({ optional: true }),
       meta: json({ optional: true }),

@@ -93,9 +93,9 @@ const otherReaders: readonly Reader[] = [
   { place: "formatLink", read: (text) => formatLink(text, "next") },
   ...Object.entries({
     text: text(),
-    pattern: text({ max: 100_000, pattern: { matches: /^[^:]*$/, detail: "" } }),
+    pattern: text({ maxLength: 100_000, pattern: { matches: /^[^:]*$/, detail: "" } }),
     integer: integer(),
-    decimal: decimal({ scale: 2, max: "99.99" }),
+    decimal: decimal({ scale: 2, maximum: "99.99" }),
     boolean: boolean(),
     dateTime: dateTime(),
     enumeration: enumeration(["a"]),

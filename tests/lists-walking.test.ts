@@ -5,7 +5,7 @@ import { linksOf, ownService, type Own, type OwnAnswer } from "./own-service.ts"
 
 const stones = defineResource({
   name: "stone",
-  fields: { colour: text({ max: 20 }), weight: integer(), owner_id: reference("stones", { optional: true }) },
+  fields: { colour: text({ maxLength: 20 }), weight: integer(), owner_id: reference("stones", { optional: true }) },
   filters: { weight: ["gte", "lt"], colour: ["eq", "in"] },
   sorts: ["colour", "weight"],
 });

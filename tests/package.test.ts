@@ -17,7 +17,7 @@ const consumer = `
 import assert from "node:assert/strict";
 import { accepted, authenticated, checkNewPassword, createService, defineResource, integer, mount, rejected, type Scheme, sqliteStore, text } from "latchkey";
 
-const book = defineResource({ name: "book", fields: { title: text({ max: 200 }), pages: integer({ min: 1 }) } });
+const book = defineResource({ name: "book", fields: { title: text({ maxLength: 200 }), pages: integer({ minimum: 1 }) } });
 
 const doorbell: Scheme = {
   name: "doorbell",

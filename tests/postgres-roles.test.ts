@@ -135,11 +135,11 @@ test("who only serves can neither make nor change nor empty a table, nor become 
 test("tables that are behind stop who only serves; the owner brings them up to date while others go on serving", async (t) => {
   const settings = { ...secret, LATCHKEY_DATABASE: roles.service };
   const api = await serve(t, { settings });
-  const books = mount(defineResource({ name: "book", fields: { title: text({ max: 20 }) } }), {
+  const books = mount(defineResource({ name: "book", fields: { title: text({ maxLength: 20 }) } }), {
     permission: administrator,
   });
   const paged = mount(
-    defineResource({ name: "book", fields: { title: text({ max: 20 }), pages: integer({ optional: true }) } }),
+    defineResource({ name: "book", fields: { title: text({ maxLength: 20 }), pages: integer({ optional: true }) } }),
     { permission: administrator },
   );
   assert.deepEqual(await migrateDatabase(read(roles.owner), { mounts: [books] }), { made: ["books"], changed: [] });

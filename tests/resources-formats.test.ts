@@ -110,7 +110,7 @@ test("the links of a page keep the format that was asked for", async (t) => {
 test("a field called format is filtered by its full name", async (t) => {
   const files = defineResource({
     name: "file",
-    fields: { format: text({ max: 10 }) },
+    fields: { format: text({ maxLength: 10 }) },
     filters: { format: ["eq", "in"] },
     sorts: ["format"],
   });

@@ -76,7 +76,7 @@ test("every mistake of a declaration is told with its place and its cure", () =>
       "field meta: a JSON value cannot be unique; leave unique out",
     ],
     [
-      { name: "book", fields: { title: text({ max: 2, default: "abc" }) } },
+      { name: "book", fields: { title: text({ maxLength: 2, default: "abc" }) } },
       "field title: its own default is not valid: At most 2 characters are allowed.",
     ],
     [
@@ -121,7 +121,7 @@ test("every mistake of a declaration is told with its place and its cure", () =>
       "filter lent: lt has no meaning for true and false; leave the operator out",
     ],
     [
-      { name: "book", fields: { title: text({ max: 9 }) }, sorts: ["titel"] },
+      { name: "book", fields: { title: text({ maxLength: 9 }) }, sorts: ["titel"] },
       "sort titel: there is no such field; did you mean title?",
     ],
     [{ name: "book", fields: {}, sorts: ["id"] }, "sort id: every list can be sorted by id already; leave it out"],
@@ -139,7 +139,7 @@ test("every mistake of a declaration is told with its place and its cure", () =>
     ],
     [
       { name: "book", fields: { title: text() }, sorts: ["title"] },
-      "sort title: the value goes into addresses, which are not long enough for it; give it a max of 1000 or less",
+      "sort title: the value goes into addresses, which are not long enough for it; give it a maxLength of 1000 or less",
     ],
   ];
 
@@ -163,9 +163,9 @@ test("all mistakes are told at once", () => {
 });
 
 test("options of a field that do not fit are refused where they are written", () => {
-  assert.throws(() => decimal({ scale: 7, max: "1" }), /decimal: min 0, max 1 and scale 7 do not fit/);
-  assert.throws(() => decimal({ scale: 2, max: "9999999999999999" }), /do not fit/);
-  assert.throws(() => decimal({ scale: 0, max: "1.5" }), /do not fit/);
+  assert.throws(() => decimal({ scale: 7, maximum: "1" }), /decimal: minimum 0, maximum 1 and scale 7 do not fit/);
+  assert.throws(() => decimal({ scale: 2, maximum: "9999999999999999" }), /do not fit/);
+  assert.throws(() => decimal({ scale: 0, maximum: "1.5" }), /do not fit/);
 });
 
 test("what cannot be served together stops the start and says why", async (t) => {

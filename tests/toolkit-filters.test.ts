@@ -17,14 +17,14 @@ import { ownService } from "./own-service.ts";
 const things = defineResource({
   name: "thing",
   fields: {
-    label: text({ max: 5, optional: true }),
+    label: text({ maxLength: 5, optional: true }),
     large: integer({ optional: true }),
-    price: decimal({ scale: 2, min: "-10", max: "9999999999.99", optional: true }),
-    whole: decimal({ scale: 0, max: "999999999999999", optional: true }),
+    price: decimal({ scale: 2, minimum: "-10", maximum: "9999999999.99", optional: true }),
+    whole: decimal({ scale: 0, maximum: "999999999999999", optional: true }),
     on: boolean({ optional: true }),
     at: dateTime({ optional: true }),
     state: enumeration(["open", "closed"], { optional: true }),
-    mail: email({ optional: true, unique: "ignoring case" }),
+    mail: email({ optional: true, unique: "case-insensitive" }),
   },
   filters: {
     price: ["eq", "gt", "in"],

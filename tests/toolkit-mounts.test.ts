@@ -18,13 +18,13 @@ import {
 } from "../src/index.ts";
 import { ownService } from "./own-service.ts";
 
-const shops = defineResource({ name: "shop", fields: { owner_id: integer(), name: text({ max: 100 }) } });
+const shops = defineResource({ name: "shop", fields: { owner_id: integer(), name: text({ maxLength: 100 }) } });
 const shelves = defineResource({ name: "shelf", plural: "book-shelves", within: shops, fields: { label: text() } });
 const books = defineResource({
   name: "book2",
   plural: "books",
   within: shelves,
-  fields: { title: text({ max: 100 }) },
+  fields: { title: text({ maxLength: 100 }) },
   sorts: ["title"],
 });
 

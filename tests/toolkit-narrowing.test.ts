@@ -19,11 +19,11 @@ const things = defineResource({
   name: "thing",
   fields: {
     label: text({ optional: true }),
-    price: decimal({ scale: 2, min: "-100", max: "1000", optional: true }),
+    price: decimal({ scale: 2, minimum: "-100", maximum: "1000", optional: true }),
     count: integer({ optional: true }),
     on: boolean({ optional: true }),
     at: dateTime({ optional: true }),
-    mail: email({ optional: true, unique: "ignoring case" }),
+    mail: email({ optional: true, unique: "case-insensitive" }),
   },
 });
 

@@ -17,7 +17,7 @@ import { ownService, people, visitor } from "./own-service.ts";
 
 const notes = defineResource({
   name: "note",
-  fields: { body: text({ max: 100 }), by: text({ optional: true }) },
+  fields: { body: text({ maxLength: 100 }), by: text({ optional: true }) },
   filters: { body: ["eq"] },
   sorts: ["body"],
 });

@@ -22,9 +22,9 @@ import {
 const books = defineResource({
   name: "book",
   fields: {
-    title: text({ max: 200 }),
+    title: text({ maxLength: 200 }),
     pages: integer({ optional: true }),
-    price: decimal({ scale: 2, max: "999.99", default: "0.00" }),
+    price: decimal({ scale: 2, maximum: "999.99", default: "0.00" }),
     lent: boolean({ default: false, optional: true }),
     due: dateTime({ optional: true }),
     kind: enumeration(["novel", "poem"]),
@@ -120,7 +120,7 @@ test("what a declaration refuses is refused by its type", () => {
     // @ts-expect-error -- one of the words
     enumeration(["a", "b"], { default: "c" });
     // @ts-expect-error -- a scale is needed
-    decimal({ max: "1" });
+    decimal({ maximum: "1" });
     // @ts-expect-error -- no such option
     text({ maximum: 2 });
     // @ts-expect-error -- no such action

@@ -14,7 +14,10 @@ const shelf = defineResource({
   name: "book_shelf",
   plural: "book-shelves",
   description: "Where books stand.",
-  fields: { label: fields.text({ max: 20, unique: true, example: "A1" }), height: fields.integer({ optional: true }) },
+  fields: {
+    label: fields.text({ maxLength: 20, unique: true, example: "A1" }),
+    height: fields.integer({ optional: true }),
+  },
   filters: { id: ["eq", "in"], label: ["eq", "starts"] },
   sorts: ["label"],
 });

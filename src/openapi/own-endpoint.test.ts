@@ -10,7 +10,7 @@ import { describeOwn } from "./own-endpoint.ts";
 
 const account = defineResource({
   name: "account",
-  fields: { role: fields.enumeration(["user", "admin"]), proof: fields.text({ max: 9, writeOnly: true }) },
+  fields: { role: fields.enumeration(["user", "admin"]), proof: fields.text({ maxLength: 9, writeOnly: true }) },
 });
 
 function describe(facts: Partial<Endpoint>): Description {

@@ -8,11 +8,11 @@ import { listParameters, parameters, pathParameters } from "./parameters.ts";
 const shelf = defineResource({
   name: "shelf",
   fields: {
-    label: fields.text({ max: 50 }),
+    label: fields.text({ maxLength: 50 }),
     height: fields.integer({ optional: true }),
     kind: fields.enumeration(["open", "closed"], { optional: true }),
     lit: fields.boolean(),
-    price: fields.decimal({ scale: 2, max: "99.99" }),
+    price: fields.decimal({ scale: 2, maximum: "99.99" }),
     keeper_id: fields.reference("keepers"),
     made_at: fields.dateTime(),
   },

@@ -45,8 +45,8 @@ export interface FieldOptions<T> {
   readonly writeOnly?: boolean;
   /** Handed to the mount's `beforeWrite` and not kept. Only together with `writeOnly`. */
   readonly transient?: boolean;
-  /** No two records share the value; `"ignoring case"`: in any spelling. */
-  readonly unique?: boolean | "ignoring case";
+  /** No two records share the value; `"case-insensitive"`: in any spelling. */
+  readonly unique?: boolean | "case-insensitive";
   /** What a record gets when the caller sends none. */
   readonly default?: T | ((context: DraftContext) => T);
   /** Made by the service when the record is created, and read-only. */
@@ -95,7 +95,9 @@ export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[s
   writeOnly: optional(aBoolean),
   transient: optional(aBoolean),
   unique: optional((value) =>
-    typeof value === "boolean" || value === "ignoring case" ? null : 'it has to be true, false or "ignoring case"',
+    typeof value === "boolean" || value === "case-insensitive"
+      ? null
+      : 'it has to be true, false or "case-insensitive"',
   ),
   default: anything,
   generated: optional(aFunction),

@@ -7,9 +7,9 @@ export type { DecimalOptions, IntegerOptions, ReferenceOptions } from "./numbers
 
 export interface TextOptions extends FieldOptions<string> {
   /** The fewest characters (Unicode code points); 1 where it is left out. */
-  readonly min?: number;
+  readonly minLength?: number;
   /** The most characters (Unicode code points); 10,000 where it is left out. */
-  readonly max?: number;
+  readonly maxLength?: number;
   /** Cut white space off both ends before anything else; it is where this is left out. */
   readonly trim?: boolean;
   /** What the text must look like, as a whole; `detail` tells the caller. */
@@ -25,7 +25,7 @@ const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not a
 /** Text without control characters. */
 export function text<const O extends TextOptions = {}>(options?: Only<O, TextOptions>): Field<string, O>;
 export function text(options: TextOptions = {}): Field<string> {
-  const { min = 1, max = 10_000, trim = true, pattern } = options;
+  const { minLength = 1, maxLength = 10_000, trim = true, pattern } = options;
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", "A text is required.");
     // Before white space is cut off, for some of it is control characters.
@@ -33,17 +33,17 @@ export function text(options: TextOptions = {}): Field<string> {
     if (NOT_IN_XML.test(value)) return notInXML;
     const kept = trim ? value.trim() : value;
     if (!kept.isWellFormed()) return new Flaw("invalid", "The text is not well-formed Unicode.");
-    const length = lengthOf(kept, max);
-    if (length < min)
+    const length = lengthOf(kept, maxLength);
+    if (length < minLength)
       return new Flaw(
         "too_short",
-        min === 1 ? "The text must not be empty." : `At least ${min} characters are required.`,
+        minLength === 1 ? "The text must not be empty." : `At least ${minLength} characters are required.`,
       );
-    if (length > max) return new Flaw("too_long", `At most ${max} characters are allowed.`);
+    if (length > maxLength) return new Flaw("too_long", `At most ${maxLength} characters are allowed.`);
     if (pattern !== undefined && !pattern.matches.test(kept)) return new Flaw("invalid", pattern.detail);
     return kept;
   };
-  const schema = { type: "string", minLength: min, maxLength: max };
+  const schema = { type: "string", minLength, maxLength };
   const kind = {
     name: "text",
     parse,
@@ -56,8 +56,8 @@ export function text(options: TextOptions = {}): Field<string> {
 }
 
 const textOptions: OwnChecks<TextOptions> = {
-  min: optional(aWholeNumber),
-  max: optional(aWholeNumber),
+  minLength: optional(aWholeNumber),
+  maxLength: optional(aWholeNumber),
   trim: optional(aBoolean),
   pattern: optional((value) =>
     isObject(value) && value["matches"] instanceof RegExp && isText(value["detail"])

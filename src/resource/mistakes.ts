@@ -22,7 +22,7 @@ const OPERATORS = new Set<Operator>(["eq", "ne", "lt", "lte", "gt", "gte", "in",
 const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
 const MAX_SORTED_LENGTH = 1000;
 /** What every record has, as if it were declared. */
-const ID = integer({ readOnly: true, min: 1 });
+const ID = integer({ readOnly: true, minimum: 1 });
 
 /** Everything that is wrong with a declaration: where it stands, why, and the cure. */
 export function mistakesOf(declaration: unknown): readonly string[] {
@@ -144,7 +144,7 @@ function sortMistakes(field: Field): string[] {
   // Followed links must stay within the request line, which is 8 KiB.
   if (Number(kind.schema["maxLength"] ?? 0) > MAX_SORTED_LENGTH)
     return [
-      `the value goes into addresses, which are not long enough for it; give it a max of ${MAX_SORTED_LENGTH} or less`,
+      `the value goes into addresses, which are not long enough for it; give it a maxLength of ${MAX_SORTED_LENGTH} or less`,
     ];
   return [];
 }

@@ -35,12 +35,12 @@ const account = defineResource({
   name: "account",
   description: "How a user logs in.",
   fields: {
-    username: text({ max: 254 }),
+    username: text({ maxLength: 254 }),
     role: enumeration(["user", "admin"]),
     active: boolean(),
     created_at: dateTime({ readOnly: true }),
     last_login_at: dateTime({ readOnly: true, optional: true }),
-    current_password: text({ max: 256, trim: false, optional: true, writeOnly: true, transient: true }),
+    current_password: text({ maxLength: 256, trim: false, optional: true, writeOnly: true, transient: true }),
   },
 });
 

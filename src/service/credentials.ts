@@ -9,8 +9,8 @@ export const MAX_LOGIN_BODY_BYTES = 16 * 1024;
 
 /** What a login sends. Values are compared, never stored, so that only their length is limited. */
 export const loginFields = {
-  username: text({ max: 254 }),
-  password: text({ max: 4096, trim: false }),
+  username: text({ maxLength: 254 }),
+  password: text({ maxLength: 4096, trim: false }),
 };
 
 /** The body of a login. */

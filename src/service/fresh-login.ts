@@ -7,7 +7,7 @@ const FRESH_MS = 600_000;
 
 /** The field by which somebody shows again who they are. */
 export const proofField = text({
-  max: 256,
+  maxLength: 256,
   trim: false,
   optional: true,
   writeOnly: true,

@@ -21,7 +21,7 @@ const newKey = defineResource({
   name: "key",
   description: "A key for a program.",
   fields: {
-    name: text({ max: 100 }),
+    name: text({ maxLength: 100 }),
     scopes: json({ optional: true }),
     expires_at: dateTime({ optional: true }),
     current_password: proofField,

@@ -36,9 +36,9 @@ export const items = defineResource({
   within: orders,
   description: "One line of an order.",
   fields: {
-    product: text({ max: 200, example: "Brass key" }),
-    quantity: integer({ min: 1, max: 1_000_000, example: 2 }),
-    unit_price: decimal({ scale: 2, max: "9999999999.99", example: "12.50" }),
+    product: text({ maxLength: 200, example: "Brass key" }),
+    quantity: integer({ minimum: 1, maximum: 1_000_000, example: 2 }),
+    unit_price: decimal({ scale: 2, maximum: "9999999999.99", example: "12.50" }),
   },
   filters: { id: ["eq", "in"], product: ["eq", "starts", "contains"], quantity: ["eq", "lt", "lte", "gt", "gte"] },
   sorts: ["product", "quantity", "unit_price"],

@@ -110,7 +110,7 @@ function withOneCookie(context: Context): void {
 const form = defineResource({
   name: "form",
   plural: "forms",
-  fields: { ...loginFields, next: text({ max: 2048, optional: true }) },
+  fields: { ...loginFields, next: text({ maxLength: 2048, optional: true }) },
 });
 
 async function logIn(parts: Parts, context: Context): Promise<Reply> {

@@ -29,9 +29,9 @@ const credentials = defineResource({
 const refreshBody = defineResource({
   name: "refresh",
   plural: "refresh",
-  fields: { refresh: text({ max: 8192, optional: true }) },
+  fields: { refresh: text({ maxLength: 8192, optional: true }) },
 });
-const verifyBody = defineResource({ name: "verify", plural: "verify", fields: { token: text({ max: 8192 }) } });
+const verifyBody = defineResource({ name: "verify", plural: "verify", fields: { token: text({ maxLength: 8192 }) } });
 
 /** Logging in with tokens (SimpleJWT's paths and names). These endpoints look at no other credentials of the request. */
 export function tokenEndpoints(parts: Parts): readonly Endpoint[] {

@@ -5,14 +5,14 @@ export const users = defineResource({
   name: "user",
   description: "Someone who may use the service.",
   fields: {
-    name: text({ max: 200, description: "The name that is shown.", example: "Ann Example" }),
+    name: text({ maxLength: 200, description: "The name that is shown.", example: "Ann Example" }),
     email: email({
-      unique: "ignoring case",
+      unique: "case-insensitive",
       description: "Unique without regard to case, kept as written.",
       example: "ann@example.com",
     }),
     username: text({
-      max: 150,
+      maxLength: 150,
       pattern: { matches: /^[^:]*$/, detail: "A colon is not allowed, because Basic could not carry it." },
       optional: true,
       writeOnly: true,
@@ -20,8 +20,8 @@ export const users = defineResource({
       description: "What the user logs in with; the e-mail address where it is left out.",
     }),
     password: text({
-      min: 8,
-      max: 256,
+      minLength: 8,
+      maxLength: 256,
       trim: false,
       optional: true,
       writeOnly: true,
@@ -29,7 +29,7 @@ export const users = defineResource({
       description: "A user without one cannot log in with a password.",
     }),
     current_password: text({
-      max: 256,
+      maxLength: 256,
       trim: false,
       optional: true,
       writeOnly: true,

@@ -5,7 +5,7 @@ import { defineResource, mount, anyone, text } from "../../src/index.ts";
 import { startNginx, type Nginx } from "./nginx.ts";
 import { startUpstream } from "./upstream.ts";
 
-const sheets = defineResource({ name: "sheet", fields: { body: text({ max: 5000 }) } });
+const sheets = defineResource({ name: "sheet", fields: { body: text({ maxLength: 5000 }) } });
 const config = { mounts: [mount(sheets, { permission: anyone })] };
 const compressing = "gzip on; gzip_proxied any; gzip_types *; gzip_min_length 20;";
 const gzip = { "accept-encoding": "gzip" };

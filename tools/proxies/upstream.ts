@@ -31,10 +31,10 @@ export interface Upstream {
 
 type Headers = Readonly<Record<string, string>>;
 
-const notices = defineResource({ name: "notice", fields: { title: text({ max: 200 }) } });
+const notices = defineResource({ name: "notice", fields: { title: text({ maxLength: 200 }) } });
 const notes = defineResource({
   name: "note",
-  fields: { user_id: reference("users", { default: caller }), title: text({ max: 200 }) },
+  fields: { user_id: reference("users", { default: caller }), title: text({ maxLength: 200 }) },
 });
 const ownNotes = anyOf(administrator, owner("user_id"));
 
