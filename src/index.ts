@@ -1,4 +1,6 @@
 // The public door. The service in src/service uses nothing else.
+import "./node-version.ts";
+
 export { createService, type Service, type ServiceOptions } from "./create-service.ts";
 export {
   defineFeature,
