@@ -342,7 +342,8 @@ test("an address signs up ten times a minute, and may still log in", async (t) =
   const burst = await Promise.all(Array.from({ length: 14 }, (_, at) => signUp(`user${at % 12}`)));
   const statuses = burst.map(({ status }) => status);
 
-  assert.equal(statuses.filter((status) => status === 201).length, 10);
+  // Two of the names are sent twice; whichever comes first, what it is told counts.
+  assert.equal(statuses.filter((status) => status === 201 || status === 409).length, 10);
   assert.equal(statuses.filter((status) => status === 429).length, 4);
   assert.equal((await signUp("other", from(api, "2001:db8:1::7"))).status, 201);
   assert.equal((await client.logIn("other@example.com", "password of other")).status, 200);

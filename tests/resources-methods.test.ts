@@ -76,7 +76,7 @@ test("what a method finds is told by 405 and OPTIONS alike", async (t) => {
     ["/orders/7/items/7", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS", null, patch],
     ["/protected/", "GET, HEAD, OPTIONS", null, null],
     ["/livez", "GET, HEAD, OPTIONS", null, null],
-    ["/api/token/", "POST, DELETE, OPTIONS", "application/json", null],
+    ["/api/token/", "POST, DELETE, OPTIONS", "application/json, application/x-www-form-urlencoded", null],
   ];
 
   for (const [path, allow, acceptPost, acceptPatch] of rows) {

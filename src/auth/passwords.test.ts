@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { needsUpgrade } from "../crypto/password-hash.ts";
 import { Problem } from "../problem/problem.ts";
 import { sqliteStore } from "../store/sqlite/sqlite.ts";
 import { accountsIn, type Person } from "../testing/accounts.ts";
 import { callOf } from "../testing/calls.ts";
-import { accountsCollection } from "./accounts.ts";
+import { accountsCollection, type Accounts } from "./accounts.ts";
 import { makeGuessing } from "./guessing.ts";
 import { checkNewPassword, makePasswords } from "./passwords.ts";
 
@@ -119,6 +120,35 @@ test("beyond 64 that wait the answer is 503 with Retry-After", async () => {
   }
   assert.match(await house.passwords.hash(call, "correct horse"), /^\$argon2id\$/);
 });
+
+test("whoever fills the queue is refused before the store is asked anything, others are not", async () => {
+  await using house = await set();
+  const reads = { count: 0 };
+  const counting: Accounts = {
+    ...house.accounts,
+    findByUsername: (name) => (reads.count++, house.accounts.findByUsername(name)),
+  };
+  const { store } = house;
+  const passwords = makePasswords({ accounts: counting, store, guessing: makeGuessing({ store }), cores: 1 });
+  const verify = (name: string, from = call) => passwords.verify(from, name, "lovelace 1815").catch(statusOf);
+  const flood = Array.from({ length: 65 }, () => verify("ada"));
+  // Those that run and wait have their places as soon as their accounts were read.
+  await Promise.all(Array.from({ length: 10 }, () => turn()));
+  const before = reads.count;
+
+  const refused = await Promise.all(Array.from({ length: 100 }, () => verify("ADA")));
+
+  assert.deepEqual(new Set(refused), new Set([503]));
+  assert.equal(reads.count, before);
+  const other = await verify("django", callOf({ now: call.now, peer: "192.0.2.9", encrypted: true }));
+  assert.equal(other, null);
+  await Promise.all(flood);
+});
+
+function statusOf(error: unknown): number {
+  assert.ok(error instanceof Problem);
+  return error.status;
+}
 
 const account = { username: "ada.lovelace", email: "Ada@Example.com" };
 const rules: [password: string, code: string | null][] = [

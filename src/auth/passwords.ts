@@ -55,13 +55,15 @@ export function makePasswords({ accounts, store, guessing, cores, cost = usualCo
   const sideBySide = makeSideBySide();
 
   async function check(call: Call, username: string, password: string, isLogin: boolean): Promise<Account | null> {
+    const asker = askerOf(call, fold(username));
+    turns.requirePlace(asker);
     const account = isPossibleUsername(username) ? await accounts.findByUsername(username) : null;
     // Counted under the stored spelling: what the store takes for the same name is one account.
     const name = account?.username ?? username;
     const { subjects } = await guessing.look(call, name);
     // Asked again, for what was tried while this one waited: a burst gets no further than the limit.
     const room = () => guessing.check(call, name);
-    const checked = await turns.hold(askerOf(call, subjects.at(-1)), (place) =>
+    const checked = await turns.hold(asker, (place) =>
       sideBySide(subjects, room, async () => {
         const good = await place.run(() => checkAccount(account, password, { cost, now: call.now }));
         if (good === null) await guessing.fail(call, name);

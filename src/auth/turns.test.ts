@@ -27,12 +27,24 @@ function bench(running: number, waiting: number) {
     }
   }
 
+  /** Whether there is a place. */
+  function has(name: string): boolean {
+    const [address = "", account = ""] = name.split("/");
+    try {
+      turns.requirePlace({ address, account });
+      return true;
+    } catch (error) {
+      assert.ok(error instanceof Problem && error.code === "unavailable");
+      return false;
+    }
+  }
+
   /** Ends one task after another until none is left. */
   async function finish(): Promise<void> {
     for (await turn(); ends.length > 0; await turn()) ends.shift()!();
   }
 
-  return { ask, finish, started };
+  return { ask, finish, has, started };
 }
 
 const orders: [what: string, asked: string[], started: string[]][] = [
@@ -71,6 +83,19 @@ test("nobody is refused while places are free, and beyond them the newest of who
   await finish();
 
   assert.deepEqual(await Promise.all(asked), [true, true, true, true, false, false, true, true, false]);
+});
+
+test("a place can be asked for before anything is done for it: what `hold` would refuse at once is refused", async () => {
+  const { ask, finish, has } = bench(1, 4);
+
+  const asked = ["flood/1", "flood/1", "flood/2", "flood/1"].map(ask);
+  assert.ok(has("flood/1"));
+  asked.push(ask("flood/1"));
+
+  assert.deepEqual(["flood/1", "flood/2", "other/1"].map(has), [false, true, true]);
+  await finish();
+  assert.deepEqual(await Promise.all(asked), asked.map(() => true));
+  assert.ok(has("flood/1"));
 });
 
 test("of one address the account that holds most gives way", async () => {

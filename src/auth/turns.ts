@@ -16,6 +16,8 @@ export interface Place {
 
 /** Gives turns for what is costly: some run at once, some more wait, and nobody gets more turns by asking more often. */
 export interface Turns {
+  /** Throws 503 where `hold` would at once: to be asked before anything that costs something, so that a flood costs little. */
+  requirePlace(asker: Asker): void;
   /** Holds a place while `use` lasts. Throws 503 where all places are taken and whoever holds most of them loses this one. */
   hold<T>(asker: Asker, use: (place: Place) => Promise<T>): Promise<T>;
   load(): { readonly running: number; readonly waiting: number };
@@ -50,7 +52,7 @@ export function makeTurns(running: number, waiting: number): Turns {
     lost.promise.catch(() => undefined);
     const waiter: Waiter = { asker, came: ++clock, start: null, lose: lost.reject, isLost: false };
     places.add(waiter);
-    if (places.size > waiting + free) evict();
+    if (places.size > waiting + free) evict(findLoser([...places]));
     try {
       return await Promise.race([lost.promise, use({ run: (task) => run(waiter, task, lost.promise) })]);
     } finally {
@@ -104,13 +106,13 @@ export function makeTurns(running: number, waiting: number): Turns {
     return best;
   }
 
-  function evict(): void {
-    const all = [...places];
-    const newest = all.at(-1)!.asker;
-    const address = largest(all, ({ address }) => address, newest.address);
-    const ofAddress = all.filter(({ asker }) => asker.address === address);
-    const account = largest(ofAddress, (asker) => asker.account, newest.account);
-    const loser = ofAddress.findLast(({ asker }) => asker.account === account)!;
+  function requirePlace(asker: Asker): void {
+    if (places.size < waiting + free) return;
+    const newcomer = { asker };
+    if (findLoser([...places, newcomer]) === newcomer) throw tooMany();
+  }
+
+  function evict(loser: Waiter): void {
     loser.isLost = true;
     leave(loser);
     loser.lose(tooMany());
@@ -123,7 +125,7 @@ export function makeTurns(running: number, waiting: number): Turns {
     for (const key of keysOf(waiter.asker)) if (!others.has(key)) served.delete(key);
   }
 
-  return { hold, load: () => ({ running: running - free, waiting: places.size }) };
+  return { requirePlace, hold, load: () => ({ running: running - free, waiting: places.size }) };
 }
 
 function keysOf(asker: Asker): readonly [string, string] {
@@ -134,8 +136,17 @@ function accountKey({ address, account }: Asker): string {
   return `${address} ${account}`;
 }
 
+/** The newest of the account that holds most at the address that holds most. */
+function findLoser<W extends Pick<Waiter, "asker">>(all: readonly W[]): W {
+  const newest = all.at(-1)!.asker;
+  const address = largest(all, (asker) => asker.address, newest.address);
+  const ofAddress = all.filter(({ asker }) => asker.address === address);
+  const account = largest(ofAddress, (asker) => asker.account, newest.account);
+  return ofAddress.findLast(({ asker }) => asker.account === account)!;
+}
+
 /** The name that most waiters have; of several the newest one's, where it is among them. */
-function largest(waiters: readonly Waiter[], nameOf: (asker: Asker) => string, newest: string): string {
+function largest(waiters: readonly Pick<Waiter, "asker">[], nameOf: (asker: Asker) => string, newest: string): string {
   const counts = new Map<string, number>();
   for (const { asker } of waiters) counts.set(nameOf(asker), (counts.get(nameOf(asker)) ?? 0) + 1);
   let most = newest;

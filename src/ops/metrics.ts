@@ -1,6 +1,5 @@
-import type { Family } from "../measurement.ts";
-import type { Observation, Observer, RefusalReason } from "../observation.ts";
-import { seriesOf } from "./exposition.ts";
+import { refusalReasons, type Observation, type Observer, type RefusalReason } from "../observation.ts";
+import { seriesOf, type Family } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 
 /** What a process counts of what it observes. */
@@ -26,7 +25,8 @@ export function makeMetrics(): Metrics {
   const routes = new Map<string | null, Map<string, Series>>();
   const problems = new Map<string, number>();
   const refusals = new Map<string, number>();
-  const unserved = new Map<RefusalReason, number>();
+  // From nought on, so that a first refusal is seen as an increase.
+  const unserved = new Map<RefusalReason, number>(refusalReasons.map((reason) => [reason, 0]));
   const counts = { faults: 0, errors: 0, reuses: 0, dropped: 0, bound: 0, notBound: 0, ended: 0 };
 
   function takeRequest({ method, route, status, code, durationMs }: Extract<Observation, { kind: "request" }>): void {

@@ -6,6 +6,7 @@ import {
   apiTokensCollection,
   derivedSigningKeys,
   familiesCollection,
+  makeGuessing,
   makePasswords,
   makeRevocations,
   namedKeys,
@@ -64,15 +65,11 @@ export interface Parts extends LoginParts {
 }
 
 /** Makes them over a store. */
-export function makeLoginParts(
-  settings: Settings,
-  store: Store,
-  guessing: AccountGuessing,
-  observe: Observer,
-): LoginParts {
+export function makeLoginParts(settings: Settings, store: Store, observe: Observer): LoginParts {
   const { secret, issuer, breachedPasswordsURL: breachedURL } = settings;
   const accounts = storeAccounts(store);
   const bindings = storeBindings({ store, accounts, observe });
+  const guessing = makeGuessing({ store, secret });
   const passwords = makePasswords({
     accounts,
     store,

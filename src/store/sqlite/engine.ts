@@ -1,3 +1,4 @@
+import { DatabaseSync } from "node:sqlite";
 import type { Observer } from "../../observation.ts";
 import type { Engine } from "../sql/store.ts";
 import type { Collection } from "../store.ts";
@@ -5,7 +6,6 @@ import { connectReadOnly, prepare } from "./connection.ts";
 import { storeError } from "./errors.ts";
 import { followCollection } from "./feed.ts";
 import { nameCollections } from "./named.ts";
-import { DatabaseSync } from "./node-sqlite.ts";
 import { readerOf, type Reader } from "./reader.ts";
 import { prepareFile, prepareSchema, requireSchema } from "./schema.ts";
 import { snapshotOf } from "./snapshot.ts";
