@@ -94,7 +94,10 @@ test("a place can be asked for before anything is done for it: what `hold` would
 
   assert.deepEqual(["flood/1", "flood/2", "other/1"].map(has), [false, true, true]);
   await finish();
-  assert.deepEqual(await Promise.all(asked), asked.map(() => true));
+  assert.deepEqual(
+    await Promise.all(asked),
+    asked.map(() => true),
+  );
   assert.ok(has("flood/1"));
 });
 
