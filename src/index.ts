@@ -43,6 +43,7 @@ export {
   type Prepared,
   type ResourceAction,
   type Write,
+  type Written,
 } from "./http/mount/mount.ts";
 export { requireDraft, type Target } from "./http/mount/drafting.ts";
 export { repeatCountsCollection } from "./http/mount/idempotency.ts";

@@ -5,7 +5,7 @@ import { parseQuery } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
 import type { Action, PermissionRequest } from "../permission/permission.ts";
 import { problem, type Issue } from "../problem/problem.ts";
-import type { Outcome, StoreReader, Transaction, Where } from "../store/store.ts";
+import type { Cause, Outcome, StoreReader, Transaction, Where } from "../store/store.ts";
 import type { Call } from "./call.ts";
 import type { ServiceCore } from "./core.ts";
 import type { MountedFacts, ReceivedBody, Refusal } from "./facts.ts";
@@ -81,6 +81,24 @@ export class Exchange implements PermissionRequest {
     const identity = this.identity;
     if (identity === null) throw this.service.chain.challenge(this.call);
     return identity;
+  }
+
+  /** Who is behind what is written. Looking here does not make an answer private: nobody is told. */
+  get cause(): Cause {
+    const { call, observedIdentity: identity } = this;
+    return {
+      userId: identity?.id ?? null,
+      scheme: identity?.scheme ?? null,
+      credentialId: identity?.keyId ?? identity?.sessionId ?? identity?.family ?? null,
+      requestId: call.requestId,
+      traceId: call.trace?.traceId ?? null,
+      parentId: call.trace?.parentId ?? null,
+    };
+  }
+
+  /** Writes, and says who caused it. */
+  write(transaction: Transaction): Promise<Outcome> {
+    return this.service.store.write({ cause: this.cause, ...transaction });
   }
 
   /** The query, in order, without what chose the format of the answer. */
@@ -193,7 +211,12 @@ export class Context implements PermissionRequest {
 
   /** Writes all changes or none. Hooks give their changes back instead, so that they are written together with the record. */
   write(transaction: Transaction): Promise<Outcome> {
-    return this.#exchange.service.store.write(transaction);
+    return this.#exchange.write(transaction);
+  }
+
+  /** Who is behind what is written during the request, for a transaction of one's own. */
+  get cause(): Cause {
+    return this.#exchange.cause;
   }
 
   /** What the caller prefers (RFC 7240), by name; null: nothing. */

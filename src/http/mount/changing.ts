@@ -1,30 +1,19 @@
 import { decideOn } from "../../permission/decision.ts";
 import { Problem, problem } from "../../problem/problem.ts";
 import type { Draft } from "../../resource/draft.ts";
-import type { Resource, StoredOf } from "../../resource/resource.ts";
-import {
-  OVERTAKEN,
-  type Change,
-  type Idempotency,
-  type Outcome,
-  type Row,
-  type StoredRecord,
-  type Transaction,
-  type WrittenValues,
-} from "../../store/store.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { Change, Idempotency, Row, StoredRecord, Transaction, WrittenValues } from "../../store/store.ts";
 import type { Reply } from "../call.ts";
 import type { Exchange } from "../exchange.ts";
 import { giveWay } from "../turns.ts";
+import { ATTEMPTS, commit, isErased, isOvertaken, REPLAYED, replayed, storedOf } from "./committing.ts";
 import { requireDraft, requirePatch, type Patch } from "./drafting.ts";
-import { countKept, recall, repeatable, requireRoomForRepeats } from "./idempotency.ts";
+import { countKept, recall, repeatable } from "./idempotency.ts";
 import { matches } from "./matches.ts";
 import type { MountInPlace, Prepared, Write } from "./mount.ts";
-import { refusal, type Unwritten } from "./outcome.ts";
+import { refusal } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { findVisible, reachesEveryRow, requireParents, showChanged, showRow } from "./reading.ts";
-
-// Whoever changes a record without If-Match wants the change on whatever is there: it is made anew on what another has written meanwhile.
-const ATTEMPTS = 1000;
 
 /** POST to a collection. */
 export async function create(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
@@ -38,10 +27,11 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
   requireAllowed(placed, exchange, values);
   await requireCollectionAsKnown(placed, exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, values };
-  const outcome = await write(exchange, {
+  const transaction: Transaction = {
     changes: [insert, ...(await furtherChanges(prepared)), ...countKept(exchange, idempotency)],
     ...(idempotency === null ? {} : { idempotency }),
-  });
+  };
+  const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed);
   return created(placed, exchange, outcome.rows[0]!, outcome.kind === "replayed");
 }
@@ -54,13 +44,6 @@ function created(placed: MountInPlace, exchange: Exchange, row: Row, isReplay: b
   if (isErased(placed, row)) return { status: 201, headers };
   return { ...showRow(placed, row), status: 201, cache: "private", headers };
 }
-
-/** What was written is gone, and everything that told of it with it: a repeat learns that it was one. */
-function isErased({ shown }: MountInPlace, { record }: Row): boolean {
-  return shown.some((name) => !Object.hasOwn(record, name));
-}
-
-const REPLAYED = ["Idempotency-Replayed", "true"] as const;
 
 /** PUT of one record: replaces it, or creates it where nothing is and the caller may. */
 export async function replace(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
@@ -87,7 +70,8 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
   requireAllowed(placed, exchange, { id: exchange.id(), ...values });
   requireNothingThere(exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, key: exchange.id(), values };
-  const outcome = await write(exchange, { changes: [insert, ...(await furtherChanges(prepared))] });
+  const transaction: Transaction = { changes: [insert, ...(await furtherChanges(prepared))] };
+  const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(placed, exchange, outcome.rows[0]!, false);
   // Somebody else was first: If-None-Match: * has lost the race, anything else is a replacement now.
@@ -147,11 +131,6 @@ async function apply(patch: Patch, placed: MountInPlace, exchange: Exchange, row
   }
 }
 
-function replayed(placed: MountInPlace, exchange: Exchange, row: Row): Reply {
-  const reply = isErased(placed, row) ? { status: 204 } : showChanged(placed, exchange, row);
-  return { ...reply, headers: [REPLAYED] };
-}
-
 interface Changing {
   readonly kind: "replace" | "update";
   readonly draft: Draft;
@@ -182,21 +161,15 @@ async function change(
     values,
     revision: row.revision,
   };
-  const outcome = await write(exchange, {
+  const transaction: Transaction = {
     changes: [update, ...(await furtherChanges(prepared)), ...countKept(exchange, idempotency)],
     ...(idempotency === null ? {} : { idempotency }),
-  });
+  };
+  const outcome = await commit(placed, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(placed, exchange, outcome.rows[0]!);
   if (isOvertaken(outcome, exchange)) return null;
   throw refusal(outcome, placed);
-}
-
-function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
-  if (outcome.kind === "refused") return outcome.name === OVERTAKEN;
-  if (outcome.kind !== "stale" && outcome.kind !== "missing") return false;
-  // The caller's precondition is about the record; what else belongs to the write may have changed all the same.
-  return outcome.change > 0 || call.header("if-match") === undefined;
 }
 
 /** DELETE of one record. */
@@ -218,7 +191,8 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
       key: exchange.id(),
       revision: row.revision,
     };
-    const outcome = await write(exchange, { changes: [removal, ...(await furtherChanges(prepared))] });
+    const transaction: Transaction = { changes: [removal, ...(await furtherChanges(prepared))] };
+    const outcome = await commit(placed, exchange, transaction, { kind: "delete", action: null, before: row });
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
     if (!isOvertaken(outcome, exchange)) throw refusal(outcome, placed);
   }
@@ -234,23 +208,9 @@ function requireAllowed(
   if (only !== null && !matches(collection, record as StoredRecord, only)) throw problem("permission_denied");
 }
 
-/** A record of a store has an id, whatever else it has. */
-function storedOf({ record }: Row): StoredOf<Resource> {
-  return record as StoredOf<Resource>;
-}
-
 async function prepare({ beforeWrite }: MountInPlace, write: Write): Promise<Prepared> {
   await giveWay(write.context.body);
   return beforeWrite === null ? {} : beforeWrite(write);
-}
-
-/** Writes, and lets others go first where the answer is as large as the body was. */
-async function write(exchange: Exchange, transaction: Transaction): Promise<Outcome> {
-  const { service, body } = exchange;
-  const outcome = await service.store.write(transaction);
-  requireRoomForRepeats(outcome, exchange);
-  await giveWay(body);
-  return outcome;
 }
 
 async function furtherChanges(prepared: Prepared): Promise<readonly Change[]> {

@@ -18,9 +18,9 @@ import { DeclarationError, type ColumnOf, type RecordOf, type Resource } from ".
 import type { Collection, StoredRecord } from "../../store/store.ts";
 import { columnMistakes, isPermission, permissionForm, permissionsMistakes } from "../checking.ts";
 import { collectionOf } from "./collection.ts";
-import type { BeforeWrite, Prepared, PreparedValues, Write } from "./write.ts";
+import type { AfterWrite, BeforeWrite, Prepared, PreparedValues, Write, Written } from "./write.ts";
 
-export type { BeforeWrite, Prepared, PreparedValues, Write } from "./write.ts";
+export type { AfterWrite, BeforeWrite, Prepared, PreparedValues, Write, Written } from "./write.ts";
 
 export type ResourceAction = Exclude<Action, "call">;
 
@@ -43,6 +43,11 @@ export interface MountOptions<R extends Resource = Resource, V = PreparedValues<
   readonly problems?: Readonly<Partial<Record<ResourceAction, readonly ProblemCode[]>>>;
   /** Looks at a write before it happens and adds to it. Throws a problem to refuse it. May be asked again when the record changed meanwhile. */
   beforeWrite?(write: Write<R>): Eventually<Prepared<R, V>>;
+  /**
+   * Hears of each write once it is on the disk, and of none twice: for what may be lost, such as caches. A process that ends in between
+   * has told nobody. The answer waits for no promise, and is the same where this fails, which is a fault.
+   */
+  afterWrite?(written: Written<R>): Eventually<void>;
 }
 
 /** A resource as it is served. */
@@ -55,6 +60,7 @@ export interface Mount<R extends Resource = Resource> {
   readonly personal: boolean;
   readonly problems: Readonly<Partial<Record<ResourceAction, readonly ProblemCode[]>>>;
   readonly beforeWrite: BeforeWrite | null;
+  readonly afterWrite: AfterWrite | null;
   /** Makes what callers see of a stored record. */
   readonly show: (record: StoredRecord) => RecordOf<R>;
   /** The columns that callers see, `id` first. */
@@ -95,6 +101,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     personal: options.personal ?? false,
     problems: options.problems ?? {},
     beforeWrite: options.beforeWrite ?? null,
+    afterWrite: options.afterWrite ?? null,
     shown,
     kept: resource.parentColumn === null ? shown : [...shown, resource.parentColumn],
     jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
@@ -126,6 +133,7 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
   cache: optional(oneOf("public")),
   problems: optional(anObject),
   beforeWrite: optional(aFunction),
+  afterWrite: optional(aFunction),
 };
 
 /** What is wrong with what a resource is to be mounted with. */

@@ -2,7 +2,7 @@ import type { Only } from "../../checking/members.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Draft } from "../../resource/draft.ts";
 import type { ColumnOf, Resource, StoredOf, WritableOf } from "../../resource/resource.ts";
-import type { Change, KeyOf } from "../../store/store.ts";
+import type { Cause, Change, KeyOf } from "../../store/store.ts";
 import type { Context } from "../exchange.ts";
 
 type WriteKind = "create" | "replace" | "update" | "delete";
@@ -46,6 +46,20 @@ interface Removal<R extends Resource> {
   readonly draft: null;
 }
 
+/** What a write has left: for what may be lost, as it is told once the write is on the disk and before the answer is sent. */
+export interface Written<R extends Resource = Resource> {
+  readonly kind: WriteKind | "action";
+  /** The name of the action; null for every other kind. */
+  readonly action: string | null;
+  /** Null where no single record was meant: an action on the collection. */
+  readonly id: number | null;
+  /** The record as it was, with the columns that nobody is shown; null where there was none. */
+  readonly before: StoredOf<R> | null;
+  /** The record as it is; null where it is gone, and where no single record was meant. */
+  readonly after: StoredOf<R> | null;
+  readonly cause: Cause;
+}
+
 /** Values for columns of a resource. */
 export type PreparedValues<R extends Resource> = { readonly [K in keyof WritableOf<R>]?: WritableOf<R>[K] | KeyOf };
 
@@ -63,3 +77,6 @@ export interface Prepared<R extends Resource = Resource, V = PreparedValues<R>> 
 
 /** Written as a method, so that one that knows its own resource is one of these: it is asked for writes of that alone. */
 export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["beforeWrite"];
+
+/** Written as a method for the same reason. */
+export type AfterWrite = { afterWrite(written: Written): Eventually<void> }["afterWrite"];

@@ -1,0 +1,94 @@
+import type { Resource, StoredOf } from "../../resource/resource.ts";
+import { OVERTAKEN, type Outcome, type Row, type Transaction } from "../../store/store.ts";
+import type { Reply } from "../call.ts";
+import type { Exchange } from "../exchange.ts";
+import { giveWay } from "../turns.ts";
+import { requireRoomForRepeats } from "./idempotency.ts";
+import type { MountInPlace } from "./mount.ts";
+import type { Unwritten } from "./outcome.ts";
+import { showChanged } from "./reading.ts";
+import type { Written } from "./write.ts";
+
+// Whoever changes a record without If-Match wants the change on whatever is there: it is made anew on what another has written meanwhile.
+export const ATTEMPTS = 1000;
+
+export const REPLAYED = ["Idempotency-Replayed", "true"] as const;
+
+/** What a transaction is about, as far as it is known before it is written. */
+export interface Writing {
+  readonly kind: Written["kind"];
+  /** The name of the action; null for every other kind. */
+  readonly action: string | null;
+  /** The row as it was; null where there was none, or none is changed. */
+  readonly before: Row | null;
+}
+
+/** Writes, tells `afterWrite`, and lets others go first where the answer is as large as the body was. */
+export async function commit(
+  placed: MountInPlace,
+  exchange: Exchange,
+  transaction: Transaction,
+  writing: Writing,
+): Promise<Outcome> {
+  const outcome = await exchange.write(transaction);
+  requireRoomForRepeats(outcome, exchange);
+  if (outcome.kind === "written" && placed.afterWrite !== null)
+    tell(placed.afterWrite, exchange, writing, outcome.rows[0] ?? null);
+  await giveWay(exchange.body);
+  return outcome;
+}
+
+/** What is told is done already: a hook that fails is a fault, and the caller's answer is the same. */
+function tell(
+  afterWrite: NonNullable<MountInPlace["afterWrite"]>,
+  exchange: Exchange,
+  { kind, action, before }: Writing,
+  left: Row | null,
+): void {
+  const isAboutNone = kind === "action" && before === null;
+  const after = kind === "delete" || isAboutNone ? null : left;
+  const id = isAboutNone ? null : idOf(before ?? after);
+  const observeFault = (error: unknown): void =>
+    exchange.service.observe?.({ kind: "fault", requestId: exchange.call.requestId, error });
+  try {
+    const told: unknown = afterWrite({
+      kind,
+      action,
+      id,
+      before: before === null ? null : storedOf(before),
+      after: after === null ? null : storedOf(after),
+      cause: exchange.cause,
+    });
+    if (told instanceof Promise) told.catch(observeFault);
+  } catch (error) {
+    observeFault(error);
+  }
+}
+
+function idOf(row: Row | null): number | null {
+  return row === null ? null : (row.record["id"] as number);
+}
+
+/** A record of the store has an id, whatever else it has. */
+export function storedOf({ record }: Row): StoredOf<Resource> {
+  return record as StoredOf<Resource>;
+}
+
+/** Whether somebody else was faster, and the write is to be made anew on what is there now. */
+export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
+  if (outcome.kind === "refused") return outcome.name === OVERTAKEN;
+  if (outcome.kind !== "stale" && outcome.kind !== "missing") return false;
+  // The caller's precondition is about the record; what else belongs to the write may have changed all the same.
+  return outcome.change > 0 || call.header("if-match") === undefined;
+}
+
+/** What a repeat of a change is answered. */
+export function replayed(placed: MountInPlace, exchange: Exchange, row: Row): Reply {
+  const reply = isErased(placed, row) ? { status: 204 } : showChanged(placed, exchange, row);
+  return { ...reply, headers: [REPLAYED] };
+}
+
+/** What was written is gone, and everything that told of it with it: a repeat learns that it was one. */
+export function isErased({ shown }: MountInPlace, { record }: Row): boolean {
+  return shown.some((name) => !Object.hasOwn(record, name));
+}
