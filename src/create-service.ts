@@ -28,7 +28,8 @@ import { makeRoutes, type Route } from "./http/routes.ts";
 import type { Answer } from "./http/writing.ts";
 import type { Observer } from "./observation.ts";
 import { printFaults } from "./ops/print-faults.ts";
-import { readerOf, type Collection, type Store } from "./store/store.ts";
+import { readerOf } from "./store/reader.ts";
+import type { Collection, Store } from "./store/store.ts";
 
 /** What a service is made of. */
 export interface ServiceOptions {

@@ -1,6 +1,7 @@
 import type { Chain } from "../auth/chain.ts";
 import type { Observer } from "../observation.ts";
-import type { Store, StoreReader } from "../store/store.ts";
+import type { StoreReader } from "../store/reader.ts";
+import type { Store } from "../store/store.ts";
 import type { CallContext } from "./call.ts";
 import type { Cursors } from "./cursors.ts";
 import type { Format } from "./formats/format.ts";

@@ -1,4 +1,7 @@
 import type { Eventually } from "../eventually.ts";
+import type { Cause } from "./cause.ts";
+
+export type { Cause } from "./cause.ts";
 
 /**
  * The store's contract. Reads and changes are data, so that a driver may answer them at once, batch them, send them to
@@ -36,20 +39,6 @@ export interface Store {
   /** How busy the way to the database is; left out where there are no connections to wait for. */
   connections?(): ConnectionCounts;
   close(): Promise<void>;
-}
-
-/** What only looks: handlers and hooks are given this much of a store. */
-export type StoreReader = Pick<Store, "find" | "findBy" | "list" | "listJSON" | "count">;
-
-/** The reading half of a store, and nothing by which the other could be reached. */
-export function readerOf(store: Store): StoreReader {
-  return Object.freeze({
-    find: store.find.bind(store),
-    findBy: store.findBy.bind(store),
-    list: store.list.bind(store),
-    listJSON: store.listJSON.bind(store),
-    count: store.count.bind(store),
-  });
 }
 
 /** The connections of a store at one moment. */
@@ -211,21 +200,6 @@ export interface Transaction {
   readonly idempotency?: Idempotency;
   /** Who is behind it, where a request is. A driver may pass it over. */
   readonly cause?: Cause;
-}
-
-/** Who is behind a transaction, and in which request: ids alone, and nothing that proves anything. */
-export interface Cause {
-  /** Null for nobody. */
-  readonly userId: number | null;
-  /** The name of the scheme that accepted the credential. */
-  readonly scheme: string | null;
-  /** The id of the named key, the session or the refresh family that the caller came with; null where it has none. */
-  readonly credentialId: string | null;
-  /** As `X-Request-Id` tells it. */
-  readonly requestId: string;
-  /** The trace that the caller's `traceparent` names, and the caller's span in it. */
-  readonly traceId: string | null;
-  readonly parentId: string | null;
 }
 
 /** A write that can be repeated. */
