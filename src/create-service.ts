@@ -20,6 +20,7 @@ import type { Format } from "./http/formats/format.ts";
 import { json } from "./http/formats/json.ts";
 import { xml } from "./http/formats/xml.ts";
 import { makeHeldBodies } from "./http/held-bodies.ts";
+import { makeLongReads } from "./http/long-reads.ts";
 import { endpointsOf } from "./http/mount/endpoints.ts";
 import { repeatCountsCollection } from "./http/mount/idempotency.ts";
 import { placeMounts, type Mount } from "./http/mount/mount.ts";
@@ -130,6 +131,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     cursors: makeCursors((secret ?? new Secret(randomBytes(32))).deriveEach("cursor")),
     fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),
     heldBodies: makeHeldBodies(),
+    longReads: makeLongReads(),
     scopesAllow: options.scopesAllow ?? null,
     allowsCleartextLogins: options.allowCleartextLogins ?? false,
     hsts: options.hsts ?? "host",

@@ -159,7 +159,15 @@ export { readProxyText, remoteUser, type RemoteUserOptions } from "./auth/remote
 export { customHeader, type CustomHeaderOptions } from "./auth/custom-header/custom-header.ts";
 export type { Identity, Role } from "./identity.ts";
 
-export { keyOf, MigrationNeeded, OVERTAKEN, StoreFull, StoreSetupError, StoreUnavailable } from "./store/store.ts";
+export {
+  keyOf,
+  MigrationNeeded,
+  OVERTAKEN,
+  StoreFull,
+  StoreOverdue,
+  StoreSetupError,
+  StoreUnavailable,
+} from "./store/store.ts";
 export type * from "./store/store.ts";
 export { isPostgresURL, serversInPlainText } from "./store/postgres/address.ts";
 export { postgresStore, type PostgresStoreOptions } from "./store/postgres/postgres.ts";

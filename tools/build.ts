@@ -18,6 +18,7 @@ await build({
     "cli/latchkey": source("cli/latchkey.ts"),
     // Beside the chunk that starts it as a thread.
     "chunks/writer": source("store/sqlite/writer.ts"),
+    "chunks/long-reader": source("store/sqlite/long-reader.ts"),
   },
   outdir: path.join(root, "dist"),
   chunkNames: "chunks/[name]-[hash]",

@@ -6,6 +6,7 @@ import type { CallContext } from "./call.ts";
 import type { Cursors } from "./cursors.ts";
 import type { Format } from "./formats/format.ts";
 import type { HeldBodies } from "./held-bodies.ts";
+import type { LongReads } from "./long-reads.ts";
 
 /** Whether a credential with these scopes may be used with a method (`GET` for HEAD too). */
 export type ScopesAllow = (scopes: readonly string[], method: string) => boolean;
@@ -25,6 +26,8 @@ export interface ServiceCore {
   readonly compression: boolean;
   /** What bodies keep in memory. */
   readonly heldBodies: HeldBodies;
+  /** Whose turn it is with lists that may take long. */
+  readonly longReads: LongReads;
   /** JSON first: it is the default. */
   readonly formats: readonly Format[];
   readonly callContext: CallContext;

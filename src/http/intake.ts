@@ -67,7 +67,7 @@ export async function readBody(exchange: Exchange, mediaType: string, requireQue
 }
 
 /** Who is known answers for their own bodies, wherever they are; of nobody it is the address. */
-function holderOf({ observedIdentity: identity, call }: Exchange): string {
+export function holderOf({ observedIdentity: identity, call }: Exchange): string {
   return identity === null ? formatNetwork(call.client.address) : `user ${identity.id}`;
 }
 

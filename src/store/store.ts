@@ -26,8 +26,8 @@ export interface Store {
    * cannot ask the database whether anyone has committed, in less time than the page would take, remembers nothing.
    */
   listJSON(query: ListQuery): Eventually<ListText>;
-  /** How many rows there are. */
-  count(collection: Collection, where: Where | null): Eventually<number>;
+  /** How many rows there are. `long`: as for a query. */
+  count(collection: Collection, where: Where | null, long?: boolean): Eventually<number>;
   /** What became of an earlier write under this key: what `write` would tell of it, before anything of the request is looked at. Null: the key is free. */
   recall(idempotency: Idempotency): Eventually<Recalled | null>;
   /** All changes or none, on the disk before the promise resolves. */
@@ -116,6 +116,8 @@ export interface ListQuery {
   readonly limit: number;
   /** The columns to show, `id` among them if wanted; all where it is left out. `list` always shows all. */
   readonly columns?: readonly string[];
+  /** It may have to look at all rows: a driver reads it where nobody waits for it, and gives it up after some seconds with `StoreOverdue`. */
+  readonly long?: boolean;
 }
 
 export interface ListText {
@@ -267,6 +269,11 @@ export class StoreUnavailable extends Error {
     super(message, options);
     this.name = "StoreUnavailable";
   }
+}
+
+/** A long read was given up, so that it holds nobody up. It would take as long the next time. */
+export class StoreOverdue extends StoreUnavailable {
+  override readonly name = "StoreOverdue";
 }
 
 /** The store has no room left to write; reading may go on. */

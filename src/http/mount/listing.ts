@@ -4,12 +4,14 @@ import { parseQuery } from "../../headers/query.ts";
 import { decideOn } from "../../permission/decision.ts";
 import type { Issue } from "../../problem/problem.ts";
 import { readListRequest, type ListRequest } from "../../resource/query.ts";
+import { isServed } from "../../store/served.ts";
 import type { ListQuery, ListText, Sort, Value, Where } from "../../store/store.ts";
 import type { Reply } from "../call.ts";
 import type { Cursor } from "../cursors.ts";
 import { invalid, type Exchange } from "../exchange.ts";
 import { FORMAT_PARAMETER } from "../formats/format.ts";
 import { contentTag } from "../writing.ts";
+import { askForCount, askForPage, askForRows } from "./asking.ts";
 import type { MountInPlace } from "./mount.ts";
 import { requireParents } from "./reading.ts";
 
@@ -77,15 +79,16 @@ function readAsked({ resource, collection, shown }: MountInPlace, text: string):
   );
   if (isIssues(request)) throw invalid(request);
   const { filters, sort, limit, fields } = request;
+  const query: ListQuery = {
+    collection,
+    where: allOf(filters.map(({ field, operator, value }) => ({ column: field, operator, value: value as Value }))),
+    sort: sort.map(({ field, descending }) => ({ column: field, descending })),
+    limit,
+    columns: fields ?? shown,
+  };
   return {
     request,
-    query: {
-      collection,
-      where: allOf(filters.map(({ field, operator, value }) => ({ column: field, operator, value: value as Value }))),
-      sort: sort.map(({ field, descending }) => ({ column: field, descending })),
-      limit,
-      columns: fields ?? shown,
-    },
+    query: { ...query, long: !isServed(query) },
     shape: JSON.stringify([filters.map((each) => JSON.stringify(each)).toSorted(), sort]),
     kept: new URLSearchParams(
       parameters.filter(([name]) => name !== "cursor").map(([name, value]) => [name, value]),
@@ -111,7 +114,8 @@ function queryOf(
   const all: Where[] = query.where === null ? [] : [query.where];
   if (parentColumn !== null) all.push({ column: parentColumn, operator: "eq", value: params[parentColumn]! });
   if (only !== null) all.push(only);
-  return { ...query, where: allOf(all) };
+  const narrowed = { ...query, where: allOf(all) };
+  return { ...narrowed, long: !isServed(narrowed) };
 }
 
 /** What a cursor belongs to: this path, these filters, this order, and this caller where that mattered. Limit and fields may change on the way. */
@@ -142,11 +146,11 @@ function tagOf(page: ListText): string {
   return tag;
 }
 
-function readPage({ service }: Exchange, query: ListQuery, cursor: Cursor | null): Eventually<ListText> {
-  if (cursor === null) return service.store.listJSON(query);
-  if (cursor.direction === "after") return service.store.listJSON({ ...query, after: cursor.values });
+function readPage(exchange: Exchange, query: ListQuery, cursor: Cursor | null): Eventually<ListText> {
+  if (cursor === null) return askForPage(exchange, query);
+  if (cursor.direction === "after") return askForPage(exchange, { ...query, after: cursor.values });
   // The page before: the nearest rows the other way round, turned back.
-  return after(service.store.list({ ...query, sort: reversed(query.sort), after: cursor.values }), (rows) => {
+  return after(askForRows(exchange, { ...query, sort: reversed(query.sort), after: cursor.values }), (rows) => {
     const turned = rows.toReversed();
     const values = (at: number): readonly Value[] | null =>
       turned[at] === undefined ? null : query.sort.map(({ column }) => turned[at]!.record[column]!);
@@ -165,6 +169,11 @@ function reversed(sort: readonly Sort[]): readonly Sort[] {
   return sort.map(({ column, descending }) => ({ column, descending: descending !== true }));
 }
 
+/** The headers of a count that was asked for; null where it was not, or takes too long. */
+function countOf(exchange: Exchange, query: ListQuery): Eventually<Headers | null> {
+  return exchange.preferences?.get("count") === "exact" ? countRows(exchange, query) : null;
+}
+
 type Headers = readonly (readonly [string, string])[];
 
 /** A page on its way, and where it belongs. */
@@ -176,11 +185,9 @@ interface Place {
 }
 
 /** `first` always; `prev` and `next` only while there is a row on that side. */
-function linksOf(
-  { service, call: { path } }: Exchange,
-  { query, binding, cursor, kept }: Place,
-  page: ListText,
-): Eventually<Headers> {
+function linksOf(exchange: Exchange, { query, binding, cursor, kept }: Place, page: ListText): Eventually<Headers> {
+  const { service, call } = exchange;
+  const { path } = call;
   const link = (rel: string, to: Cursor | null): string => {
     const place = to === null ? "" : `cursor=${service.cursors.format(to, binding)}`;
     const search = kept === "" || place === "" ? kept + place : `${kept}&${place}`;
@@ -189,7 +196,7 @@ function linksOf(
   const isAnyBehind = (sort: readonly Sort[], values: readonly Value[] | null): Eventually<boolean> =>
     values === null
       ? false
-      : after(service.store.list({ ...query, sort, after: values, limit: 1 }), (rows) => rows.length > 0);
+      : after(askForRows(exchange, { ...query, sort, after: values, limit: 1 }), (rows) => rows.length > 0);
   // Behind a page that was found backwards stands the one it was found from, unless that is gone.
   return after(cursor?.direction === "before" ? isAnyBehind(query.sort, page.last) : page.more, (hasNext) =>
     after(cursor === null ? false : isAnyBehind(reversed(query.sort), page.first), (hasPrevious) => {
@@ -201,8 +208,9 @@ function linksOf(
   );
 }
 
-function countOf(exchange: Exchange, { collection, where }: ListQuery): Eventually<Headers | null> {
-  if (exchange.preferences?.get("count") !== "exact") return null;
+async function countRows(exchange: Exchange, query: ListQuery): Promise<Headers | null> {
+  const count = await askForCount(exchange, query);
+  if (count === null) return null;
   exchange.follow("count=exact");
-  return after(exchange.service.store.count(collection, where), (count) => [["X-Total-Count", String(count)]]);
+  return [["X-Total-Count", String(count)]];
 }

@@ -1,4 +1,4 @@
-import { MigrationNeeded, StoreFull, StoreSetupError, StoreUnavailable } from "../store.ts";
+import { MigrationNeeded, StoreFull, StoreOverdue, StoreSetupError, StoreUnavailable } from "../store.ts";
 import { refusedState } from "./own-tables.ts";
 
 /** The codes that are told apart (postgresql.org/docs/current/errcodes-appendix.html). */
@@ -12,6 +12,7 @@ export const state = {
   readOnly: "25006",
   noStatement: "26000",
   aborted: "25P02",
+  canceled: "57014",
   serialization: "40001",
   deadlock: "40P01",
   privilege: "42501",
@@ -92,6 +93,7 @@ export function storeError(error: unknown): unknown {
   if (found === state.notNull || found === state.check || found === state.tooLargeForIndex || found?.startsWith("22"))
     return new TypeError((error as Error).message, { cause: error });
   if (found?.startsWith("42") && found !== state.privilege && found !== state.noTable) return error;
+  if (found === state.canceled) return new StoreOverdue(`PostgreSQL: ${reasonOf(error)}`, { cause: error });
   return found === state.diskFull
     ? new StoreFull(`PostgreSQL: ${reasonOf(error)}`, { cause: error })
     : unavailable(error);

@@ -29,6 +29,8 @@ export interface Dialect {
   readonly referencesInColumns: boolean;
   /** How the n-th parameter is written; the first is 1. */
   place(at: number): string;
+  /** A condition that always holds and ends a read that takes too long; left out where the database does that by itself. */
+  readonly watch?: string;
   /** A text as SQL. */
   literal(text: string): string;
   /** The type of a column, spelled as the database tells it. */

@@ -16,13 +16,14 @@ export function selectBy(table: Table, { compared }: TableColumn): string {
 
 /** How many rows match. */
 export function selectCount(table: Table, where: Where | null, values: Parameters): string {
-  const condition = where === null ? "" : ` WHERE ${compileWhere(table, where, values)}`;
+  const conditions = where === null ? [] : [...watched(table), compileWhere(table, where, values)];
+  const condition = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
   return `SELECT count(*) FROM ${table.name}${condition}`;
 }
 
 /** The part of a query behind its columns: `FROM … WHERE … ORDER BY … LIMIT …`. */
 export function compileRest(table: Table, query: ListQuery, values: Parameters): string {
-  const conditions: string[] = [];
+  const conditions = watched(table);
   if (query.where !== null) conditions.push(compileWhere(table, query.where, values));
   if (query.after !== undefined) conditions.push(compileAfter(table, query, query.after, values));
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
@@ -30,6 +31,11 @@ export function compileRest(table: Table, query: ListQuery, values: Parameters):
     .map(({ column, descending }) => requireColumn(table, column).sql + (descending === true ? " DESC" : ""))
     .join(", ");
   return `FROM ${table.name}${where}${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${limitOf(table, query, values)}`;
+}
+
+/** Stands first, so that it is looked at for every row that is read. */
+function watched({ dialect: { watch } }: Table): string[] {
+  return watch === undefined ? [] : [watch];
 }
 
 /** The columns to show, in the order of the declaration. */

@@ -27,7 +27,7 @@ export function storeOver(open: (collections: readonly Collection[]) => Promise<
     findBy: (collection, column, value) => opened().findBy(collection, column, value),
     list: (query) => opened().list(query),
     listJSON: (query) => opened().listJSON(query),
-    count: (collection, where) => opened().count(collection, where),
+    count: (collection, where, long) => opened().count(collection, where, long),
     recall: (idempotency) => opened().recall(idempotency),
     write: (transaction) => (engine === null ? Promise.reject(notOpen()) : engine.write(transaction)),
     async follow(collection, onRow) {

@@ -1,16 +1,22 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Observer } from "../../observation.ts";
 import type { Engine } from "../sql/store.ts";
-import type { Collection } from "../store.ts";
+import type { Collection, ListQuery, ListText, Row, Where } from "../store.ts";
 import { connectReadOnly, prepare } from "./connection.ts";
+import { tableOf } from "./dialect.ts";
 import { storeError } from "./errors.ts";
 import { followCollection } from "./feed.ts";
+import { longReads, type LongReads } from "./long-reads.ts";
 import { nameCollections } from "./named.ts";
+import { rememberedPages } from "./pages.ts";
 import { readerOf, type Reader } from "./reader.ts";
 import { prepareFile, prepareSchema, requireSchema } from "./schema.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { committerOf } from "./transactions.ts";
 import { writerThread } from "./writer-thread.ts";
+
+/** How long a read may take that is not answered by an index, in milliseconds; as long as on PostgreSQL. */
+const longReadMs = 4000;
 
 /** Opens a database for collections. */
 export type Opener = (collections: readonly Collection[]) => Engine;
@@ -26,6 +32,7 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
   const snapshot = snapshotOf(database);
   const dataVersion = prepare(database, "PRAGMA data_version");
   const writer = writerThread({ path, collections }, observe);
+  const long = longReads({ path, collections, limitMs: longReadMs });
   let version = 0;
   let askedIn = 0;
   writer.start();
@@ -42,7 +49,11 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
   }
 
   return {
-    ...reading(readerOf(database, snapshot.take, versionNow), versionNow),
+    ...besides(
+      reading(readerOf({ database, ready: snapshot.take, version: versionNow, tableOf }), versionNow),
+      long,
+      versionNow,
+    ),
     write: writer.write,
     async check() {
       try {
@@ -53,6 +64,7 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
       }
     },
     async close() {
+      await long.close();
       await writer.close(() => {
         // The last connection to close moves the log into the file, and only one that writes can.
         snapshot.release();
@@ -67,7 +79,7 @@ export function memoryOpener(): Opener {
   const database = new DatabaseSync(":memory:", { returnArrays: true });
   let commits = 0;
   const version = (): number => commits;
-  const reader = readerOf(database, () => {}, version);
+  const reader = readerOf({ database, ready: () => {}, version, tableOf });
 
   return (collections) => {
     prepareSchema(database, collections);
@@ -95,5 +107,41 @@ function reading(reader: Reader, version: () => number): Reader & Pick<Engine, "
   return {
     ...reader,
     follow: async (collection, onRow) => followCollection(reader, version, collection, onRow),
+  };
+}
+
+type Reading = Reader & Pick<Engine, "follow">;
+
+/** What may take long is read in threads; all else at once. A long page is remembered like any other. */
+function besides(
+  reading: Reading,
+  long: LongReads,
+  version: () => number,
+): Omit<Reading, "list" | "listJSON" | "count"> & Pick<Engine, "list" | "listJSON" | "count"> {
+  const remember = rememberedPages(version);
+
+  async function readPage(query: ListQuery): Promise<ListText> {
+    const { collection, ...rest } = query;
+    // Asked before the page is read: what is committed in between makes it an old one, and not a wrong one.
+    const now = version();
+    const { page } = await long.read({ kind: "page", collection: collection.name, ...rest });
+    remember.keep(query, page, now);
+    return page;
+  }
+
+  async function readRows({ collection, ...rest }: ListQuery): Promise<readonly Row[]> {
+    return (await long.read({ kind: "list", collection: collection.name, ...rest })).rows;
+  }
+
+  async function count({ name }: Collection, where: Where | null): Promise<number> {
+    return (await long.read({ kind: "count", collection: name, where })).count;
+  }
+
+  return {
+    ...reading,
+    list: (query) => (query.long === true ? readRows(query) : reading.list(query)),
+    listJSON: (query) => (query.long === true ? (remember.find(query) ?? readPage(query)) : reading.listJSON(query)),
+    count: (collection, where, isLong) =>
+      isLong === true ? count(collection, where) : reading.count(collection, where),
   };
 }

@@ -11,19 +11,38 @@ export type ReadPage = (table: Table, statements: Statements, query: ListQuery) 
 /** Longer pages are not remembered, in characters. */
 const longestRemembered = 64 * 1024;
 
-/**
- * Reads pages, and remembers each for as long as its query (the very object) is there and nobody has committed anything:
- * then it is the same page.
- */
-export function pagesOf(version: () => number): ReadPage {
+/** Pages that were read for a query (the very object). */
+export interface RememberedPages {
+  /** Null where there is none, or somebody has committed since. */
+  find(query: ListQuery): ListText | null;
+  /** `version` as it was before the page was read. */
+  keep(query: ListQuery, page: ListText, version: number): void;
+}
+
+/** Remembers each page for as long as its query is there and nobody has committed anything: then it is the same page. */
+export function rememberedPages(version: () => number): RememberedPages {
   const remembered = new WeakMap<ListQuery, { readonly version: number; readonly page: ListText }>();
+  return {
+    find(query) {
+      const known = remembered.get(query);
+      return known !== undefined && known.version === version() ? known.page : null;
+    },
+    keep(query, page, now) {
+      if (page.json.length <= longestRemembered) remembered.set(query, { version: now, page });
+    },
+  };
+}
+
+/** Reads pages and remembers them. */
+export function pagesOf(version: () => number): ReadPage {
+  const remembered = rememberedPages(version);
 
   return (table, statements, query) => {
+    const known = remembered.find(query);
+    if (known !== null) return known;
     const now = version();
-    const known = remembered.get(query);
-    if (known !== undefined && known.version === now) return known.page;
     const page = tellsItsEnds(table, query) ? readText(table, statements, query) : readRows(table, statements, query);
-    if (page.json.length <= longestRemembered) remembered.set(query, { version: now, page });
+    remembered.keep(query, page, now);
     return page;
   };
 }

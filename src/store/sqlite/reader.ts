@@ -5,7 +5,7 @@ import { selectBy, selectCount, selectRows } from "../sql/list.ts";
 import { requireColumn, type Table } from "../sql/table.ts";
 import type { Collection, Idempotency, Key, ListQuery, ListText, Recalled, Row, Value, Where } from "../store.ts";
 import { prepare, type Statement } from "./connection.ts";
-import { sqlite, tableOf } from "./dialect.ts";
+import { sqlite } from "./dialect.ts";
 import { storeError } from "./errors.ts";
 import { recallOf, type Recall } from "./idempotency.ts";
 import { pagesOf } from "./pages.ts";
@@ -21,15 +21,25 @@ export interface Reader {
   recall(idempotency: Idempotency): Recalled | null;
 }
 
-/** Reads over a connection. `ready` is called before each, so that reads may share a snapshot; `version` changes whenever anyone has committed. */
-export function readerOf(database: DatabaseSync, ready: () => void, version: () => number): Reader {
+/** What reads go over. */
+export interface ReaderOptions {
+  readonly database: DatabaseSync;
+  /** Is called before each read, so that reads may share a snapshot. */
+  readonly ready: () => void;
+  /** Changes whenever anyone has committed. */
+  readonly version: () => number;
+  readonly tableOf: (collection: Collection) => Table;
+}
+
+/** Reads over a connection. */
+export function readerOf({ database, ready, version, tableOf }: ReaderOptions): Reader {
   const readPage = pagesOf(version);
   const prepared = new WeakMap<Collection, Prepared>();
   let recall: Recall | null = null;
 
   function of(collection: Collection): Prepared {
     let found = prepared.get(collection);
-    if (found === undefined) prepared.set(collection, (found = prepareFor(database, collection)));
+    if (found === undefined) prepared.set(collection, (found = prepareFor(database, tableOf(collection))));
     return found;
   }
 
@@ -108,8 +118,7 @@ interface Prepared {
   readonly statements: Statements;
 }
 
-function prepareFor(database: DatabaseSync, collection: Collection): Prepared {
-  const table = tableOf(collection);
+function prepareFor(database: DatabaseSync, table: Table): Prepared {
   return {
     table,
     byKey: prepare(database, selectBy(table, table.id)),

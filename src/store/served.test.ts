@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isServed } from "./served.ts";
+import type { Collection, Sort, Where } from "./store.ts";
+
+const things: Collection = {
+  name: "things",
+  key: "integer",
+  columns: [
+    { name: "name", type: "text" },
+    { name: "email", type: "text", unique: "folded" },
+    { name: "owner_id", type: "integer" },
+  ],
+  indexes: [
+    ["name", "id"],
+    ["owner_id", "name", "id"],
+  ],
+};
+
+const [eq, one] = [(column: string, value: number | string): Where => ({ column, operator: "eq", value }), 1];
+const by = (...names: string[]): Sort[] =>
+  names.map((name) => (name.startsWith("-") ? { column: name.slice(1), descending: true } : { column: name }));
+
+const rows: readonly (readonly [title: string, where: Where | null, sort: readonly Sort[], served: boolean])[] = [
+  ["everything by id", null, by("id"), true],
+  ["everything by id, backwards", null, by("-id"), true],
+  ["by a sort that has an index", null, by("name", "id"), true],
+  ["backwards", null, by("-name", "-id"), true],
+  ["in two directions", null, by("-name", "id"), false],
+  ["by a sort without an index", null, by("email", "id"), false],
+  ["what is below an id", { column: "id", operator: "gt", value: one }, by("id"), true],
+  ["what is below an id, by another order", { column: "id", operator: "gt", value: one }, by("name", "id"), false],
+  ["a unique value, by whatever order", eq("email", "a"), by("owner_id", "id"), true],
+  [
+    "some ids, whatever else",
+    {
+      all: [
+        { column: "id", operator: "in", value: [1] },
+        { column: "name", operator: "contains", value: "a" },
+      ],
+    },
+    by("-name", "id"),
+    true,
+  ],
+  ["a value by id", eq("name", "a"), by("id"), true],
+  ["a value by itself", eq("name", "a"), by("-name", "id"), true],
+  ["a value whose index goes on in another order", eq("owner_id", one), by("id"), false],
+  ["a value and the order of its index", eq("owner_id", one), by("name", "id"), true],
+  ["two values", { all: [eq("name", "a"), eq("owner_id", one)] }, by("id"), true],
+  ["a prefix in its order", { column: "name", operator: "starts", value: "a" }, by("name", "id"), true],
+  ["a prefix in another order", { column: "name", operator: "starts", value: "a" }, by("id"), false],
+  ["a part of a text", { column: "name", operator: "contains", value: "a" }, by("name", "id"), false],
+  ["one of two", { any: [eq("name", "a"), eq("owner_id", one)] }, by("id"), false],
+];
+
+for (const [title, where, sort, served] of rows)
+  test(`${title}: ${served ? "served" : "not served"}`, () => {
+    assert.equal(isServed({ collection: things, where, sort }), served);
+  });
