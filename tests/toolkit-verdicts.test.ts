@@ -23,7 +23,7 @@ const noVerdicts: readonly unknown[] = [
   { kind: "accepted", identity: "ada" },
   { kind: "accepted", identity: {} },
   accepted({ id: "1" }),
-  accepted({ id: 0 }),
+  accepted({ id: -1 }),
   accepted({ id: 1.5 }),
   accepted({ id: Number.NaN }),
   accepted({ username: undefined }),
