@@ -13,6 +13,7 @@ export const state = {
   noStatement: "26000",
   aborted: "25P02",
   canceled: "57014",
+  dependent: "2BP01",
   serialization: "40001",
   deadlock: "40P01",
   privilege: "42501",

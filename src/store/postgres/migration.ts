@@ -11,6 +11,12 @@ import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
 /** How long a migration may be without a statement, in milliseconds: its process has gone without a word. */
 const idleMs = 60_000;
 
+/**
+ * What a connection knows of names, and of tables that are not there, it learns anew when it locks a table: an advisory lock alone would
+ * leave `to_regclass` with what was true before the wait.
+ */
+const takeNews = "SELECT FROM pg_class LIMIT 0";
+
 /** How many rows are folded at a time. */
 const pageSize = 1000;
 
@@ -20,7 +26,7 @@ export const postgresSchema: Schema = {
   version: schemaVersion,
   // Whatever isolation is the default: what another process has made while this one waited must be seen.
   // And whoever went away in the middle of it must not keep the others from it.
-  begin: `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; ${migrationLock}`,
+  begin: `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; ${migrationLock}; ${takeNews}`,
   ownTables,
   *findVersion() {
     const [there] = yield* ask(statement("SELECT to_regclass('latchkey_version') IS NOT NULL"));
@@ -56,12 +62,19 @@ export const postgresSchema: Schema = {
       "AND relname::text NOT IN (SELECT collection FROM latchkey_schema) " +
       "AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = '_revision' AND NOT attisdropped)",
   ),
+  lock: lockTable,
   *drop(collection, found) {
     // What refers to it gets its reference again, unless the keys are others.
     const sameKey = found.columns.get("id")?.storage === keyStorageOf(collection);
-    const others = sameKey ? yield* referencesTo(collection) : [];
-    yield* run(`DROP TABLE ${quote(collection.name)} CASCADE`);
-    return others;
+    const others = yield* referencesTo(collection);
+    for (const { table, constraint } of others) yield* run(`ALTER TABLE ${table} DROP CONSTRAINT ${constraint}`);
+    // Without CASCADE: what else depends on it (a view) is not ours to remove.
+    yield* run(`DROP TABLE ${quote(collection.name)}`);
+    return sameKey
+      ? others.map(
+          ({ table, constraint, definition }) => `ALTER TABLE ${table} ADD CONSTRAINT ${constraint} ${definition}`,
+        )
+      : [];
   },
   *complete(collection) {
     // The sequence outlives its table, so that no key is handed out twice.
@@ -95,6 +108,11 @@ export const postgresSchema: Schema = {
   },
 };
 
+/** Keeps everybody else from a table until the transaction ends. */
+export function lockTable(name: string): string {
+  return `LOCK TABLE ${quote(name)} IN ACCESS EXCLUSIVE MODE`;
+}
+
 function keyStorageOf({ key }: Collection): string {
   return postgres.storageOf({ name: "id", type: key });
 }
@@ -118,16 +136,24 @@ function addReference(collection: Collection, column: Column): string {
   return `ADD CONSTRAINT ${constraint} FOREIGN KEY (${quote(column.name)}) ${defineReference(column.references!)}`;
 }
 
-/** The statements that make again what goes with a table that is dropped: references of other tables to it. */
-function* referencesTo({ name }: Collection): Script<readonly string[]> {
+/** The references of other tables to one, each name quoted. */
+function* referencesTo({
+  name,
+}: Collection): Script<
+  readonly { readonly table: string; readonly constraint: string; readonly definition: string }[]
+> {
   const rows = yield* ask(
     statement(
-      "SELECT format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_constraint " +
+      "SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint " +
         "WHERE contype = 'f' AND confrelid = to_regclass($1) AND conrelid <> confrelid",
       [quote(name)],
     ),
   );
-  return rows.map(([sql]) => sql as string);
+  return rows.map(([table, constraint, definition]) => ({
+    table: table as string,
+    constraint: constraint as string,
+    definition: definition as string,
+  }));
 }
 
 /** Folds here: the database knows no folding that is the same everywhere. */

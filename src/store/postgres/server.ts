@@ -58,6 +58,8 @@ export function openingError(error: unknown, address: Address): unknown {
       "Tables are missing or of another version, and this user may not make them: run `latchkey db migrate` as the one who owns them, or let it own an empty database. " +
         "A user who only serves needs SELECT, INSERT, UPDATE and DELETE on all tables, and USAGE, SELECT and UPDATE on all sequences.",
     );
+  if (found === state.dependent)
+    return setup("Drop what depends on the table (a view, for one), start again, and make it anew.");
   if (found === state.readOnly)
     return setup("The tables are not there yet and this server does not write: name the primary.");
   if (isServerError(error)) return /^(08|53|57|58)/.test(error.code) ? unavailable(error) : error;

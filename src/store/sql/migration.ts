@@ -31,7 +31,7 @@ export function* fitTable(schema: Schema, collection: Collection, found: Found |
     ];
   } else {
     const problems = yield* problemsWith(schema, collection, found);
-    if (problems.length > 0 && found.rows) return problems;
+    if (problems.length > 0 && (found.rows || (yield* hasRowsBehindLock(schema, collection)))) return problems;
     // An empty table has nothing to lose.
     if (problems.length > 0) yield* remake(schema, collection, found);
     else for (const sql of schema.alter(collection, found)) yield* run(sql);
@@ -88,6 +88,12 @@ export function referenceOf({ references }: Column): string {
 
 function isOurs({ columns }: Found): boolean {
   return columns.get("id")?.isKey === true && columns.has("_revision");
+}
+
+/** Whether somebody has written meanwhile. From here on nobody can: what is seen empty may be dropped. */
+function* hasRowsBehindLock(schema: Schema, { name }: Collection): Script<boolean> {
+  if (schema.lock !== null) yield* run(schema.lock(name));
+  return (yield* ask(statement(`SELECT 1 FROM ${quote(name)} LIMIT 1`))).length > 0;
 }
 
 function* remake(schema: Schema, collection: Collection, found: Found): Script<void> {

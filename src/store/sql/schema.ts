@@ -47,6 +47,8 @@ export interface Schema extends Dialect {
   findIndexes(table: string): Statement;
   /** Tables with revisions that `latchkey_schema` does not name. */
   readonly findUnknownTables: Statement;
+  /** Keeps everybody else from a table until the end; null where `begin` keeps them from all. */
+  readonly lock: ((table: string) => string) | null;
   /** Removes an empty table. Gives what is to be run when it was made anew. */
   drop(collection: Collection, found: Found): Script<readonly string[]>;
   /** What a collection has beside its table. */

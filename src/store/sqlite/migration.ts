@@ -41,6 +41,7 @@ export const sqliteSchema: Schema = {
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN (SELECT collection FROM latchkey_schema) " +
       "AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) AS c WHERE c.name = '_revision')",
   ),
+  lock: null,
   *drop({ name }) {
     yield* run(`DROP TABLE ${quote(name)}`);
     return [];
