@@ -5,6 +5,7 @@ import type { Explanation } from "./auth/explanation.ts";
 import { guessingCollections, makeGuessing, type Guessing } from "./auth/guessing.ts";
 import type { Scheme } from "./auth/scheme.ts";
 import { fetchThrough, type FetchInfo } from "./bindings/web/web.ts";
+import { unknownMembers } from "./checking/members.ts";
 import { Secret } from "./crypto/secret.ts";
 import type { Eventually } from "./eventually.ts";
 import { compose, type Composition } from "./feature/composition.ts";
@@ -75,6 +76,29 @@ export interface ServiceOptions {
   readonly now?: () => number;
 }
 
+/** Its options by name: one that is not among them does not start. */
+const serviceOptions: Readonly<Record<keyof ServiceOptions, true>> = {
+  store: true,
+  features: true,
+  schemes: true,
+  mounts: true,
+  endpoints: true,
+  formats: true,
+  collections: true,
+  secret: true,
+  guessing: true,
+  allowedOrigins: true,
+  hsts: true,
+  ownOrigins: true,
+  trustedProxies: true,
+  scopesAllow: true,
+  basePath: true,
+  compression: true,
+  allowCleartextLogins: true,
+  observe: true,
+  now: true,
+};
+
 /** A service that is ready to answer. Bindings bring it requests. */
 export interface Service {
   /** Answers what a binding hands over. Never throws. */
@@ -113,6 +137,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     observe: observe ?? (() => undefined),
     now,
     service: () => requireFacts(late),
+    mistakes: unknownMembers({ ...options }, Object.keys(serviceOptions)).map((mistake) => `createService: ${mistake}`),
   });
   const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
   const facts = (late.facts = factsOf(all, () => core.inFlight.count));

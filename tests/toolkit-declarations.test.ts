@@ -110,7 +110,7 @@ test("every mistake of a declaration is told with its place and its cure", () =>
     ],
     [
       { name: "book", fields: { title: text() }, filters: { title: ["like"] } },
-      "filter title: there is no operator like; take some of eq, ne,",
+      "filter title: there is no operator like; there are eq, ne,",
     ],
     [
       { name: "book", fields: { pages: integer() }, filters: { pages: ["starts"] } },

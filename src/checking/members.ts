@@ -8,13 +8,17 @@ export type Check = (value: unknown) => string | null;
 /** The members that an object may have, and how each is checked. */
 export type Checks = Readonly<Record<string, Check>>;
 
+/** What the compiler says of a name that means nothing. No value has this type. */
+export interface ThereIsNo<Name> {
+  readonly [nothing]: Name;
+}
+declare const nothing: unique symbol;
+
 /**
- * Options of these names and no others. What the compiler says of a literal it does not say of a variable: a misspelt name that comes
- * with right ones makes the error `there is no option …` of it.
+ * Options of these names and no others. Where their types are inferred, the compiler takes any name beside a right one; it then says that
+ * something is not assignable to `ThereIsNo<"uniqe">`.
  */
-export type Only<O, Allowed> = O & {
-  readonly [K in Exclude<keyof O, keyof Allowed>]: `there is no option ${K & string}`;
-};
+export type Only<O, Allowed> = Allowed & O & { readonly [K in Exclude<keyof O, keyof Allowed>]: ThereIsNo<K> };
 
 /** What is written as a plain object has these members and no others: a name that means nothing is a slip that nobody would notice. */
 export function membersMistakes(value: Members, checks: Checks): string[] {

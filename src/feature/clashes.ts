@@ -1,3 +1,4 @@
+import { suggestion } from "../checking/nearest.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
 import type { Parts } from "./feature.ts";
 
@@ -30,6 +31,25 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
     ),
     ...twice(all, "tag", ({ tags = {} }) => Object.keys(tags)),
   ];
+}
+
+/** References to what is not there: one sentence each, with the name that was probably meant. */
+export function missingReferences(all: readonly NamedParts[]): readonly string[] {
+  const mounted = all.flatMap(({ parts: { mounts = [] } }) => mounts);
+  const known = [
+    ...mounted.map(({ collection }) => collection.name),
+    ...all.flatMap(({ parts: { collections = [] } }) => collections.map(({ name }) => name)),
+  ];
+  return mounted.flatMap(({ resource, collection }) =>
+    collection.columns.flatMap(({ name, references }) =>
+      // What a resource stands within is looked for when it is given its place.
+      references === undefined || name === resource.parentColumn || known.includes(references.collection)
+        ? []
+        : [
+            `mount(${resource.path}): the field ${name} refers to ${references.collection}, which is not mounted${suggestion(references.collection, known)}`,
+          ],
+    ),
+  );
 }
 
 function twice(all: readonly NamedParts[], kind: string, namesOf: (parts: Parts) => readonly string[]): string[] {

@@ -1,6 +1,7 @@
+import { unknownMembers } from "../checking/members.ts";
 import { declarationMistakes } from "../http/declared.ts";
 import { DeclarationError } from "../resource/resource.ts";
-import { clashesOf } from "./clashes.ts";
+import { clashesOf, missingReferences } from "./clashes.ts";
 import type { Feature, Host, Parts } from "./feature.ts";
 
 /** A feature and what it adds to one service. */
@@ -17,14 +18,18 @@ export interface Composition {
 }
 
 /** What every feature is given alike. `secret` is null where the service has none. */
-export type Surroundings = Omit<Host, "use" | "secret"> & { readonly secret: Host["secret"] | null };
+export type Surroundings = Omit<Host, "use" | "secret"> & {
+  readonly secret: Host["secret"] | null;
+  /** What is wrong with what the service was given besides, to be told with the rest. */
+  readonly mistakes: readonly string[];
+};
 
 /**
  * Sets up every feature. `own` are the parts that the service was given beside its features. Throws `DeclarationError` with
  * everything that is missing or there twice.
  */
 export function compose(features: readonly Feature[], own: Parts, surroundings: Surroundings): Composition {
-  const mistakes = [...mistakesOfList(features)];
+  const mistakes = [...surroundings.mistakes, ...mistakesOfList(features)];
   const done = new Map<Feature, SetUp>();
   const failed = new Set<Feature>();
 
@@ -47,16 +52,32 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   const inOrder = [...done.values()];
   const all = [...inOrder.map(({ feature, parts }) => ({ name: feature.name, parts })), { name: null, parts: own }];
   const malformed = all.flatMap(({ name, parts }) =>
-    declarationMistakes(parts).map((each) => (name === null ? each : `feature ${name}: ${each}`)),
+    [...unknownMembers({ ...parts }, Object.keys(partsMembers)), ...declarationMistakes(parts)].map((each) =>
+      name === null ? each : `feature ${name}: ${each}`,
+    ),
   );
   // Of what is malformed nobody can say whether it is there twice.
-  mistakes.push(...(malformed.length > 0 ? malformed : clashesOf(all)));
+  mistakes.push(...(malformed.length > 0 ? malformed : [...clashesOf(all), ...missingReferences(all)]));
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   return { inOrder, use: (feature) => offerOf(feature, done) };
 }
 
+const partsMembers: Readonly<Record<keyof Parts, true>> = {
+  offer: true,
+  schemes: true,
+  mounts: true,
+  endpoints: true,
+  formats: true,
+  collections: true,
+  tags: true,
+  upkeep: true,
+  start: true,
+  stop: true,
+};
+const featureMembers: Readonly<Record<keyof Feature, true>> = { name: true, needs: true, setUp: true };
+
 function hostOf(feature: Feature, surroundings: Surroundings, done: ReadonlyMap<Feature, SetUp>): Host {
-  const { secret, ...rest } = surroundings;
+  const { secret, mistakes: _, ...rest } = surroundings;
   return {
     ...rest,
     get secret() {
@@ -80,6 +101,8 @@ function offerOf<Offer>(feature: Feature<Offer>, done: ReadonlyMap<Feature, SetU
 /** What is wrong with the list before any of it is set up. */
 function* mistakesOfList(features: readonly Feature[]): Generator<string> {
   for (const [at, feature] of features.entries()) {
+    for (const mistake of unknownMembers({ ...feature }, Object.keys(featureMembers)))
+      yield `feature ${feature.name}: ${mistake}`;
     const first = features.findIndex(({ name }) => name === feature.name);
     if (first < at)
       yield features[first] === feature

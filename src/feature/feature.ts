@@ -1,5 +1,6 @@
 import type { Guessing } from "../auth/guessing.ts";
 import type { Scheme } from "../auth/scheme.ts";
+import type { Only } from "../checking/members.ts";
 import type { Secret } from "../crypto/secret.ts";
 import type { Eventually } from "../eventually.ts";
 import type { Endpoint } from "../http/endpoint.ts";
@@ -76,8 +77,14 @@ export interface ServiceFacts {
 }
 
 /** Declares a feature. */
-export function defineFeature<Offer>(
-  feature: Omit<Feature<Offer>, "needs"> & Partial<Pick<Feature<Offer>, "needs">>,
-): Feature<Offer> {
+export function defineFeature<P extends Parts>(feature: FeatureDeclaration<P>): Feature<P["offer"]>;
+export function defineFeature(feature: FeatureDeclaration<Parts>): Feature {
   return Object.freeze({ needs: [], ...feature });
+}
+
+/** A feature, as its author writes it. */
+export interface FeatureDeclaration<P extends Parts> extends Omit<Feature, "needs" | "setUp"> {
+  readonly needs?: readonly Feature[];
+  /** Makes its parts for one service. Before the store is open: what has to be read or written first belongs into `start`. */
+  setUp(host: Host): Only<P, Parts>;
 }

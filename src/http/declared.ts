@@ -16,7 +16,7 @@ import {
   type Members,
 } from "../checking/members.ts";
 import { actions, isPermission, permissionForm, permissionsMistakes } from "./checking.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint, EndpointDocumentation } from "./endpoint.ts";
 import type { Format } from "./formats/format.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
 import type { Mount } from "./mount/mount.ts";
@@ -92,12 +92,25 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
       : `it has to be a whole number of bytes from 1 to ${MAX_BODY_BYTES}`,
   ),
   produces: optional(text),
-  documentation: optional(anObject),
+  documentation: optional((value) =>
+    isObject(value)
+      ? (membersMistakes(value, documentationMembers)[0] ?? null)
+      : 'it has to be an object, like { summary: "Lend a book" }',
+  ),
   preconditions: optional(oneOf("weighed by the handler")),
   refusals: optional(oneOf("told")),
   guard: optional(aFunction),
   target: optional(aFunction),
   handle: aFunction,
+};
+
+const documentationMembers: Readonly<Record<keyof EndpointDocumentation, Check>> = {
+  summary: text,
+  tag: optional(text),
+  request: optional(anObject),
+  responses: optional(anObject),
+  parameters: optional((value) => (Array.isArray(value) ? null : "it has to be a list")),
+  problems: optional(texts),
 };
 
 const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

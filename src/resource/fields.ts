@@ -130,7 +130,7 @@ function instantOf(value: string): string | null {
 /** One of a few words. */
 export function enumeration<const V extends string, const O extends FieldOptions<NoInfer<V>> = {}>(
   values: readonly V[],
-  options?: Only<O, FieldOptions<V>>,
+  options?: Only<O, FieldOptions<NoInfer<V>>>,
 ): Field<V, O>;
 export function enumeration(values: readonly string[], options: FieldOptions<string> = {}): Field<string> {
   const known = new Map<unknown, string>(values.map((each) => [each, each]));

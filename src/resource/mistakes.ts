@@ -9,7 +9,7 @@ import {
   texts,
   type Checks,
 } from "../checking/members.ts";
-import { suggestion } from "../checking/nearest.ts";
+import { shownName, suggestion } from "../checking/nearest.ts";
 import type { Fields, Operator, ResourceDeclaration } from "./declaration.ts";
 import { Flaw, isShown, shapeMistakes, type Field } from "./field.ts";
 import { integer } from "./numbers.ts";
@@ -124,7 +124,9 @@ function filterMistakes(name: string, field: Field, operators: readonly Operator
   if (operators.length === 0) mistakes.push('no operator is named; name some, like ["eq"], or leave the filter out');
   for (const operator of operators) {
     if (!OPERATORS.has(operator))
-      mistakes.push(`there is no operator ${String(operator)}; take some of ${[...OPERATORS].join(", ")}`);
+      mistakes.push(
+        `there is no operator ${shownName(String(operator))}${suggestion(String(operator), [...OPERATORS])}`,
+      );
     if (TEXTUAL.has(operator) && type !== "text") mistakes.push(`${operator} needs a text; leave the operator out`);
     if (ORDERED.has(operator) && type === "boolean")
       mistakes.push(`${operator} has no meaning for true and false; leave the operator out`);

@@ -5,9 +5,12 @@ import type { Endpoint, Format, IssuerDeclaration, Mount, Scheme } from "../inde
 import { ConfigError } from "./settings-error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "./settings-table.ts";
 
+/** Settings by their names, as plain values. */
+export type ConfigSettings = { readonly [K in SettingName]?: PlainSetting<SettingValue<K>> | undefined };
+
 /** What `latchkey.config.ts` gives: settings that the environment leaves open, and what is added to the service. */
 export interface ConfigFile {
-  readonly settings?: { readonly [K in SettingName]?: PlainSetting<SettingValue<K>> | undefined };
+  readonly settings?: ConfigSettings;
   /** `open`: everyone may make a user; `closed` where it is left out. */
   readonly registration?: "open" | "closed";
   /** Issuers elsewhere whose tokens are taken too; the same as the file of `LATCHKEY_ISSUERS`, which wins. */

@@ -10,10 +10,11 @@ import { ATTEMPTS, commit, isErased, isOvertaken, REPLAYED, replayed, storedOf }
 import { requireDraft, requirePatch, type Patch } from "./drafting.ts";
 import { countKept, recall, repeatable } from "./idempotency.ts";
 import { matches } from "./matches.ts";
-import type { MountInPlace, Prepared, Write } from "./mount.ts";
+import type { MountInPlace } from "./mount.ts";
 import { refusal } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { findVisible, reachesEveryRow, requireParents, showChanged, showRow } from "./reading.ts";
+import { preparedMistakes, type Prepared, type Write } from "./write.ts";
 
 /** POST to a collection. */
 export async function create(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
@@ -208,9 +209,13 @@ function requireAllowed(
   if (only !== null && !matches(collection, record as StoredRecord, only)) throw problem("permission_denied");
 }
 
-async function prepare({ beforeWrite }: MountInPlace, write: Write): Promise<Prepared> {
+async function prepare({ beforeWrite, resource, collection }: MountInPlace, write: Write): Promise<Prepared> {
   await giveWay(write.context.body);
-  return beforeWrite === null ? {} : beforeWrite(write);
+  if (beforeWrite === null) return {};
+  const prepared = await beforeWrite(write);
+  const mistakes = preparedMistakes(prepared, collection);
+  if (mistakes.length === 0) return prepared;
+  throw new TypeError(`mount(${resource.path}): beforeWrite gave something wrong: ${mistakes.join("; ")}.`);
 }
 
 async function furtherChanges(prepared: Prepared): Promise<readonly Change[]> {

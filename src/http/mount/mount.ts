@@ -1,7 +1,6 @@
 import {
   aBoolean,
   aFunction,
-  anObject,
   isObject,
   isText,
   membersMistakes,
@@ -10,17 +9,18 @@ import {
   shown,
   type Check,
 } from "../../checking/members.ts";
+import { shownName, suggestion } from "../../checking/nearest.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Action, Permission } from "../../permission/permission.ts";
-import type { ProblemCode } from "../../problem/catalogue.ts";
+import { catalogue, type ProblemCode } from "../../problem/catalogue.ts";
 import { isShown } from "../../resource/field.ts";
 import { DeclarationError, type ColumnOf, type RecordOf, type Resource } from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
-import { columnMistakes, isPermission, permissionForm, permissionsMistakes } from "../checking.ts";
+import { actions, columnMistakes, isPermission, permissionForm, permissionsMistakes } from "../checking.ts";
 import { collectionOf } from "./collection.ts";
 import type { AfterWrite, BeforeWrite, Prepared, PreparedValues, Write, Written } from "./write.ts";
 
-export type { AfterWrite, BeforeWrite, Prepared, PreparedValues, Write, Written } from "./write.ts";
+export type { AfterWrite, Prepared, Write, Written } from "./write.ts";
 
 export type ResourceAction = Exclude<Action, "call">;
 
@@ -72,10 +72,7 @@ export interface Mount<R extends Resource = Resource> {
 }
 
 /** Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. Throws `DeclarationError` where it cannot. */
-export function mount<const R extends Resource, const V extends PreparedValues<R> = {}>(
-  resource: R,
-  options: MountOptions<R, V>,
-): Mount<R>;
+export function mount<const R extends Resource, const V = {}>(resource: R, options: MountOptions<R, V>): Mount<R>;
 export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
@@ -131,10 +128,24 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
   requireIfMatch: optional(aBoolean),
   personal: optional(aBoolean),
   cache: optional(oneOf("public")),
-  problems: optional(anObject),
+  problems: optional(problemsMistake),
   beforeWrite: optional(aFunction),
   afterWrite: optional(aFunction),
 };
+
+/** Codes of the catalogue, by the actions that end in them. */
+function problemsMistake(value: unknown): string | null {
+  if (!isObject(value)) return 'it has to be codes by action, like { delete: ["conflict"] }';
+  for (const [action, codes] of Object.entries(value)) {
+    if (!Object.hasOwn(actions, action))
+      return `there is no action ${action}${suggestion(action, Object.keys(actions))}`;
+    if (!Array.isArray(codes)) return `the codes of ${action} have to be a list, like ["conflict"]`;
+    const unknown = codes.map(String).find((code) => !Object.hasOwn(catalogue, code));
+    if (unknown !== undefined)
+      return `there is no problem ${shownName(unknown)}${suggestion(unknown, Object.keys(catalogue))}`;
+  }
+  return null;
+}
 
 /** What is wrong with what a resource is to be mounted with. */
 function mountingMistakes(resource: unknown, options: unknown): readonly string[] {

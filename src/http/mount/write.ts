@@ -1,8 +1,9 @@
-import type { Only } from "../../checking/members.ts";
+import { unknownMembers, type Only } from "../../checking/members.ts";
+import { shownName, suggestion } from "../../checking/nearest.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Draft } from "../../resource/draft.ts";
-import type { ColumnOf, Resource, StoredOf, WritableOf } from "../../resource/resource.ts";
-import type { Cause, Change, KeyOf } from "../../store/store.ts";
+import type { Resource, StoredOf, WritableOf } from "../../resource/resource.ts";
+import type { Cause, Change, Collection, KeyOf } from "../../store/store.ts";
 import type { Context } from "../exchange.ts";
 
 type WriteKind = "create" | "replace" | "update" | "delete";
@@ -66,7 +67,7 @@ export type PreparedValues<R extends Resource> = { readonly [K in keyof Writable
 /** What else belongs to a write. */
 export interface Prepared<R extends Resource = Resource, V = PreparedValues<R>> {
   /** Stored in place of, or besides, what was sent. */
-  readonly values?: Only<V, Record<ColumnOf<R>, unknown>>;
+  readonly values?: Only<V, PreparedValues<R>>;
   /** Changes of the same transaction, after the record's own: `keyOf(0)` is its id. */
   readonly also?: readonly Change[];
   /**
@@ -80,3 +81,16 @@ export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["b
 
 /** Written as a method for the same reason. */
 export type AfterWrite = { afterWrite(written: Written): Eventually<void> }["afterWrite"];
+
+const preparedMembers: Readonly<Record<keyof Prepared, true>> = { values: true, also: true, complete: true };
+
+/** What is wrong with what `beforeWrite` gave. A name that means nothing would be dropped without a word, and the write would lack what it stood for. */
+export function preparedMistakes({ values = {}, ...rest }: Prepared, { columns }: Collection): readonly string[] {
+  const known = columns.map(({ name }) => name);
+  return [
+    ...unknownMembers(rest, Object.keys(preparedMembers)),
+    ...Object.keys(values)
+      .filter((name) => !known.includes(name))
+      .map((name) => `there is no column ${shownName(name)}${suggestion(name, known)}`),
+  ];
+}
