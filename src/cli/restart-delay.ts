@@ -1,5 +1,6 @@
 const FIRST_MS = 100;
-const LONGEST_MS = 30_000;
+/** With the half second that a start takes, a place is never empty for more than 2 s once what kept it from being filled is over. */
+const LONGEST_MS = 1500;
 
 /** How long to wait before a worker is started again. */
 export interface RestartDelay {

@@ -87,7 +87,11 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   });
   others?.answerFrom(latchkey.metrics);
   const listener = await listenOrClose(latchkey, settings);
-  announce(banner(settings, listener.url + settings.basePath, latchkey));
+  // 0 is drawn, and never one that an address leaves out.
+  announce(
+    banner(settings, listener.url + settings.basePath, latchkey),
+    settings.port || Number(new URL(listener.url).port),
+  );
   watchFiles(settings, listener, log);
   let ending = false;
   const end = ({ noticeSeconds, idleSeconds }: Ending): void => {
@@ -136,8 +140,8 @@ function endUnread(): void {
 }
 
 /** A worker leaves it to the one process that the operator started. */
-function announce(text: string): void {
-  if (cluster.isWorker) process.send!({ banner: text } satisfies Serving);
+function announce(text: string, port: number): void {
+  if (cluster.isWorker) process.send!({ banner: text, port } satisfies Serving);
   else process.stdout.write(text);
 }
 

@@ -7,6 +7,7 @@ import { gatherWorkerMetrics } from "./worker-metrics.ts";
 /** What a worker tells when it serves: what the operator is to read. */
 export interface Serving {
   readonly banner: string;
+  readonly port: number;
 }
 
 /** What a worker is told when another has taken its place: finish and go. */
@@ -24,6 +25,9 @@ const KILL_AFTER_MS = 15_000;
 
 /** Runs `count` processes that share the port. One that dies is replaced; SIGHUP replaces all, one after another; SIGTERM ends all. */
 export async function runWorkers(count: number): Promise<void> {
+  // Each takes connections itself from the one queue that all share: what a worker has taken is reset with it. A primary that hands them
+  // out keeps what a dead worker never said it had.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   const crew = makeCrew(count);
   process.on("SIGTERM", crew.stop);
   process.on("SIGINT", crew.stop);
@@ -61,6 +65,9 @@ function makeCrew(count: number): Crew {
   const restartDelay = makeRestartDelay();
   const followMetrics = gatherWorkerMetrics();
   const starting = new Set<Promise<Serving>>();
+  /** Where the first one serves: port 0 is drawn once. */
+  let port: number | null = null;
+  let environment: { readonly LATCHKEY_PORT?: string } = {};
   const stopped = new AbortController();
   const isStopping = (): boolean => stopped.signal.aborted;
   /** Ends early when all are to stop. */
@@ -73,9 +80,13 @@ function makeCrew(count: number): Crew {
   }
 
   async function begin(): Promise<Serving> {
-    const worker = cluster.fork();
+    const worker = cluster.fork(environment);
     followMetrics(worker);
     const serving = await servingOf(worker);
+    if (serving.port !== (port ??= serving.port)) {
+      worker.process.kill("SIGKILL");
+      throw new WorkerEnded(exits.failed);
+    }
     members.add(worker);
     restartDelay.served();
     worker.on("message", (message: Leaving | object) => {
@@ -90,6 +101,8 @@ function makeCrew(count: number): Crew {
   /** At once: it has served, so it did not die of its start, and whoever made it fall must not keep the others waiting. */
   async function replace(worker: Worker, how: string): Promise<void> {
     if (isStopping()) return;
+    // With the last one the socket is gone, and nobody else knows its port.
+    if (members.size === 0) environment = { LATCHKEY_PORT: String(port) };
     tell(`Worker ${worker.process.pid} ${how}; another one starts.`);
     await fill();
   }

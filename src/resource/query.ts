@@ -27,8 +27,7 @@ export interface SortField {
   readonly descending: boolean;
 }
 
-/** How many records a page has unless the caller says it. */
-export const DEFAULT_LIMIT = 100;
+const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 const MAX_FILTERS = 20;
 const MAX_VALUES = 1000;

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { connect } from "node:net";
+import path from "node:path";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
+import { startService, type ServiceProcess } from "./service-process.ts";
+
+// `npm run test:workers` kills more of them. What processes hold open is read from Linux's /proc.
+const kills = Number(process.env["WORKER_KILLS"] ?? 4);
+
+const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
+
+/** Longer than any answer takes here, also on a machine that has other things to do. */
+const FOREVER_MS = 5000;
+
+const REPLACED_WITHIN_MS = 2000;
+
+test("a worker that stands still and is killed takes no connection along that is not answered or reset", async () => {
+  await using service = await startWorkers();
+  const [victim] = serving(service);
+
+  process.kill(victim!, "SIGSTOP");
+  const asked = Array.from({ length: 20 }, () => ask(service));
+  await wait(100);
+  process.kill(victim!, "SIGKILL");
+
+  assert.deepEqual(new Set(await Promise.all(asked)), new Set(["answered"]));
+});
+
+test(`${kills} workers killed under load leave no client waiting and no descriptor behind, and are replaced within 2 s`, async (t) => {
+  await using service = await startWorkers();
+  const before = descriptors(service.pid).length;
+  const outcomes = { answered: 0, reset: 0, refused: 0, nothing: 0 };
+  let isOver = false;
+  const lanes = Array.from({ length: 8 }, async () => {
+    while (!isOver) outcomes[await ask(service)]++;
+  });
+
+  const begun: number[] = [];
+  const served: number[] = [];
+  for (let killed = 0; killed < kills; killed++) {
+    // One that serves, and every other time the one that is to take its place, while that is starting.
+    const serve = serving(service);
+    const victim = killed % 2 === 0 ? serve[0]! : workersOf(service).find((pid) => !serve.includes(pid))!;
+    process.kill(victim, "SIGKILL");
+    const killedAt = performance.now();
+    await until(() => workersOf(service).filter((pid) => pid !== victim).length === 2);
+    begun.push(performance.now() - killedAt);
+    if (killed % 2 === 0) continue;
+    await until(() => serving(service).length === 2);
+    served.push(performance.now() - killedAt);
+  }
+  await until(() => serving(service).length === 2);
+  isOver = true;
+  await Promise.all(lanes);
+
+  t.diagnostic(`${JSON.stringify(outcomes)}; two served again after ${Math.round(Math.max(...served))} ms at most`);
+  assert.equal(outcomes.nothing + outcomes.refused, 0);
+  assert.ok(outcomes.answered > outcomes.reset);
+  // How long a start itself takes depends on what else the machine does.
+  assert.ok(Math.max(...begun) < REPLACED_WITHIN_MS);
+  await until(() => descriptors(service.pid).length <= before);
+});
+
+test("a port that was drawn stays the same, also when all workers die at once", async () => {
+  await using service = await startWorkers("0");
+  const victims = serving(service);
+
+  for (const victim of victims) process.kill(victim, "SIGKILL");
+  await until(() => serving(service).length === 2);
+
+  assert.equal(await ask(service), "answered");
+});
+
+test("a second start on the port is refused, and harms nobody", async () => {
+  await using service = await startWorkers();
+
+  const { status, stderr } = spawnSync(process.execPath, [command], {
+    env: {
+      ...process.env,
+      LATCHKEY_DATABASE: "sqlite::memory:",
+      LATCHKEY_SECRET: "of thirty-two characters or more",
+      LATCHKEY_PORT: new URL(service.address).port,
+    },
+    encoding: "utf8",
+  });
+
+  assert.equal(status, 1);
+  assert.match(stderr, /The address is in use/);
+  assert.equal(await ask(service), "answered");
+});
+
+async function startWorkers(port?: string): Promise<ServiceProcess> {
+  const LATCHKEY_PORT = port ?? String(await freePort());
+  const service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT });
+  await until(() => serving(service).length === 2);
+  return service;
+}
+
+/** One request over a connection of its own. */
+function ask({ address }: ServiceProcess): Promise<"answered" | "reset" | "refused" | "nothing"> {
+  const { hostname, port } = new URL(address);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    const timer = setTimeout(() => end("nothing"), FOREVER_MS);
+    const end = (outcome: "answered" | "reset" | "refused" | "nothing"): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(outcome);
+    };
+    socket.on("data", () => end("answered"));
+    socket.on("error", (error: NodeJS.ErrnoException) => end(error.code === "ECONNREFUSED" ? "refused" : "reset"));
+    socket.on("close", () => end("reset"));
+    socket.write("GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  });
+}
+
+function workersOf({ pid }: ServiceProcess): number[] {
+  const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
+  return stdout.split("\n").filter(Boolean).map(Number);
+}
+
+/** The workers that have the socket of the port. */
+function serving(service: ServiceProcess): number[] {
+  const port = Number(new URL(service.address).port).toString(16).toUpperCase().padStart(4, "0");
+  const listening = new RegExp(String.raw`^ *\d+: \w+:${port} \w+:0000 0A (?:\S+ +){5,6}?(\d+) `, "m");
+  const inode = listening.exec(readFileSync("/proc/net/tcp", "utf8"))?.[1];
+  return workersOf(service).filter((pid) => descriptors(pid).includes(`socket:[${inode}]`));
+}
+
+/** What a process holds open; nothing where it has just ended. */
+function descriptors(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+      try {
+        return [readlinkSync(`/proc/${pid}/fd/${name}`)];
+      } catch {
+        return [];
+      }
+    });
+  } catch {
+    return [];
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await wait(20);
+}
