@@ -28,7 +28,7 @@ import { placeMounts, type Mount } from "./http/mount/mount.ts";
 import { respond, type RoutedService } from "./http/pipeline.ts";
 import { makeRoutes, type Route } from "./http/routes.ts";
 import type { Answer } from "./http/writing.ts";
-import type { Observer } from "./observation.ts";
+import type { Observation, Observer } from "./observation.ts";
 import { printFaults } from "./ops/print-faults.ts";
 import { readerOf } from "./store/reader.ts";
 import type { Collection, Store } from "./store/store.ts";
@@ -126,23 +126,27 @@ export interface Service {
  * there twice; then, and where a feature cannot start, nothing is left open.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { store, observe = printFaults, allowedOrigins = [], ownOrigins = [], now = Date.now, secret = null } = options;
+  const { store, allowedOrigins = [], ownOrigins = [], now = Date.now, secret = null } = options;
   const guessing = options.guessing ?? makeGuessing({ store });
   const own = ownParts(options);
   const late: { facts?: ServiceFacts } = {};
+  const basePath = requireBasePath(options.basePath ?? "");
+  const observers: Observer[] = options.observe === null ? [] : [options.observe ?? printFaults];
   const composition = compose(options.features ?? [], own, {
     store,
     secret,
     guessing,
-    observe: observe ?? (() => undefined),
+    basePath,
+    observe: (observation) => tellAll(observers, observation),
     now,
     service: () => requireFacts(late),
     mistakes: unknownMembers({ ...options }, Object.keys(serviceOptions)).map((mistake) => `createService: ${mistake}`),
   });
   const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
+  observers.push(...all.flatMap((parts) => parts.observe ?? []));
+  const observe = observerOf(observers);
   const facts = (late.facts = factsOf(all, () => core.inFlight.count));
   const placed = placeMounts(facts.mounts);
-  const basePath = requireBasePath(options.basePath ?? "");
   const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints], basePath);
   const core: RoutedService = {
     find: routes.find,
@@ -210,9 +214,20 @@ function factsOf(all: readonly Parts[], inFlight: () => number): ServiceFacts {
     mounts: all.flatMap(({ mounts = [] }) => mounts),
     endpoints: all.flatMap(({ endpoints = [] }) => endpoints),
     formats: all.flatMap(({ formats = [] }) => formats),
-    tags: Object.assign({}, ...all.map(({ tags = {} }) => tags)) as Readonly<Record<string, string>>,
+    tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
     inFlight,
+    measure: () => all.flatMap(({ measure }) => measure?.() ?? []),
   };
+}
+
+/** One function for all who hear; null where nobody does, so that nothing is measured for nobody. */
+function observerOf(observers: readonly Observer[]): Observer | null {
+  if (observers.length < 2) return observers[0] ?? null;
+  return (observation) => tellAll(observers, observation);
+}
+
+function tellAll(observers: readonly Observer[], observation: Observation): void {
+  for (const observe of observers) observe(observation);
 }
 
 function requireFacts({ facts }: { readonly facts?: ServiceFacts }): ServiceFacts {

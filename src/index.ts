@@ -1,4 +1,6 @@
 // The public door. The service in src/service uses nothing else.
+import "./node-version.ts";
+
 export { createService, type Service, type ServiceOptions } from "./create-service.ts";
 export {
   defineFeature,
@@ -197,12 +199,25 @@ export type { Observation, Observer } from "./observation.ts";
 export { listen, requestListener, type Listener, type ListenOptions } from "./bindings/node/node.ts";
 export { type FetchInfo } from "./bindings/web/web.ts";
 export { watchEventLoop, type EventLoopWatch } from "./ops/event-loop.ts";
-export { countersOf, expositionType, formatFamilies, mergeFamilies, seriesOf, type Family } from "./ops/exposition.ts";
+export type { Family } from "./measurement.ts";
+export { countersOf, expositionType, formatFamilies, mergeFamilies, seriesOf } from "./ops/exposition.ts";
+export { health, type Health } from "./ops/health.ts";
+export { gauge, metrics, type MetricsOffer, type MetricsOptions } from "./ops/prometheus.ts";
 export { makeMetrics, type Metrics } from "./ops/metrics.ts";
 export { processFamilies } from "./ops/process.ts";
 export { logSink, type LogSink } from "./ops/log-sink.ts";
 export { makeLog, type Log, type LogLevel } from "./ops/log.ts";
 export { parseBasePath } from "./http/base-path.ts";
+export { documentation, type DocumentationOptions } from "./openapi/documentation.ts";
+export {
+  ifNoneMatch,
+  notModified,
+  objectSchema,
+  orNull,
+  textSchema,
+  timeSchema,
+  type JSONSchema,
+} from "./http/documentation.ts";
 export { docsPage, openapiDocument } from "./openapi/on-demand.ts";
 export type { OpenAPIOptions } from "./openapi/openapi.ts";
 export { problemIndexPage, problemPage, type Page } from "./problem/page.ts";

@@ -5,8 +5,8 @@ import { test } from "node:test";
 
 /** The rooms of `src`, from the ground up: a room imports from its own folder and from the floors below it. */
 const floors = [
-  ["checking", "problem", "crypto", "eventually.ts"],
-  ["headers", "identity.ts", "observation.ts"],
+  ["checking", "problem", "crypto", "eventually.ts", "node-version.ts"],
+  ["headers", "identity.ts", "observation.ts", "measurement.ts"],
   ["resource", "http/call.ts", "store"],
   ["auth", "auth/<scheme>", "permission", "store/sql"],
   ["http", "store/<driver>"],

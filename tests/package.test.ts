@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
+import { asOlderNode, importing, tooOld } from "./older-node.ts";
 
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, "..");
@@ -92,5 +93,13 @@ test("the package holds what is needed to run it, and no tests", () => {
   );
   for (const needed of ["package.json", "README.md", "LICENSE", "dist/cli/latchkey.js"]) {
     assert.ok(files.includes(needed), `${needed} is missing`);
+  }
+});
+
+test("the packed package says to a Node that is too old what it needs", async () => {
+  for (const door of ["latchkey", "latchkey/service", "latchkey/testing"]) {
+    const { stderr } = await run(process.execPath, asOlderNode(importing(door)), { cwd: project });
+
+    assert.equal(stderr, tooOld, door);
   }
 });

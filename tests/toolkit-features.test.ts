@@ -167,7 +167,7 @@ test("what is missing, there twice or wrong is told at once, with the place and 
   const lonely = named("lonely", {}, [visits]);
   const secretive = defineFeature({ name: "secretive", setUp: ({ secret }) => ({ offer: secret.derive("key") }) });
   const sly = defineFeature({ name: "sly", setUp: (host) => ({ offer: host.use(door) }) });
-  const twin = named("twin", { endpoints: [greeting("/books/{name:text}", () => "a")], tags: { books: "Reading." } });
+  const twin = named("twin", { endpoints: [greeting("/books/{name:text}", () => "a")] });
 
   const mistakes = await mistakesOf({
     features: [
@@ -176,7 +176,7 @@ test("what is missing, there twice or wrong is told at once, with the place and 
       sly,
       twin,
       named("twin"),
-      named("other", { collections: [visitsCollection], tags: { books: "Books." } }),
+      named("other", { collections: [visitsCollection] }),
       named("third", { collections: [visitsCollection], endpoints: [greeting("/hello/", () => "b")] }),
     ],
     mounts: [mount(books, { permission: anyone })],
@@ -191,7 +191,6 @@ test("what is missing, there twice or wrong is told at once, with the place and 
     "the endpoint GET /books/{…} is there twice: in the feature twin and among the service's own; keep one",
     "the endpoint GET /hello is there twice: in the feature third and among the service's own; keep one",
     "the collection visits is there twice: in the feature other and in the feature third; keep one",
-    "the tag books is there twice: in the feature twin and in the feature other; keep one",
   ]);
 });
 

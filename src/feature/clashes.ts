@@ -29,7 +29,6 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
     ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
       [...collections, ...mounts.map(({ collection }) => collection)].map(({ name }) => name),
     ),
-    ...twice(all, "tag", ({ tags = {} }) => Object.keys(tags)),
   ];
 }
 

@@ -70,6 +70,8 @@ const partsMembers: Readonly<Record<keyof Parts, true>> = {
   formats: true,
   collections: true,
   tags: true,
+  observe: true,
+  measure: true,
   upkeep: true,
   start: true,
   stop: true,

@@ -6,6 +6,7 @@ import type { Eventually } from "../eventually.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
 import type { Mount } from "../http/mount/mount.ts";
+import type { Family } from "../measurement.ts";
 import type { Observer } from "../observation.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
 
@@ -32,8 +33,12 @@ export interface Parts<Offer = unknown> {
   readonly formats?: readonly Format[];
   /** Its tables, besides those of its mounts. */
   readonly collections?: readonly Collection[];
-  /** What the API's documentation says of the tags of its endpoints. */
+  /** What the API's documentation says of the tags of its endpoints; the first who explains one counts. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** Hears everything that happens in the service. Must not throw and must not wait. */
+  readonly observe?: Observer;
+  /** What it measures of itself, for whoever tells it on. */
+  readonly measure?: () => readonly Family[];
   /** What has run out, and how often it is looked for. */
   readonly upkeep?: readonly Upkeep[];
   /** Before the first request, after the features that it needs. Whatever it throws stops the start. */
@@ -56,6 +61,8 @@ export interface Host {
   /** The service's own secret. Reading it where the service was given none is a mistake that stops the start and names the feature. */
   readonly secret: Secret;
   readonly guessing: Guessing;
+  /** The path below which everything is served, without a slash at its end; empty for the root. */
+  readonly basePath: string;
   readonly observe: Observer;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -74,6 +81,8 @@ export interface ServiceFacts {
   readonly tags: Readonly<Record<string, string>>;
   /** How many requests are being answered. */
   inFlight(): number;
+  /** What the features measure of themselves. */
+  measure(): readonly Family[];
 }
 
 /** Declares a feature. */

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { type Family } from "./exposition.ts";
+import type { Family } from "../measurement.ts";
 import { Histogram } from "./histogram.ts";
 
 /** How often the event loop is looked at. Each look costs an idle process 0.15 ms. */

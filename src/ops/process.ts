@@ -1,4 +1,4 @@
-import type { Family } from "./exposition.ts";
+import type { Family } from "../measurement.ts";
 
 /** The process, under the names that every Prometheus library gives to these. */
 export function processFamilies(): readonly Family[] {

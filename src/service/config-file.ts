@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Endpoint, Format, IssuerDeclaration, Mount, Scheme } from "../index.ts";
+import type { DocumentationOptions, Endpoint, Feature, Format, IssuerDeclaration, Mount, Scheme } from "../index.ts";
+import type { BuiltIn, OptionalFeature } from "./built-in.ts";
 import { ConfigError } from "./settings-error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "./settings-table.ts";
 
@@ -15,6 +16,12 @@ export interface ConfigFile {
   readonly registration?: "open" | "closed";
   /** Issuers elsewhere whose tokens are taken too; the same as the file of `LATCHKEY_ISSUERS`, which wins. */
   readonly issuers?: readonly IssuerDeclaration[];
+  /** What the API is called in its documentation and at `GET /`. */
+  readonly api?: DocumentationOptions;
+  /** Features of one's own, or a function that makes them of the built-in ones which they need. */
+  readonly features?: readonly Feature[] | ((builtIn: BuiltIn) => readonly Feature[]);
+  /** Built-in features that the service goes without; their names and tables are free then. */
+  readonly without?: readonly OptionalFeature[];
   readonly mounts?: readonly Mount[];
   readonly endpoints?: readonly Endpoint[];
   readonly schemes?: readonly Scheme[];

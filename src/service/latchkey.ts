@@ -1,42 +1,21 @@
 import {
-  accountsCollection,
-  apiTokensCollection,
-  bindingsCollection,
   createService,
-  deadFamiliesCollection,
-  familiesCollection,
-  namedKeysCollection,
-  makeMetrics,
-  openapiDocument,
-  refreshUsesCollection,
-  revocationsCollection,
-  sessionsCollection,
+  makeGuessing,
   postgresStore,
   sqliteStore,
   type Family,
+  type Feature,
   type Observer,
   type Service,
   type Store,
 } from "../index.ts";
 import { scopesAllow } from "./access.ts";
-import { accountEndpoints } from "./accounts.ts";
-import { apiTokenEndpoints } from "./api-token.ts";
+import type { BuiltIn } from "./built-in.ts";
 import type { ConfigFile } from "./config-file.ts";
+import { builtInFeatures, chosenFeatures } from "./features.ts";
 import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
-import { keyEndpoints } from "./keys.ts";
-import { loginListEndpoints } from "./logins.ts";
-import { metricsEndpoint, serviceMetrics, tellAlone, type ServiceMetrics } from "./metrics.ts";
-import { mountedItems, mountedOrders } from "./orders.ts";
-import { makeLoginParts, type Parts } from "./parts.ts";
-import { chosenSchemes } from "./schemes.ts";
-import { sessionEndpoints } from "./sessions.ts";
-import { ConfigError, type SchemeName, type Settings } from "./settings.ts";
-import { systemEndpoints } from "./system.ts";
-import { tokenEndpoints } from "./tokens.ts";
-import { startUpkeep } from "./upkeep.ts";
-import { mountUsers } from "./users.ts";
-import { wayIn } from "./way-in.ts";
-import { protectedEndpoint } from "./who.ts";
+import type { Parts } from "./parts.ts";
+import { ConfigError, type Settings } from "./settings.ts";
 
 export interface LatchkeyOptions {
   readonly settings: Settings;
@@ -57,113 +36,62 @@ export interface Latchkey extends Service {
   /** What the operator is to be told once; null where there was an administrator. */
   readonly firstAdministrator: FirstAdministrator | null;
   /** What this process has counted. */
-  readonly metrics: ServiceMetrics["read"];
+  readonly metrics: () => readonly Family[];
   /** `/readyz` answers 503 from now on. */
   stop(): void;
 }
 
-/** The whole over an open store, before anything happens by itself. */
+/** The whole over an open store, without the first administrator. */
 export interface OpenLatchkey {
   readonly service: Service;
   readonly parts: Parts;
-  readonly readiness: { stopping: boolean };
-  readonly metrics: ServiceMetrics;
-  close(): Promise<void>;
+  readonly builtIn: BuiltIn;
+  /** Whether the service has a feature, which a config file may leave out. */
+  has(feature: Feature): boolean;
 }
 
 /** Puts the service together and starts it: the first administrator is made, and what has run out is erased. */
 export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey> {
   const { settings, now = Date.now } = options;
-  const { service, parts, readiness, metrics, close } = await openLatchkey(options);
+  const { service, parts, builtIn, has } = await openLatchkey(options);
   try {
     const firstAdministrator = await makeFirstAdministrator(parts, now(), options.passwordFile ?? null);
     await requireCustomAccount(settings, parts.accounts);
-    const stopUpkeep = startUpkeep(parts, now);
-    const stopMetrics = metrics.start();
     return {
       ...service,
       firstAdministrator,
-      metrics: metrics.read,
-      stop() {
-        readiness.stopping = true;
-      },
-      async close() {
-        stopUpkeep();
-        stopMetrics();
-        await close();
-      },
+      metrics: has(builtIn.metrics) ? service.use(builtIn.metrics).read : () => [],
+      stop: has(builtIn.health) ? service.use(builtIn.health).stopping : () => undefined,
     };
   } catch (error) {
-    await close();
+    await service.close();
     throw error;
   }
 }
 
-/** Puts the service together from the toolkit's parts. */
+/** Puts the service together: its features, and what the settings say of the whole. */
 export async function openLatchkey({
   settings,
   config = {},
   observe = null,
   now = Date.now,
   measured = () => [],
-  gatherMetrics,
+  gatherMetrics: gather,
 }: LatchkeyOptions): Promise<OpenLatchkey> {
-  const counted = makeMetrics();
-  const hear: Observer =
-    observe === null ? counted.observe : (observation) => (counted.observe(observation), observe(observation));
-  const store = storeOf(settings, hear);
-  const loginParts = makeLoginParts(settings, store, hear);
-  const parts: Parts = { ...loginParts, users: mountUsers(loginParts) };
-  const readiness = { stopping: false };
-  const metrics = serviceMetrics({ read: () => [...counted.read(), ...measured()] }, parts, () => service.inFlight());
-  const mounts = [parts.users, mountedOrders, mountedItems, ...(config.mounts ?? [])];
-  const schemes = [...chosenSchemes(parts), ...(config.schemes ?? [])];
-  const openapi = (): Promise<unknown> =>
-    openapiDocument({
-      ...about,
-      basePath: settings.basePath,
-      endpoints,
-      mounts,
-      schemes,
-      formats: config.formats ?? [],
-    });
-  // A login whose credential no endpoint would take is not there.
-  const logins = {
-    token: apiTokenEndpoints(parts),
-    session: sessionEndpoints(parts),
-    bearer: tokenEndpoints(parts),
-  };
-  const served = [
-    ...loginSchemes.flatMap((scheme) => (settings.schemes.includes(scheme) ? logins[scheme] : [])),
-    ...accountEndpoints(parts),
-    ...keyEndpoints(parts),
-    ...loginListEndpoints(parts),
-    protectedEndpoint(parts),
-    ...systemEndpoints(parts, readiness, openapi),
-    metricsEndpoint(gatherMetrics ?? (() => tellAlone(metrics))),
-    ...(config.endpoints ?? []),
-  ];
-  const hasOwnRoot = served.some(({ method, path }) => method === "GET" && path === "/");
-  const endpoints = hasOwnRoot ? served : [...served, wayIn(parts, mounts, served)];
-  const service: Service = await createService({
+  let service: Service | null = null;
+  const store = storeOf(settings, (observation) => (service === null ? observe : service.observe)?.(observation));
+  const guessing = makeGuessing({ store, secret: settings.secret });
+  const builtIn = builtInFeatures({ settings, config, guessing: () => guessing, measured, gather });
+  const features = chosenFeatures(builtIn, config);
+  service = await createService({
     store,
-    schemes,
-    mounts,
-    endpoints,
+    features,
+    schemes: config.schemes ?? [],
+    mounts: config.mounts ?? [],
+    endpoints: config.endpoints ?? [],
     formats: config.formats ?? [],
-    collections: [
-      accountsCollection,
-      bindingsCollection,
-      sessionsCollection,
-      apiTokensCollection,
-      namedKeysCollection,
-      refreshUsesCollection,
-      deadFamiliesCollection,
-      familiesCollection,
-      revocationsCollection,
-    ],
     secret: settings.secret,
-    guessing: parts.guessing,
+    guessing,
     scopesAllow,
     allowCleartextLogins: settings.cleartextLogins === "allow",
     hsts: settings.hsts,
@@ -172,37 +100,11 @@ export async function openLatchkey({
     trustedProxies: settings.trustedProxies,
     basePath: settings.basePath,
     compression: settings.compression,
-    observe: hear,
+    observe,
     now,
   });
-  const close = async (): Promise<void> => {
-    parts.revocations.close();
-    await service.close();
-  };
-  try {
-    await parts.revocations.open();
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return { service, parts, readiness, metrics, close };
+  return { service, parts: service.use(builtIn["logging-in"]), builtIn, has: (feature) => features.includes(feature) };
 }
-
-/** The schemes whose credentials are made here. */
-const loginSchemes = ["session", "token", "bearer"] as const satisfies readonly SchemeName[];
-
-/** What the API's documentation says of the whole. */
-const about = {
-  title: "Latchkey",
-  version: "1",
-  license: { name: "MIT", identifier: "MIT" },
-  tags: {
-    tokens: "Logging in with tokens, and out.",
-    session: "Logging in with a session cookie, and out.",
-    protected: "The example of something that needs credentials.",
-    system: "Health, keys and documentation.",
-  },
-};
 
 function storeOf({ database }: Settings, observe: Observer): Store {
   return database.kind === "sqlite"

@@ -41,8 +41,8 @@ async function openOnce(database: Database, config: ConfigFile): Promise<void> {
     { LATCHKEY_DATABASE: named, LATCHKEY_SECRET: randomBytes(32).toString("base64url") },
     {},
   );
-  const { close } = await openLatchkey({ settings, config });
-  await close();
+  const { service } = await openLatchkey({ settings, config });
+  await service.close();
 }
 
 async function collectionsIn(database: Database): Promise<readonly Collection[] | null> {

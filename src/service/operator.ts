@@ -73,7 +73,7 @@ export async function openOperator({
   requireLastingStore(settings.database, mayCreate);
   const password = randomBytes(32).toString("base64url");
   const schemes = [...(config.schemes ?? []), operatorScheme(new Secret(password))];
-  const { service, parts, close } = await openLatchkey({
+  const { service, parts } = await openLatchkey({
     settings,
     config: { ...config, schemes },
     observe: observe ?? null,
@@ -135,7 +135,7 @@ export async function openOperator({
       // Callers have never heard of ours.
       return { ...explanation, schemes: explanation.schemes.filter(({ scheme }) => scheme !== SCHEME) };
     },
-    close,
+    close: () => service.close(),
   };
 }
 

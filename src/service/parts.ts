@@ -6,7 +6,6 @@ import {
   apiTokensCollection,
   derivedSigningKeys,
   familiesCollection,
-  makeGuessing,
   makePasswords,
   makeRevocations,
   namedKeys,
@@ -65,11 +64,15 @@ export interface Parts extends LoginParts {
 }
 
 /** Makes them over a store. */
-export function makeLoginParts(settings: Settings, store: Store, observe: Observer): LoginParts {
+export function makeLoginParts(
+  settings: Settings,
+  store: Store,
+  guessing: AccountGuessing,
+  observe: Observer,
+): LoginParts {
   const { secret, issuer, breachedPasswordsURL: breachedURL } = settings;
   const accounts = storeAccounts(store);
   const bindings = storeBindings({ store, accounts, observe });
-  const guessing = makeGuessing({ store, secret });
   const passwords = makePasswords({
     accounts,
     store,

@@ -1,4 +1,5 @@
 import { declarationMistakes, nearest, shownName } from "../index.ts";
+import { optionalFeatures } from "./built-in.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { settingsTable, type Setting, type SettingName, type SettingValue } from "./settings-table.ts";
 
@@ -32,7 +33,19 @@ interface Found {
 }
 
 const prefix = "LATCHKEY_";
-const members = ["settings", "registration", "issuers", "mounts", "endpoints", "schemes", "formats"];
+const members = [
+  "settings",
+  "registration",
+  "issuers",
+  "api",
+  "features",
+  "without",
+  "mounts",
+  "endpoints",
+  "schemes",
+  "formats",
+];
+const apiMembers = ["title", "version", "description", "license"];
 
 /** Reads every setting; the environment wins. Adds to `problems` whatever is wrong with one of them alone. */
 export function readEach(environment: Environment, config: ConfigFile, problems: string[]): Readings {
@@ -118,10 +131,52 @@ function problemsOfConfig(config: ConfigFile): readonly string[] {
   if (registration !== undefined && registration !== "open" && registration !== "closed") {
     problems.push('registration in the config file is neither "open" nor "closed". Write one of them.');
   }
+  problems.push(...problemsOfAPI(config.api), ...problemsOfFeatures(config));
   problems.push(
     ...declarationMistakes(config).map((mistake) => `${mistake.replace(/^\w+(?:\[\d+\])?/, "$& in the config file")}.`),
   );
   return problems;
+}
+
+function problemsOfAPI(api: unknown): readonly string[] {
+  if (api === undefined) return [];
+  const example = 'Write api: { title: "Bookshop", version: "1" }.';
+  if (!isObject(api)) return [`api in the config file is no object. ${example}`];
+  const unknown = Object.keys(api).filter((name) => !apiMembers.includes(name));
+  const missing = ["title", "version"].filter((name) => typeof api[name] !== "string" || api[name] === "");
+  return [
+    ...unknown.map(
+      (name) => `api.${shownName(name)} in the config file means nothing. The nearest is ${nearest(name, apiMembers)}.`,
+    ),
+    ...missing.map((name) => `api.${name} in the config file is no text. ${example}`),
+  ];
+}
+
+function problemsOfFeatures({
+  features,
+  without,
+}: {
+  readonly features?: unknown;
+  readonly without?: unknown;
+}): readonly string[] {
+  const problems: string[] = [];
+  const isList =
+    Array.isArray(features) && features.every((each) => isObject(each) && typeof each["setUp"] === "function");
+  if (features !== undefined && !isList && typeof features !== "function")
+    problems.push(
+      "features in the config file is neither a list of features nor a function that gives one. Write features: [ … ].",
+    );
+  if (without !== undefined && !Array.isArray(without))
+    return [...problems, 'without in the config file is no list of names. Write without: ["orders"].'];
+  const names: readonly unknown[] = without ?? [];
+  const unknown = names.filter((name) => !optionalFeatures.some((each) => each === name));
+  return [
+    ...problems,
+    ...unknown.map((name) => {
+      const said = String(name);
+      return `without in the config file names ${shownName(said)}, which is no feature that can be left out. The nearest is ${nearest(said, optionalFeatures)}.`;
+    }),
+  ];
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

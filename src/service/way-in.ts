@@ -1,4 +1,12 @@
-import { anyone, defineEndpoint, type Endpoint, type Context, type Mount, type Reply } from "../index.ts";
+import {
+  anyone,
+  defineEndpoint,
+  defineFeature,
+  type Context,
+  type Feature,
+  type Reply,
+  type ServiceFacts,
+} from "../index.ts";
 import { clearedCookies } from "./cookies.ts";
 import { ifNoneMatch, notModified, objectSchema, orNull, textSchema, userSchema } from "./descriptions.ts";
 import type { Parts } from "./parts.ts";
@@ -14,28 +22,46 @@ const others = {
 };
 
 /** `GET /`: what there is, and who is calling. It answers everybody: a credential that has run out is told, and its cookie cleared. */
-export function wayIn(parts: Parts, mounts: readonly Mount[], endpoints: readonly Endpoint[]): Endpoint {
+export function wayIn(people: Feature<Parts>, title: string): Feature<null> {
+  return defineFeature({
+    name: "way-in",
+    needs: [people],
+    setUp(host) {
+      const parts = host.use(people);
+      let found: Ways | null = null;
+      return {
+        offer: null,
+        endpoints: [
+          defineEndpoint({
+            method: "GET",
+            path: "/",
+            access: anyone,
+            refusals: "told",
+            documentation,
+            async handle(context) {
+              const ways = (found ??= waysOf(host.service()));
+              const below = (links: Links): Links =>
+                Object.fromEntries(Object.entries(links).map(([name, path]) => [name, context.at(path)]));
+              const links = { resources: below(ways.resources), logins: below(ways.logins), ...below(ways.documents) };
+              return welcome(context, { service: title, ...(await whoCalls(parts, context)), links });
+            },
+          }),
+        ],
+      };
+    },
+  });
+}
+
+type Ways = Readonly<Record<"resources" | "logins" | "documents", Links>>;
+
+function waysOf({ mounts, endpoints }: ServiceFacts): Ways {
+  const served = new Set(endpoints.map(({ path }) => path));
   const resources = Object.fromEntries(
     mounts
       .filter(({ resource, permissions }) => resource.within === null && permissions.list !== undefined)
       .map(({ resource: { plural, path } }) => [plural, path]),
   );
-  const served = new Set(endpoints.map(({ path }) => path));
-  const groups = { resources, logins: amongServed(logins, served) };
-  const documents = amongServed(others, served);
-  return defineEndpoint({
-    method: "GET",
-    path: "/",
-    access: anyone,
-    refusals: "told",
-    documentation,
-    async handle(context) {
-      const below = (links: Links): Links =>
-        Object.fromEntries(Object.entries(links).map(([name, path]) => [name, context.at(path)]));
-      const links = { resources: below(groups.resources), logins: below(groups.logins), ...below(documents) };
-      return welcome(context, { service: "Latchkey", ...(await whoCalls(parts, context)), links });
-    },
-  });
+  return { resources, logins: amongServed(logins, served), documents: amongServed(others, served) };
 }
 
 type Links = Readonly<Record<string, string>>;

@@ -1,4 +1,6 @@
 // The door for those who write a store or a scheme of their own: the promises that ours keep, as tests.
+import "../node-version.ts";
+
 export { certifyStore } from "./store-contract.ts";
 export { certifyScheme, schemeChecks } from "./scheme-contract.ts";
 export {

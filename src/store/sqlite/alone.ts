@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { CopyError } from "../copy.ts";
 import { prepare } from "./connection.ts";
 import { codeOf, isBusy } from "./errors.ts";
+import { DatabaseSync } from "./node-sqlite.ts";
 
 /** How long to wait for somebody who is just closing it, in milliseconds. */
 const patienceMs = 500;

@@ -1,10 +1,10 @@
 import { chmodSync, statSync } from "node:fs";
-import { backup, DatabaseSync } from "node:sqlite";
 import { CopyError } from "../copy.ts";
 import { openingError, requireFile, versionOf } from "./alone.ts";
 import { requireSound } from "./check.ts";
 import { connectReadOnly, createFile, prepare } from "./connection.ts";
 import { draftOf } from "./draft.ts";
+import { backup, DatabaseSync } from "./node-sqlite.ts";
 
 /** How many pages are copied before others may have the processor. */
 const rate = 1000;

@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { Cell } from "../sql/dialect.ts";
 import { unavailable } from "./errors.ts";
+import { DatabaseSync } from "./node-sqlite.ts";
 
 /** A prepared statement. Rows are arrays: half the price of objects. */
 export interface Statement {

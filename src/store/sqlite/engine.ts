@@ -1,4 +1,3 @@
-import { DatabaseSync } from "node:sqlite";
 import type { Observer } from "../../observation.ts";
 import type { Engine } from "../sql/store.ts";
 import type { Collection, ListQuery, ListText, Row, Where } from "../store.ts";
@@ -8,6 +7,7 @@ import { storeError } from "./errors.ts";
 import { followCollection } from "./feed.ts";
 import { longReads, type LongReads } from "./long-reads.ts";
 import { nameCollections } from "./named.ts";
+import { DatabaseSync } from "./node-sqlite.ts";
 import { rememberedPages } from "./pages.ts";
 import { readerOf, type Reader } from "./reader.ts";
 import { prepareFile, prepareSchema, requireSchema } from "./schema.ts";

@@ -1,0 +1,90 @@
+import { defineFeature, type Feature } from "../feature/feature.ts";
+import type { Reply } from "../http/call.ts";
+import { ifNoneMatch, notModified, textSchema, type JSONSchema } from "../http/documentation.ts";
+import { defineEndpoint, type Endpoint, type EndpointDocumentation } from "../http/endpoint.ts";
+import { catalogue, type ProblemCode } from "../problem/catalogue.ts";
+import { problemIndexPage, problemPage, type Page } from "../problem/page.ts";
+import { problem } from "../problem/problem.ts";
+import { docsPage, openapiDocument } from "./on-demand.ts";
+import type { OpenAPIOptions } from "./openapi.ts";
+
+/** What the API is called. */
+export type DocumentationOptions = Pick<OpenAPIOptions, "title" | "version" | "description" | "license">;
+
+const MAX_AGE_SECONDS = 300;
+
+/** `GET /openapi.json` (OpenAPI 3.1), `/docs`, which shows it, and `/problems` with a page for each problem. They authenticate nobody. */
+export function documentation(options: DocumentationOptions): Feature<null> {
+  return defineFeature({
+    name: "documentation",
+    setUp(host) {
+      const { basePath } = host;
+      let written: string | null = null;
+      const write = async (): Promise<string> => {
+        const { schemes, mounts, endpoints, formats, tags } = host.service();
+        const described = await openapiDocument({ ...options, basePath, schemes, mounts, endpoints, formats, tags });
+        return (written ??= JSON.stringify(described));
+      };
+      return {
+        offer: null,
+        tags: { system: "Health, keys and documentation." },
+        endpoints: [
+          openEndpoint({
+            path: "/openapi.json",
+            produces: "application/json",
+            documentation: of("This API, as OpenAPI 3.1", { type: "object" }),
+            handle: async () => raw("application/json", written ?? (await write())),
+          }),
+          openEndpoint({
+            path: "/docs",
+            produces: "text/html",
+            documentation: of("This API, as a page", textSchema),
+            handle: async () => shown(await docsPage(basePath)),
+          }),
+          openEndpoint({
+            path: "/problems",
+            produces: "text/html",
+            documentation: of("Every problem there is", textSchema),
+            handle: () => shown(problemIndexPage(basePath)),
+          }),
+          openEndpoint({
+            path: "/problems/{code:text}",
+            produces: "text/html",
+            documentation: of("What a problem means and what to do about it", textSchema),
+            handle({ params }) {
+              const code = params["code"] as string;
+              if (!isCode(code)) throw problem("not_found");
+              return shown(problemPage(code, basePath));
+            },
+          }),
+        ],
+      };
+    },
+  });
+}
+
+/** Credentials sent to it are not looked at, nor is its query. */
+function openEndpoint(endpoint: Omit<Endpoint, "method" | "access" | "query">): Endpoint {
+  return defineEndpoint({ ...endpoint, method: "GET", access: "open", query: "ignored" });
+}
+
+function shown({ html, policy }: Page): Reply {
+  return { ...raw("text/html; charset=utf-8", html), contentSecurityPolicy: policy };
+}
+
+/** What anyone may read and any cache may keep. */
+function raw(type: string, content: string): Reply {
+  return { status: 200, cache: "public", maxAgeSeconds: MAX_AGE_SECONDS, body: { kind: "raw", type, content } };
+}
+
+function of(summary: string, schema: JSONSchema): EndpointDocumentation {
+  const responses = {
+    200: { description: `${summary}.`, schema, headers: { ETag: "Of the present state." } },
+    304: notModified,
+  };
+  return { summary, tag: "system", parameters: [ifNoneMatch], responses };
+}
+
+function isCode(text: string): text is ProblemCode {
+  return Object.hasOwn(catalogue, text);
+}

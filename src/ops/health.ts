@@ -1,0 +1,56 @@
+import { defineFeature, type Feature } from "../feature/feature.ts";
+import type { Reply } from "../http/call.ts";
+import { objectSchema, textSchema } from "../http/documentation.ts";
+import { defineEndpoint, type EndpointDocumentation } from "../http/endpoint.ts";
+import { problem } from "../problem/problem.ts";
+
+/** What the health feature offers. */
+export interface Health {
+  /** `/readyz` answers 503 from now on, so that whoever balances the load goes elsewhere. */
+  stopping(): void;
+}
+
+/** `GET /livez`: 200 while the process runs. `GET /readyz`: 200 while the store answers, else 503. They authenticate nobody. */
+export function health(): Feature<Health> {
+  return defineFeature({
+    name: "health",
+    setUp({ store }) {
+      let isStopping = false;
+      const open = { method: "GET", access: "open", query: "ignored" } as const;
+      return {
+        offer: { stopping: () => void (isStopping = true) },
+        tags: { system },
+        endpoints: [
+          defineEndpoint({ ...open, path: "/livez", documentation: of("Whether the process runs"), handle: () => ok }),
+          defineEndpoint({
+            ...open,
+            path: "/readyz",
+            documentation: of("Whether requests can be answered"),
+            async handle() {
+              if (isStopping)
+                throw problem("unavailable", { detail: "The process is stopping.", headers: [["Retry-After", "1"]] });
+              await store.check();
+              return ok;
+            },
+          }),
+        ],
+      };
+    },
+  });
+}
+
+const system = "Health, keys and documentation.";
+
+const ok: Reply = {
+  status: 200,
+  cache: "no-store",
+  body: { kind: "data", value: { status: "ok" }, element: "health" },
+};
+
+function of(summary: string): EndpointDocumentation {
+  return {
+    summary,
+    tag: "system",
+    responses: { 200: { description: "It is so.", schema: objectSchema("health", { status: textSchema }) } },
+  };
+}

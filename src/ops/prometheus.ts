@@ -1,0 +1,101 @@
+import { after, type Eventually } from "../eventually.ts";
+import { defineFeature, type Feature } from "../feature/feature.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import type { Family } from "../measurement.ts";
+import { administrator, type Permission } from "../permission/permission.ts";
+import { watchEventLoop } from "./event-loop.ts";
+import { expositionType, formatFamilies, seriesOf } from "./exposition.ts";
+import { makeMetrics } from "./metrics.ts";
+import { processFamilies } from "./process.ts";
+
+/** What the metrics feature offers. */
+export interface MetricsOffer {
+  /** What this process has counted and measured so far. */
+  read(): readonly Family[];
+}
+
+export interface MetricsOptions {
+  /** Who may read them; administrators where it is left out. */
+  readonly permission?: Permission;
+  /** What else is told: the version of the program, what stands beside the service. */
+  readonly also?: () => readonly Family[];
+  /** The text, where several processes are one service; of this process alone where it is left out. */
+  readonly gather?: () => Promise<string>;
+}
+
+/** `GET /metrics`: counts and latencies in Prometheus' text format (version 0.0.4), with what each feature measures of itself. */
+export function metrics({
+  permission = administrator,
+  also = () => [],
+  gather,
+}: MetricsOptions = {}): Feature<MetricsOffer> {
+  return defineFeature({
+    name: "metrics",
+    setUp(host) {
+      const { store } = host;
+      const counted = makeMetrics();
+      const loop = watchEventLoop();
+      let stopLoop = (): void => undefined;
+      const read = (): readonly Family[] => [
+        ...counted.read(),
+        ...also(),
+        gauge("latchkey_requests_in_flight", "Requests that are being answered.", { "": host.service().inFlight() }),
+        ...host.service().measure(),
+        ...connectionFamilies(store.connections?.()),
+        ...loop.read(),
+        ...processFamilies(),
+        gauge("latchkey_processes", "Processes that these metrics are of.", { "": 1 }),
+      ];
+      const tell = (): Eventually<string> => gather?.() ?? formatFamilies(read());
+      return {
+        offer: { read },
+        observe: counted.observe,
+        start: () => void (stopLoop = loop.start()),
+        stop: () => stopLoop(),
+        endpoints: [
+          defineEndpoint({
+            method: "GET",
+            path: "/metrics",
+            access: permission,
+            produces: "text/plain",
+            documentation: {
+              summary: "Counts and latencies, for Prometheus",
+              tag: "system",
+              responses: { 200: { description: "Prometheus' text format.", schema: { type: "string" } } },
+            },
+            handle: () =>
+              after(tell(), (content) => ({
+                status: 200,
+                cache: "no-store",
+                body: { kind: "raw", type: expositionType, content },
+              })),
+          }),
+        ],
+      };
+    },
+  });
+}
+
+/** A gauge of values by state; the one under the empty name has no label. */
+export function gauge(name: string, help: string, states: Readonly<Record<string, number>>): Family {
+  const samples = Object.entries(states).map(
+    ([state, value]) => [seriesOf(name, state === "" ? {} : { state }), value] as const,
+  );
+  return { name, help, type: "gauge", samples };
+}
+
+function connectionFamilies(
+  connections:
+    | { readonly busy: number; readonly idle: number; readonly max: number; readonly waiting: number }
+    | undefined,
+): readonly Family[] {
+  if (connections === undefined) return [];
+  const { busy, idle, max, waiting } = connections;
+  return [
+    gauge("latchkey_store_connections", "Connections to PostgreSQL in the pool.", { busy, idle }),
+    gauge("latchkey_store_connections_max", "The most connections that the pool may open.", { "": max }),
+    gauge("latchkey_store_connections_awaited", "Statements and transactions that wait for a connection.", {
+      "": waiting,
+    }),
+  ];
+}

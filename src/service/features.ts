@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import {
+  defineFeature,
+  documentation,
+  health,
+  metrics,
+  seriesOf,
+  type AccountGuessing,
+  type Family,
+  type Feature,
+  type Store,
+} from "../index.ts";
+import type { BuiltIn } from "./built-in.ts";
+import type { ConfigFile } from "./config-file.ts";
+import { loggingIn } from "./logging-in.ts";
+import { mountedItems, mountedOrders } from "./orders.ts";
+import type { Parts } from "./parts.ts";
+import type { Settings } from "./settings.ts";
+import { wayIn } from "./way-in.ts";
+import { protectedEndpoint } from "./who.ts";
+
+/** The same, as the service itself sees them. */
+interface OwnFeatures extends BuiltIn {
+  readonly "logging-in": Feature<Parts>;
+}
+
+export interface BuiltInOptions {
+  readonly settings: Settings;
+  readonly config: ConfigFile;
+  readonly guessing: (host: { readonly store: Store }) => AccountGuessing;
+  readonly measured: () => readonly Family[];
+  readonly gather: (() => Promise<string>) | undefined;
+}
+
+/** Makes them as the settings and the config file say. */
+export function builtInFeatures({ settings, config, guessing, measured, gather }: BuiltInOptions): OwnFeatures {
+  const people = loggingIn(settings, guessing);
+  const about = { title: "Latchkey", version: "1", ...(config.api ?? { license }) };
+  return {
+    "logging-in": people,
+    health: health(),
+    metrics: metrics({ also: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
+    documentation: documentation(about),
+    "way-in": wayIn(people, about.title),
+    orders: defineFeature({
+      name: "orders",
+      needs: [people],
+      setUp: () => ({ offer: null, mounts: [mountedOrders, mountedItems] }),
+    }),
+    protected: defineFeature({
+      name: "protected",
+      needs: [people],
+      setUp: (host) => ({
+        offer: null,
+        endpoints: [protectedEndpoint(host.use(people))],
+        tags: { protected: "The example of something that needs credentials." },
+      }),
+    }),
+  };
+}
+
+/** The features of a service: the built-in ones that are not left out, and those of the config file. */
+export function chosenFeatures(
+  builtIn: BuiltIn,
+  { without = [], features = [], endpoints = [] }: ConfigFile,
+): readonly Feature[] {
+  const hasOwnRoot = endpoints.some(({ method, path }) => method === "GET" && path === "/");
+  const left = new Set<string>(hasOwnRoot ? [...without, "way-in"] : without);
+  const chosen = Object.entries<Feature>({ ...builtIn }).filter(([name]) => !left.has(name));
+  return [...chosen.map(([, feature]) => feature), ...(typeof features === "function" ? features(builtIn) : features)];
+}
+
+const license = { name: "MIT", identifier: "MIT" };
+
+const buildInfo = readBuildInfo();
+
+function readBuildInfo(): Family {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  const labels = { version, node: process.versions.node };
+  return {
+    name: "latchkey_build_info",
+    help: "Always 1; the labels say what runs.",
+    type: "gauge",
+    together: "max",
+    samples: [[seriesOf("latchkey_build_info", labels), 1]],
+  };
+}
