@@ -24,7 +24,7 @@ export interface Answer {
 }
 
 // An answer of the API is data: a browser takes its type as it stands, runs nothing, frames nothing, tells no other site.
-const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
+const API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /** For this host alone: nobody knows what its subdomains serve. */
 export const HSTS = "max-age=31536000";
 // A body of 1 MiB can have 150,000 wrong members, and telling all of them would make ten of it.
