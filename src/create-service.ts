@@ -25,6 +25,7 @@ import { makeLongReads } from "./http/long-reads.ts";
 import { endpointsOf } from "./http/mount/endpoints.ts";
 import { repeatCountsCollection } from "./http/mount/idempotency.ts";
 import { placeMounts, type Mount } from "./http/mount/mount.ts";
+import { scansOf } from "./http/mount/shapes.ts";
 import { respond, type RoutedService } from "./http/pipeline.ts";
 import { makeRoutes, type Route } from "./http/routes.ts";
 import type { Answer } from "./http/writing.ts";
@@ -175,6 +176,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     ...guessingCollections,
     repeatCountsCollection,
   ]);
+  for (const mount of placed) {
+    const message = scansOf(mount);
+    if (message !== null) observe?.({ kind: "notice", level: "info", message });
+  }
   const stop = await startFeatures(composition, store);
   const stopUpkeep = startUpkeep(
     all.flatMap(({ upkeep = [] }) => upkeep),

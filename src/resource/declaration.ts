@@ -25,6 +25,8 @@ export interface ResourceDeclaration<
   readonly filters?: Readonly<Partial<Record<keyof F | "id", readonly Operator[]>>>;
   /** Which fields a list can be sorted by; `id` always. */
   readonly sorts?: readonly (keyof F & string)[];
+  /** Lists that no index serves are meant, like `contains` in a large table: the start does not name them. They are read beside all else, for some seconds at most. */
+  readonly scans?: boolean;
   /** What must hold across fields. Gives an issue for each thing that is wrong. */
   check?(record: CheckedOf<Resource<F>>): readonly Issue[];
   /** One sentence for the API's documentation. */
@@ -43,6 +45,7 @@ export interface Resource<F extends Fields = Fields, N extends string = string, 
   readonly fields: F;
   readonly filters: ReadonlyMap<string, readonly Operator[]>;
   readonly sorts: readonly string[];
+  readonly scans: boolean;
   readonly check: Check | null;
   readonly description: string | null;
 }

@@ -1,4 +1,5 @@
 import {
+  aBoolean,
   aFunction,
   anObject,
   isObject,
@@ -44,6 +45,7 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
   fields: anObject,
   filters: optional(anObject),
   sorts: optional(texts),
+  scans: optional(aBoolean),
   check: optional(aFunction),
   description: optional((value) => (isText(value) ? null : "it has to be a text")),
 };

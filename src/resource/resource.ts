@@ -27,6 +27,7 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
     fields,
     filters: new Map(Object.entries(declaration.filters ?? {}).map(([field, operators = []]) => [field, operators])),
     sorts: ["id", ...(declaration.sorts ?? [])],
+    scans: declaration.scans ?? false,
     check: declaration.check ?? null,
     description: declaration.description ?? null,
   });

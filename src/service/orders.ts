@@ -28,6 +28,7 @@ export const orders = defineResource({
   },
   filters: { id: ["eq", "in"], user_id: ["eq"], status: ["eq", "in"], created_at: ["lt", "lte", "gt", "gte"] },
   sorts: ["created_at", "status"],
+  scans: true,
 });
 
 /** The items of an order: the worked example of a resource within another. */
@@ -42,6 +43,7 @@ export const items = defineResource({
   },
   filters: { id: ["eq", "in"], product: ["eq", "starts", "contains"], quantity: ["eq", "lt", "lte", "gt", "gte"] },
   sorts: ["product", "quantity", "unit_price"],
+  scans: true,
 });
 
 export const mountedOrders = mount(orders, { permission: anyOf(administrator, owner("user_id")) });

@@ -49,6 +49,7 @@ export const users = defineResource({
     email: ["eq", "starts"],
   },
   sorts: ["name", "email"],
+  scans: true,
 });
 
 /** Users as they are served. */

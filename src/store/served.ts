@@ -1,4 +1,4 @@
-import type { Collection, ListQuery, Where } from "./store.ts";
+import type { Collection, ListQuery, Sort, Where } from "./store.ts";
 
 type Condition = Extract<Where, { readonly column: string }>;
 
@@ -19,15 +19,10 @@ export function isServed({ collection, where, sort }: Pick<ListQuery, "collectio
     else isOpen = true;
   }
   if (isOpen) return false;
-  const order = sort.filter(({ column }) => !equal.has(column));
-  const end = order.findIndex(({ column }) => column === "id");
-  const steps = end === -1 ? order : order.slice(0, end + 1);
-  const [first] = steps;
+  const [first, ...rest] = sort.filter(({ column }) => !equal.has(column));
   if (first === undefined) return equal.size > 0;
-  if (steps.some(({ descending }) => (descending === true) !== (first.descending === true))) return false;
   if (ranged !== null && !equal.has(ranged) && first.column !== ranged) return false;
-  const names = steps.map(({ column }) => column);
-  return indexesOf(collection).some((index) => leads(index, equal, names));
+  return indexesOf(collection).some((index) => leads(collection, index, equal, [first, ...rest]));
 }
 
 /** The conditions that all have to hold; false where it is enough that one of some does. */
@@ -57,8 +52,26 @@ function indexesOf(collection: Collection): readonly (readonly string[])[] {
 }
 
 /** Whether an index has the columns that are equal first, and goes on in the order asked for. */
-function leads(index: readonly string[], equal: ReadonlySet<string>, order: readonly string[]): boolean {
-  if (index.length < equal.size + order.length) return false;
+function leads(
+  collection: Collection,
+  index: readonly string[],
+  equal: ReadonlySet<string>,
+  order: readonly Sort[],
+): boolean {
+  if (index.length <= equal.size) return false;
   for (let at = 0; at < equal.size; at++) if (!equal.has(index[at]!)) return false;
-  return order.every((column, at) => index[equal.size + at] === column);
+  const isDescending = order[0]!.descending === true;
+  for (const [at, { column, descending = false }] of order.entries()) {
+    // Where few rows are equal in what the index has, the database puts these in order while it goes on.
+    if (index[equal.size + at] !== column || descending !== isDescending)
+      return at > 0 && isVaried(collection, order[at - 1]!.column);
+    if (column === "id") return true;
+  }
+  return true;
+}
+
+/** Whether hardly any rows have the same value: a time or a text, and neither one of a few words nor a number of something. */
+function isVaried({ columns }: Collection, name: string): boolean {
+  const column = columns.find((each) => each.name === name)!;
+  return column.few !== true && (column.type === "text" || column.type === "date-time");
 }

@@ -67,6 +67,8 @@ export interface Column {
   readonly nullable?: boolean;
   /** `folded`: unique, and compared by `findBy` and `eq`, without regard to case. */
   readonly unique?: boolean | "folded";
+  /** It has few different values: many rows have the same. */
+  readonly few?: true;
   /** Digits after the point of a decimal. */
   readonly scale?: number;
   /** What rows that are there already get when the column is added. */

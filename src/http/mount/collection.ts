@@ -2,9 +2,10 @@ import { isStored } from "../../resource/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { tableNameOf, tableOf } from "../../resource/table.ts";
 import type { Collection, Column } from "../../store/store.ts";
+import { indexesOf } from "./indexes.ts";
 
-/** The table of a resource: its fields as columns, and an index for each declared filter, sort and reference. */
-export function collectionOf(resource: Resource): Collection {
+/** The table of a resource: its fields as columns, and the indexes for its filters and sorts. `narrowedBy`: the columns that a permission narrows lists by. */
+export function collectionOf(resource: Resource, narrowedBy: readonly string[] = []): Collection {
   const { parentColumn, within } = resource;
   const columns: Column[] = [];
   if (parentColumn !== null)
@@ -20,6 +21,7 @@ export function collectionOf(resource: Resource): Collection {
     columns.push({
       name,
       ...kind.column,
+      ...(kind.name === "enumeration" ? { few: true as const } : {}),
       ...(options.optional === true ? { nullable: true } : {}),
       ...(options.unique === undefined || options.unique === false
         ? {}
@@ -37,15 +39,5 @@ export function collectionOf(resource: Resource): Collection {
           }),
     });
   }
-  return { name: tableOf(resource), key: "integer", columns, indexes: indexesOf(resource, columns) };
-}
-
-function indexesOf(resource: Resource, columns: readonly Column[]): readonly (readonly string[])[] {
-  const searched = new Set<string>();
-  for (const column of columns) if (column.references !== undefined) searched.add(column.name);
-  for (const field of [...resource.filters.keys(), ...resource.sorts]) if (field !== "id") searched.add(field);
-  const { parentColumn } = resource;
-  return [...searched].map((column) =>
-    parentColumn === null || column === parentColumn ? [column, "id"] : [parentColumn, column, "id"],
-  );
+  return { name: tableOf(resource), key: "integer", columns, indexes: indexesOf(resource, columns, narrowedBy) };
 }

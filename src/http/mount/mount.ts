@@ -77,7 +77,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const permissions = permissionsOf(options.permission);
-  const collection = collectionOf(resource);
+  const collection = collectionOf(resource, permissions.list?.columns);
   const missing = columnMistakes(
     Object.values(permissions),
     collection.columns.map(({ name }) => name),

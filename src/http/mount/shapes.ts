@@ -1,0 +1,111 @@
+import type { Operator, Resource } from "../../resource/resource.ts";
+import { isServed } from "../../store/served.ts";
+import type { Collection, Column, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
+import type { Mount } from "./mount.ts";
+
+/** One kind of list that a declaration permits. */
+export interface Shape {
+  /** `status[eq] created_at[gt] by -created_at, own user_id` */
+  readonly title: string;
+  readonly query: ListQuery;
+  /** Whether an index gives its rows one after another. */
+  readonly isServed: boolean;
+}
+
+interface Asked {
+  readonly title: string;
+  readonly where: readonly Where[];
+}
+
+type Condition = Extract<Where, { readonly column: string }>;
+
+/**
+ * What the lists of a resource can be asked for: no filter, each one, and each one that names a value with each other one, in
+ * each order, of all rows and of those that the permission narrows to. Values are those of `sample`, a row that is there.
+ */
+export function shapesOf(
+  mount: Pick<Mount, "resource" | "collection" | "permissions">,
+  sample: StoredRecord | null,
+): readonly Shape[] {
+  const { resource, collection, permissions } = mount;
+  const { parentColumn } = resource;
+  const valueOf = (name: string): Value => sample?.[name] ?? standIn(collection, name);
+  const only = (name: string): Where => ({ column: name, operator: "eq", value: valueOf(name) });
+  const whose: Asked[] =
+    parentColumn === null
+      ? [
+          { title: "", where: [] },
+          ...(permissions.list?.columns ?? []).map((name) => ({ title: `, own ${name}`, where: [only(name)] })),
+        ]
+      : [{ title: `, below ${parentColumn}`, where: [only(parentColumn)] }];
+  const shapes: Shape[] = [];
+  for (const { title: suffix, where: narrowed } of whose)
+    for (const { title, where } of filtersOf(resource, valueOf))
+      for (const sort of ordersOf(resource)) {
+        const all = [...where, ...narrowed];
+        const query = { collection, where: all.length === 0 ? null : { all }, sort, limit: 100 };
+        const order = sort.slice(0, 1).map(({ column, descending }) => `${descending === true ? "-" : ""}${column}`);
+        shapes.push({ title: `${title}by ${order.join()}${suffix}`, query, isServed: isServed(query) });
+      }
+  return shapes;
+}
+
+function filtersOf(resource: Resource, valueOf: (name: string) => Value): readonly Asked[] {
+  const ones = [...resource.filters].flatMap(([column, operators]) =>
+    operators.map((operator): Condition => ({ column, operator, value: operandOf(operator, valueOf(column)) })),
+  );
+  const asked: Asked[] = [{ title: "", where: [] }];
+  for (const one of ones) {
+    asked.push({ title: `${titleOf(one)} `, where: [one] });
+    if (one.operator !== "eq") continue;
+    for (const other of ones)
+      if (other.column !== one.column && (other.operator !== "eq" || other.column > one.column))
+        asked.push({ title: `${titleOf(one)} ${titleOf(other)} `, where: [one, other] });
+  }
+  return asked;
+}
+
+function titleOf({ column, operator }: Condition): string {
+  return `${column}[${operator}]`;
+}
+
+function ordersOf({ sorts }: Resource): readonly (readonly Sort[])[] {
+  return sorts.flatMap((column) =>
+    [false, true].map((descending) =>
+      column === "id" ? [{ column, descending }] : [{ column, descending }, { column: "id" }],
+    ),
+  );
+}
+
+function operandOf(operator: Operator, value: Value): Value {
+  if (operator === "in") return [value];
+  if (operator === "null") return true;
+  return operator === "starts" || operator === "contains" ? String(value).slice(0, 3) : value;
+}
+
+const standIns: Readonly<Record<Column["type"], Value>> = {
+  integer: 1,
+  text: "abc",
+  boolean: true,
+  decimal: "1",
+  "date-time": "2026-01-31T09:30:00.000Z",
+  json: null,
+};
+
+function standIn({ key, columns }: Collection, name: string): Value {
+  return standIns[name === "id" ? key : columns.find((column) => column.name === name)!.type];
+}
+
+/** One line for an operator about lists that no index serves and that the declaration does not own up to; null where there are none. */
+export function scansOf(mount: Pick<Mount, "resource" | "collection" | "permissions">): string | null {
+  const { resource } = mount;
+  if (resource.scans || mount.permissions.list === undefined) return null;
+  const scans = shapesOf(mount, null).filter((shape) => !shape.isServed);
+  if (scans.length === 0) return null;
+  const some = scans.slice(0, 3).map(({ title }) => title);
+  const rest = scans.length > some.length ? `, and ${scans.length - some.length} more` : "";
+  return (
+    `No index serves these lists of ${resource.path}: ${some.join("; ")}${rest}. Each may look at all rows, for 4 seconds at most. ` +
+    "Take filters or sorts out of the declaration, or say scans: true there."
+  );
+}

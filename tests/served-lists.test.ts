@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { scansOf, shapesOf } from "../src/http/mount/shapes.ts";
+import { anyone, defineResource, mount, text } from "../src/index.ts";
+import { mountedItems, mountedOrders } from "../src/service/orders.ts";
+import { parametersOf } from "../src/store/sql/dialect.ts";
+import { selectRows } from "../src/store/sql/list.ts";
+import { sqlite, tableOf } from "../src/store/sqlite/dialect.ts";
+import { prepareSchema } from "../src/store/sqlite/schema.ts";
+
+test("SQLite answers every list that counts as served from an index, without sorting it as a whole", () => {
+  const database = new DatabaseSync(":memory:", { returnArrays: true });
+  const users = { name: "users", key: "integer", columns: [] } as const;
+  const mounts = [mountedOrders, mountedItems];
+  prepareSchema(database, [users, ...mounts.map(({ collection }) => collection)]);
+
+  for (const mount of mounts) {
+    const served = shapesOf(mount, null).filter(({ isServed }) => isServed);
+    assert.ok(served.length > 10);
+    for (const { title, query } of served)
+      for (const after of [undefined, query.sort.map(({ column }) => (column === "id" ? 7 : "2"))]) {
+        if (after !== undefined && query.sort.some(({ column }) => column === "quantity")) continue;
+        const parameters = parametersOf(sqlite);
+        const sql = selectRows(tableOf(mount.collection), { ...query, ...(after && { after }) }, parameters);
+
+        const plan = database
+          .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+          .all(...(parameters.values as string[]))
+          .map((step) => String((step as unknown as unknown[])[3]));
+
+        const told = `${title}: ${plan.join("; ")}`;
+        const isUnique = title.includes("id[eq]") || title.includes("id[in]");
+        if (!isUnique) assert.ok(!plan.some((step) => step === "USE TEMP B-TREE FOR ORDER BY"), told);
+        assert.ok(
+          !plan.some((step) => /^SCAN orders(_items)?$/.test(step)) ||
+            / by -?id$/.test(` ${title}`) ||
+            title === "by id",
+          told,
+        );
+      }
+  }
+});
+
+test("the start names lists that no index serves, unless the declaration says that they are meant", () => {
+  const declaration = { name: "thing", fields: { title: text({ maxLength: 50 }) } } as const;
+  const told = (more: object): string | null =>
+    scansOf(mount(defineResource({ ...declaration, ...more }), { permission: anyone }));
+
+  assert.equal(told({ filters: { title: ["eq"] }, sorts: ["title"] }), null);
+  assert.match(
+    told({ filters: { title: ["contains"] } }) ?? "",
+    /^No index serves these lists of \/things: title\[contains\] by id; /,
+  );
+  assert.equal(told({ filters: { title: ["contains"] }, scans: true }), null);
+});
