@@ -7,7 +7,7 @@ import type { EndpointFacts } from "./facts.ts";
 import { formType, readForm } from "./formats/form.ts";
 import type { Format } from "./formats/format.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
-import { giveWay } from "./turns.ts";
+import { giveWay, giveWayFor } from "./turns.ts";
 
 /** The media type of the body; JSON where the caller names none. Ends the request where the endpoint does not read it. */
 export function requireMediaType({ call, endpoint }: Exchange, listed: readonly string[]): string {
@@ -61,6 +61,7 @@ export async function readBody(exchange: Exchange, mediaType: string, requireQue
   requireQuery();
   if (bytes.length === 0 && endpoint.bodyOptional === true) return;
   if (bytes.length > 0) requireTypeOfBrowsers(exchange, endpoint.consumes ?? []);
+  await giveWayFor(bytes);
   const read = mediaType === formType ? readForm(bytes) : await formatFor(mediaType, service.formats).read!(bytes);
   exchange.body = { value: read.value, leavesAreText: !read.typed, element: read.element ?? null, mediaType, bytes };
   await giveWay(exchange.body);

@@ -1,10 +1,34 @@
-import { setImmediate } from "node:timers/promises";
 import type { ReceivedBody } from "./facts.ts";
 
 /** Reading, checking and writing so much take milliseconds each; what is smaller is not worth a turn. */
 const LARGE_BYTES = 64 * 1024;
 
-/** Lets others have their turn between two steps with a large body, so that nobody waits for all of them (contract, section 8). */
+const waiting = new Set<() => void>();
+
+/**
+ * Waits for a turn with work of some milliseconds. Each round of the event loop does one such piece, so that nobody waits for more
+ * than one of them, however many are asked for at once (contract, section 8): all that `setImmediate` was given run in one round.
+ */
+export function takeTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.add(resolve);
+    if (waiting.size === 1) setImmediate(next);
+  });
+}
+
+function next(): void {
+  const [first] = waiting;
+  waiting.delete(first!);
+  if (waiting.size > 0) setImmediate(next);
+  first!();
+}
+
+/** Waits for a turn between two steps with a large body. */
 export function giveWay(body: Pick<ReceivedBody, "bytes"> | null): Promise<void> | undefined {
-  return body !== null && body.bytes.length > LARGE_BYTES ? setImmediate() : undefined;
+  return body === null ? undefined : giveWayFor(body.bytes);
+}
+
+/** The same before the first step, when there are only octets. */
+export function giveWayFor(bytes: Uint8Array): Promise<void> | undefined {
+  return bytes.length > LARGE_BYTES ? takeTurn() : undefined;
 }

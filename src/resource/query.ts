@@ -27,7 +27,8 @@ export interface SortField {
   readonly descending: boolean;
 }
 
-const DEFAULT_LIMIT = 100;
+/** How many records a page has unless the caller says it. */
+export const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 const MAX_FILTERS = 20;
 const MAX_VALUES = 1000;

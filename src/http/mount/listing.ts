@@ -3,7 +3,7 @@ import { formatLink } from "../../headers/link.ts";
 import { parseQuery } from "../../headers/query.ts";
 import { decideOn } from "../../permission/decision.ts";
 import type { Issue } from "../../problem/problem.ts";
-import { readListRequest, type ListRequest } from "../../resource/query.ts";
+import { DEFAULT_LIMIT, readListRequest, type ListRequest } from "../../resource/query.ts";
 import { isServed } from "../../store/served.ts";
 import type { ListQuery, ListText, Sort, Value, Where } from "../../store/store.ts";
 import type { Reply } from "../call.ts";
@@ -11,6 +11,7 @@ import type { Cursor } from "../cursors.ts";
 import { invalid, type Exchange } from "../exchange.ts";
 import { FORMAT_PARAMETER } from "../formats/format.ts";
 import { contentTag } from "../writing.ts";
+import { takeTurn } from "../turns.ts";
 import { askForCount, askForPage, askForRows } from "./asking.ts";
 import type { MountInPlace } from "./mount.ts";
 import { requireParents } from "./reading.ts";
@@ -22,7 +23,7 @@ export function list(placed: MountInPlace, exchange: Exchange): Eventually<Reply
   const cursor = asked.request.cursor === null ? null : exchange.service.cursors.require(asked.request.cursor, binding);
   const query = queryOf(placed, exchange, asked);
   return after(requireParents(placed, exchange), () =>
-    after(readPage(exchange, query, cursor), (page) =>
+    after(readInTurn(exchange, query, cursor), (page) =>
       after(linksOf(exchange, { query, binding, cursor, kept: asked.kept }, page), (links) =>
         after(countOf(exchange, query), (count) => ({
           status: 200,
@@ -144,6 +145,12 @@ function tagOf(page: ListText): string {
   let tag = tags.get(page);
   if (tag === undefined) tags.set(page, (tag = contentTag(page.json)));
   return tag;
+}
+
+/** A page that is longer than the usual one takes milliseconds to read and to write. */
+function readInTurn(exchange: Exchange, query: ListQuery, cursor: Cursor | null): Eventually<ListText> {
+  const read = () => readPage(exchange, query, cursor);
+  return query.limit > DEFAULT_LIMIT ? takeTurn().then(read) : read();
 }
 
 function readPage(exchange: Exchange, query: ListQuery, cursor: Cursor | null): Eventually<ListText> {

@@ -1,9 +1,9 @@
-import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { problem, type Problem } from "../../problem/problem.ts";
 import { isObject } from "../../resource/draft.ts";
 import { setMember } from "../formats/member.ts";
 import { MAX_LEVELS } from "../formats/text.ts";
+import { takeTurn } from "../turns.ts";
 import { invalidOperation, type Operation } from "./operation.ts";
 import { findValue, indexOf, type Pointer } from "./pointer.ts";
 
@@ -51,7 +51,7 @@ class Patching {
 
   async #giveWay(): Promise<void> {
     this.#work = 0;
-    await setImmediate();
+    await takeTurn();
   }
 
   #step(operation: Operation): void {
