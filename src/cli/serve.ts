@@ -75,6 +75,8 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   const sink = logSink(process.stdout);
   const log = makeLog(settings.log, sink.write);
   const crash = watchForCrashes(log);
+  // Whoever else ends the process, and Node where a worker has lost its primary.
+  process.on("exit", () => log?.flush());
   const others = cluster.isWorker ? workerMetrics() : null;
   const latchkey = await createLatchkey({
     settings,

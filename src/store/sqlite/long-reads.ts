@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { StoreOverdue, StoreUnavailable } from "../store.ts";
 import { errorOf, storeError, unavailable } from "./errors.ts";
+import { hear } from "./hear.ts";
 import type { FromLongReader, LongRead, LongReaderData } from "./long-reader.ts";
 
 /** Threads that read what may take long. */
@@ -45,7 +46,7 @@ export function longReads(data: LongReaderData): LongReads {
     );
     const thread: Thread = { worker, reads: null, rest: null };
     let reason: unknown = new Error("a reader thread has ended");
-    worker.on("message", (answer: FromLongReader) => {
+    hear(worker, ["kind"], (answer: FromLongReader) => {
       const done = thread.reads;
       thread.reads = null;
       next();

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { Observer } from "../../observation.ts";
 import { StoreUnavailable, type Outcome, type Transaction } from "../store.ts";
 import { errorOf, unavailable } from "./errors.ts";
+import { hear } from "./hear.ts";
 import { nameCollections, type Result } from "./named.ts";
 import { acknowledgeCommit } from "./snapshot.ts";
 import type { FromWriter, ToWriter, WriterData } from "./writer.ts";
@@ -62,7 +63,7 @@ export function writerThread(data: WriterData, observe: Observer): WriterThread 
       },
     );
     let reason: unknown = new Error("the writer thread has ended");
-    started.on("message", receive);
+    hear(started, ["results", "failed"], receive);
     started.on("error", (error) => {
       reason = error;
     });
