@@ -76,11 +76,7 @@ interface Running {
   readonly said: Promise<string>;
 }
 
-async function saidAfter(
-  t: TestContext,
-  begin: (folder: string) => Promise<Running>,
-  target: string,
-): Promise<string> {
+async function saidAfter(t: TestContext, begin: (folder: string) => Promise<Running>, target: string): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(path.join(folder, "latchkey.config.ts"), config);
