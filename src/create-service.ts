@@ -182,7 +182,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   }
   const stop = await startFeatures(composition, store);
   const stopUpkeep = startUpkeep(
-    all.flatMap(({ upkeep = [] }) => upkeep),
+    [{ everySeconds: 60, due: (time) => guessing.due?.(time) ?? [] }, ...all.flatMap(({ upkeep = [] }) => upkeep)],
     { store, observe, now },
   );
   return {

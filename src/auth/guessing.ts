@@ -34,6 +34,8 @@ export interface Guessing {
   check(call: Call, account?: string): Eventually<number>;
   /** Counts a wrong credential: in memory before it returns, in the store when it resolves. */
   fail(call: Call, account?: string): Eventually<void>;
+  /** The changes that erase what counts no more by `now` (milliseconds since the epoch); the service makes them every minute. */
+  due?(now: number): readonly Change[];
 }
 
 /** The same for those who check passwords. `account` is the name that somebody logs in with, whether anyone has it or not. */
@@ -99,7 +101,6 @@ export function makeGuessing({
   const window = makeGuessWindow(store, windowSeconds, limit);
   const sideBySide = makeSideBySide();
   const knownMs = knownSeconds * 1000;
-  let prunedAt = -Infinity;
 
   /** Whom a try for an account counts against: the account, or the account at this address. */
   function subjectOf(call: Call, name: string): Eventually<Subject> {
@@ -144,9 +145,9 @@ export function makeGuessing({
 
   function fail(call: Call, account?: string): Eventually<void> {
     const address = window.count(addressSubject(call), call.now);
-    if (account === undefined) return write(call.now, [address]);
+    if (account === undefined) return write([address]);
     return after(subjectOf(call, account), ({ counted }) =>
-      write(call.now, [address, window.count(counted, call.now), ...addToStreak(counted, call.now)]),
+      write([address, window.count(counted, call.now), ...addToStreak(counted, call.now)]),
     );
   }
 
@@ -186,20 +187,21 @@ export function makeGuessing({
     const room = (): Eventually<number> => checkProbes(call);
     return sideBySide([subject], room, async () => {
       const { counts, result } = await task();
-      if (counts) await write(call.now, [window.count(subject, call.now)]);
+      if (counts) await write([window.count(subject, call.now)]);
       return result;
     });
+  }
+
+  function due(now: number): readonly Change[] {
+    return [window.prune(now), ...pruneRecords(now, ceiling, knownMs)];
   }
 
   async function unlock(account: string, now: number): Promise<void> {
     await store.write({ changes: [...forgive(accountSubject(account), now), ...forgive(everyAddress, now)] });
   }
 
-  function write(now: number, changes: readonly Change[]): Promise<void> {
-    const isDue = Math.abs(now - prunedAt) >= windowSeconds * 1000;
-    if (isDue) prunedAt = now;
-    const pruned = isDue ? [window.prune(now), ...pruneRecords(now, ceiling, knownMs)] : [];
-    return store.write({ changes: [...changes, ...pruned] }).then(() => undefined);
+  function write(changes: readonly Change[]): Promise<void> {
+    return store.write({ changes }).then(() => undefined);
   }
 
   /**
@@ -225,6 +227,7 @@ export function makeGuessing({
     checkProbes,
     probe,
     unlock,
+    due,
   };
 }
 

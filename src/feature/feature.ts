@@ -51,7 +51,11 @@ export interface Parts<Offer = unknown> {
 export interface Upkeep {
   /** How often it is looked for: a whole number from 1. */
   readonly everySeconds: number;
-  /** The changes that erase it, for what has run out by `now` (milliseconds since the epoch). */
+  /**
+   * The changes that erase it, for what has run out by `now` (milliseconds since the epoch). Where all of them are `deleteAll` and
+   * `updateAll`, each is made some rows at a time, until none is left, so that no write waits long behind it: an `updateAll` has to change
+   * what it looks for. Any others are one transaction.
+   */
   due(now: number): readonly Change[];
 }
 

@@ -162,15 +162,16 @@ export type Change =
     }
   /** Removes a row, and what cascades from it. */
   | { readonly kind: "delete"; readonly collection: Collection; readonly key: Key; readonly revision?: number }
-  /** Some columns of every row that matches; none is fine. */
+  /** Some columns of every row that matches, or of any `atMost` of them; none is fine. With `atMost`, rows that others are changing may be passed over. */
   | {
       readonly kind: "updateAll";
       readonly collection: Collection;
       readonly where: Where;
       readonly values: WrittenValues;
+      readonly atMost?: number;
     }
-  /** Removes every row that matches; none is fine. */
-  | { readonly kind: "deleteAll"; readonly collection: Collection; readonly where: Where }
+  /** Removes every row that matches, or any `atMost` of them; none is fine. With `atMost`, rows that others are changing may be passed over. */
+  | { readonly kind: "deleteAll"; readonly collection: Collection; readonly where: Where; readonly atMost?: number }
   /** Adds to an integer column of a row that is there; a row that is not is made from `values`, with the column at `by`. For counters. */
   | {
       readonly kind: "add";

@@ -49,7 +49,7 @@ export function compileChange(
       return compileUpdateAll(table, change, keys);
     case "deleteAll": {
       const values = parametersOf(postgres);
-      return prepared(deleteAll(table, change.where, values), values.values);
+      return prepared(deleteAll(table, change, values), values.values);
     }
     case "add":
       return compileAdd(table, change, keys);
@@ -150,7 +150,7 @@ function compileDelete(table: Table, change: Of<"delete">): Statement {
 function compileUpdateAll(table: Table, change: Of<"updateAll">, keys: readonly MadeKey[]): Statement {
   const values = parametersOf(postgres);
   const set = assignments(table, nextRevision, assignWith(table, change.values, keys, values));
-  return prepared(updateAll(table, set, change.where, values), values.values);
+  return prepared(updateAll(table, set, change, values), values.values);
 }
 
 /**

@@ -26,6 +26,8 @@ export const postgres: Dialect = {
   // JSON has no equality, its text has.
   comparable: ({ type }, name) => (type === "json" ? `${name}::text` : name),
   isOneOf: (compared, cells, values) => `${compared} = ANY(${values.place(cells)})`,
+  // As an array the keys are found by their index, however many rows the planner takes the table to have.
+  isSomeOf: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE SKIP LOCKED))`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
 };
 

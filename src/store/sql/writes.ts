@@ -84,12 +84,25 @@ export function isRow(table: Table, key: string, revision: number | undefined, v
   return `${table.id.sql} = ${key}${only}`;
 }
 
-export function updateAll(table: Table, set: string, where: Where, values: Parameters): string {
-  return `UPDATE ${table.name} SET ${set} WHERE ${compileWhere(table, where, values)}`;
+export function updateAll(table: Table, set: string, which: Matching, values: Parameters): string {
+  return `UPDATE ${table.name} SET ${set} WHERE ${matching(table, which, values)}`;
 }
 
-export function deleteAll(table: Table, where: Where, values: Parameters): string {
-  return `DELETE FROM ${table.name} WHERE ${compileWhere(table, where, values)}`;
+export function deleteAll(table: Table, which: Matching, values: Parameters): string {
+  return `DELETE FROM ${table.name} WHERE ${matching(table, which, values)}`;
+}
+
+/** The rows that match, or so many of them. */
+interface Matching {
+  readonly where: Where;
+  readonly atMost?: number;
+}
+
+function matching(table: Table, { where, atMost }: Matching, values: Parameters): string {
+  const condition = compileWhere(table, where, values);
+  if (atMost === undefined) return condition;
+  const select = `SELECT ${table.id.sql} FROM ${table.name} WHERE ${condition} LIMIT ${values.place(atMost)}`;
+  return table.dialect.isSomeOf(table.id.sql, select);
 }
 
 /** How many rows match, counted no further than it matters. */

@@ -133,14 +133,14 @@ export function changesOf(
   function changeAll(table: Table, change: Of<"updateAll">, keys: Keys): Done {
     const values = parametersOf(sqlite);
     const set = assign(table, change.values, values, finderOf(keys));
-    const sql = updateAll(table, assignments(table, "latchkey_next_revision()", set), change.where, values);
+    const sql = updateAll(table, assignments(table, "latchkey_next_revision()", set), change, values);
     prepared(sql).run(...values.values);
     return done(table, null);
   }
 
-  function removeAll(table: Table, { where }: Of<"deleteAll">): Done {
+  function removeAll(table: Table, change: Of<"deleteAll">): Done {
     const values = parametersOf(sqlite);
-    prepared(deleteAll(table, where, values)).run(...values.values);
+    prepared(deleteAll(table, change, values)).run(...values.values);
     return done(table, null);
   }
 

@@ -23,6 +23,7 @@ export const sqlite: Dialect = {
     const list = cells.map((cell) => (typeof cell === "bigint" ? cell.toString() : JSON.stringify(cell)));
     return `${compared} IN (SELECT value FROM json_each(${values.place(`[${list.join(",")}]`)}))`;
   },
+  isSomeOf: (compared, select) => `${compared} IN (${select})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
 };
 

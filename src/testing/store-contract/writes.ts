@@ -147,6 +147,19 @@ export function promiseWrites(promises: Promises): void {
     assert.equal((await recordOf(store, people, 1))!["age"], null);
   });
 
+  promises("updateAll and deleteAll change as many of those that match as they may", async (store) => {
+    for (const name of ["Ada", "Ada", "Ada", "Eve"]) await inserted(store, people, { name });
+    const isAda = where("name", "eq", "Ada");
+
+    await written(store, { kind: "updateAll", collection: people, where: isAda, values: { age: 1 }, atMost: 2 });
+    assert.equal(await store.count(people, where("age", "eq", 1)), 2);
+    await written(store, { kind: "deleteAll", collection: people, where: isAda, atMost: 2 });
+    assert.equal(await store.count(people, isAda), 1);
+    await written(store, { kind: "deleteAll", collection: people, where: isAda, atMost: 2 });
+    await written(store, { kind: "deleteAll", collection: people, where: isAda, atMost: 2 });
+    assert.equal(await store.count(people, null), 1);
+  });
+
   promises("updateAll and deleteAll change what matches and nothing else", async (store) => {
     await written(store, ...["a", "b", "c"].map((name) => insert(people, { name, email: `${name}@x` })));
 

@@ -1,0 +1,143 @@
+/**
+ * How long a write waits while rows that have run out are erased beside it: `--rows` of each of the tables that `--tables` names, on both
+ * databases, and one client that writes all the time. The rows are made with SQL.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { guessStreaksCollection, knownAddressesCollection } from "../src/auth/guess-records.ts";
+import { guessesCollection } from "../src/auth/guess-window.ts";
+import type { Collection } from "../src/index.ts";
+import {
+  deadFamiliesCollection,
+  familiesCollection,
+  refreshUsesCollection,
+  revocationsCollection,
+  sessionsCollection,
+} from "../src/index.ts";
+import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
+import { readSettings } from "../src/service/settings.ts";
+import { askPostgres, startPostgres } from "../tests/postgres.ts";
+
+const all = [
+  refreshUsesCollection,
+  deadFamiliesCollection,
+  familiesCollection,
+  revocationsCollection,
+  sessionsCollection,
+  guessesCollection,
+  guessStreaksCollection,
+  knownAddressesCollection,
+];
+const { values: options } = parseArgs({
+  options: {
+    rows: { type: "string", default: "1000000" },
+    tables: { type: "string", default: all.map(({ name }) => name).join(",") },
+    databases: { type: "string", default: "SQLite,PostgreSQL" },
+  },
+});
+const count = Number(options.rows);
+const wanted = all.filter(({ name }) => options.tables.split(",").includes(name));
+const folder = mkdtempSync(path.join(tmpdir(), "latchkey-upkeep-"));
+const postgres = await startPostgres();
+const rows: Record<string, Record<string, string | number>> = {};
+
+try {
+  if (options.databases.includes("SQLite")) {
+    const file = path.join(folder, "latchkey.db");
+    await measure("SQLite", `sqlite:${file}`, async (sql) => {
+      const database = new DatabaseSync(file);
+      database.exec(
+        `PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; ${sql}; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)`,
+      );
+      database.close();
+    });
+  }
+  if (options.databases.includes("PostgreSQL")) {
+    const url = await postgres.makeDatabase();
+    await measure("PostgreSQL", url, async (sql) => {
+      await askPostgres(url, `SET session_replication_role = replica; ${sql}; ANALYZE`);
+    });
+  }
+} finally {
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+console.table(rows);
+
+async function measure(name: string, database: string, run: (sql: string) => Promise<void>): Promise<void> {
+  const quiet = await open(database);
+  rows[`${name}, quiet`] = await writeUntil(quiet, 3000, async () => false);
+  await quiet.close();
+  for (const collection of wanted) {
+    await run(fill(collection, name === "SQLite"));
+    const service = await open(database);
+    const start = performance.now();
+    const past = { column: "at", operator: "lte", value: 2 } as const;
+    const expired = { column: "expires_at", operator: "lte", value: "2001-01-02T00:00:00.000Z" } as const;
+    const where = collection.columns.some(({ name }) => name === "at") ? past : expired;
+    const isDone = async () => (await service.store.list({ collection, where, sort: [], limit: 1 })).length === 0;
+    const told = await writeUntil(service, 900_000, isDone);
+    rows[`${name}, ${count} ${collection.name}`] = {
+      ...told,
+      "erased in s": Math.round((performance.now() - start) / 1000),
+    };
+    console.log(name, collection.name, rows[`${name}, ${count} ${collection.name}`]);
+    await service.close();
+  }
+}
+
+function open(database: string): Promise<Latchkey> {
+  return createLatchkey({
+    settings: readSettings({
+      LATCHKEY_DATABASE: database,
+      LATCHKEY_SECRET: "a secret for as long as the benchmark runs",
+      LATCHKEY_ADMIN_PASSWORD: "for this benchmark only",
+    }),
+  });
+}
+
+/** Writes one after another, as one client would. */
+async function writeUntil(
+  { store }: Latchkey,
+  mostMs: number,
+  isDone: () => Promise<boolean>,
+): Promise<Record<string, number>> {
+  const times: number[] = [];
+  const begun = performance.now();
+  for (let at = 0; performance.now() - begun < mostMs; at++) {
+    const start = performance.now();
+    const values = { expires_at: "2999-01-01T00:00:00.000Z" };
+    await store.write({
+      changes: [{ kind: "insert", collection: deadFamiliesCollection, key: `${begun} ${at}`, values }],
+    });
+    times.push(performance.now() - start);
+    if (at % 50 === 49 && (await isDone())) break;
+    await wait(1);
+  }
+  const sorted = times.toSorted((one, other) => one - other);
+  const at = (share: number): number => Math.round(sorted[Math.floor((sorted.length - 1) * share)]! * 10) / 10;
+  return { writes: sorted.length, "median ms": at(0.5), "p99 ms": at(0.99), "worst ms": at(1) };
+}
+
+/** Rows of which every one has run out long ago, with keys in no order, as digests are. */
+function fill({ name, key, columns }: Collection, isSQLite: boolean): string {
+  const text = isSQLite ? "lower(hex(randomblob(16)))" : "md5(random()::text || n)";
+  const value = (column: Collection["columns"][number]): string => {
+    if (column.nullable === true) return "NULL";
+    if (column.type === "date-time") return `'2001-01-01T00:00:00.000Z'`;
+    return column.type === "integer" ? "1" : text;
+  };
+  const series = isSQLite
+    ? `WITH RECURSIVE series(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ${count})`
+    : `WITH series(n) AS (SELECT generate_series(1, ${count}))`;
+  const names = ["id", "_revision", ...columns.map((column) => column.name)].map((each) => `"${each}"`).join(", ");
+  const cells = [key === "integer" ? "n" : text, "1", ...columns.map(value)].join(", ");
+  return `${series} INSERT INTO "${name}" (${names}) SELECT ${cells} FROM series`.replace(
+    /^(.*?\)) (INSERT INTO .*?\)) SELECT/s,
+    "$2 $1 SELECT",
+  );
+}

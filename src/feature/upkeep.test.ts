@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Observation } from "../observation.ts";
+import { sqliteStore } from "../store/sqlite/sqlite.ts";
+import type { Change, Collection, Store } from "../store/store.ts";
+import { startUpkeep } from "./upkeep.ts";
+
+const visits: Collection = {
+  name: "visits",
+  key: "integer",
+  columns: [
+    { name: "at", type: "integer" },
+    { name: "secret", type: "text", nullable: true },
+  ],
+  indexes: [["at"]],
+};
+
+const past = { column: "at", operator: "lte", value: 10 } as const;
+const erased: Change = { kind: "deleteAll", collection: visits, where: past };
+const cleared: Change = {
+  kind: "updateAll",
+  collection: visits,
+  where: { all: [past, { column: "secret", operator: "null", value: false }] },
+  values: { secret: null },
+};
+
+test("what has run out goes some rows at a time, and another upkeep does not wait for it", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const store = await filled(1200);
+  const sent: Change[] = [];
+  const observed: Observation[] = [];
+  const watched: Store = { ...store, write: ({ changes }) => (sent.push(...changes), store.write({ changes })) };
+  const stop = startUpkeep(
+    [
+      { everySeconds: 60, due: () => [erased] },
+      { everySeconds: 1, due: () => [cleared] },
+    ],
+    { store: watched, observe: (each) => void observed.push(each), now: () => 10 },
+  );
+
+  t.mock.timers.tick(1000);
+  while ((await store.count(visits, past)) > 0) await new Promise(setImmediate);
+  stop();
+
+  assert.equal(await store.count(visits, null), 1);
+  assert.ok(sent.every((change) => "atMost" in change && change.atMost <= 500));
+  assert.deepEqual([...new Set(sent.slice(0, 2).map(({ kind }) => kind))], ["deleteAll", "updateAll"]);
+  assert.deepEqual(observed, []);
+});
+
+test("what an upkeep does besides erasing stays one transaction with it", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const store = await filled(3);
+  const sent: number[] = [];
+  const watched: Store = { ...store, write: ({ changes }) => (sent.push(changes.length), store.write({ changes })) };
+  const counted: Change = { kind: "insert", collection: visits, values: { at: 99 } };
+  const stop = startUpkeep([{ everySeconds: 1, due: () => [counted, erased] }], {
+    store: watched,
+    observe: null,
+    now: () => 10,
+  });
+
+  t.mock.timers.tick(1000);
+  while ((await store.count(visits, past)) > 0) await new Promise(setImmediate);
+  stop();
+
+  assert.deepEqual(sent, [2]);
+  assert.equal(await store.count(visits, null), 2);
+});
+
+/** A store with so many that have run out, and one that has not. */
+async function filled(count: number): Promise<Store> {
+  const store = sqliteStore({ path: ":memory:" });
+  await store.open([visits]);
+  const changes = Array.from({ length: count }, (_, at): Change => ({
+    kind: "insert",
+    collection: visits,
+    values: { at: at % 10, secret: "x" },
+  }));
+  await store.write({ changes: [...changes, { kind: "insert", collection: visits, values: { at: 11 } }] });
+  return store;
+}
