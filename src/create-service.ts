@@ -8,6 +8,7 @@ import { fetchThrough, type FetchInfo } from "./bindings/web/web.ts";
 import { unknownMembers } from "./checking/members.ts";
 import { Secret } from "./crypto/secret.ts";
 import type { Eventually } from "./eventually.ts";
+import { problemsOf } from "./feature/clashes.ts";
 import { compose, type Composition } from "./feature/composition.ts";
 import type { Feature, Parts, ServiceFacts } from "./feature/feature.ts";
 import { startUpkeep } from "./feature/upkeep.ts";
@@ -220,6 +221,7 @@ function factsOf(all: readonly Parts[], inFlight: () => number): ServiceFacts {
     endpoints: all.flatMap(({ endpoints = [] }) => endpoints),
     formats: all.flatMap(({ formats = [] }) => formats),
     tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
+    problems: [...new Set(all.flatMap(problemsOf))],
     inFlight,
     measure: () => all.flatMap(({ measure }) => measure?.() ?? []),
   };

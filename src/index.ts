@@ -187,6 +187,7 @@ export {
 } from "./store/sqlite/on-demand.ts";
 
 export { catalogue, type CatalogueEntry, type ProblemCode } from "./problem/catalogue.ts";
+export { defineProblem, type AnyProblem, type ProblemDefinition } from "./problem/definition.ts";
 export { Problem, problem, type Issue, type ProblemOptions } from "./problem/problem.ts";
 export type { TraceContext } from "./headers/traceparent.ts";
 export { formatClearedCookie, formatSetCookie, type CookieToSet } from "./headers/set-cookie.ts";
@@ -220,4 +221,3 @@ export {
 } from "./http/documentation.ts";
 export { docsPage, openapiDocument } from "./openapi/on-demand.ts";
 export type { OpenAPIOptions } from "./openapi/openapi.ts";
-export { problemIndexPage, problemPage, type Page } from "./problem/page.ts";

@@ -1,5 +1,6 @@
 import { suggestion } from "../checking/nearest.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
+import { ownAmong, type ProblemDefinition } from "../problem/definition.ts";
 import type { Parts } from "./feature.ts";
 
 /** The parts of a feature; those that stand in no feature have no name. */
@@ -29,7 +30,27 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
     ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
       [...collections, ...mounts.map(({ collection }) => collection)].map(({ name }) => name),
     ),
+    ...problemsTwice(all),
   ];
+}
+
+/** The problems of one's own that some parts name, wherever they do. */
+export function problemsOf({ problems = [], endpoints = [], mounts = [] }: Parts): readonly ProblemDefinition[] {
+  return ownAmong([
+    ...problems,
+    ...endpoints.flatMap(({ documentation }) => documentation?.problems ?? []),
+    ...mounts.flatMap((mount) => Object.values(mount.problems).flat()),
+  ]);
+}
+
+/** One problem may be named by many; two may not have one code. */
+function problemsTwice(all: readonly NamedParts[]): string[] {
+  const distinct = [...new Set(all.flatMap(({ parts }) => problemsOf(parts)))];
+  const again = distinct.filter(({ code }, at) => distinct.findIndex((each) => each.code === code) < at);
+  return [...new Set(again.map(({ code }) => code))].map((code) => {
+    const names = all.filter(({ parts }) => problemsOf(parts).some((each) => each.code === code));
+    return `the problem ${code} is defined twice: ${placesOf(names.map(({ name }) => name))}; define it once and give it to both`;
+  });
 }
 
 /** References to what is not there: one sentence each, with the name that was probably meant. */

@@ -71,6 +71,7 @@ const partsMembers: Readonly<Record<keyof Parts, true>> = {
   collections: true,
   tags: true,
   observe: true,
+  problems: true,
   measure: true,
   upkeep: true,
   start: true,

@@ -8,6 +8,7 @@ import type { Format } from "../http/formats/format.ts";
 import type { Mount } from "../http/mount/mount.ts";
 import type { Family } from "../measurement.ts";
 import type { Observer } from "../observation.ts";
+import type { ProblemDefinition } from "../problem/definition.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
 
 /**
@@ -35,6 +36,8 @@ export interface Parts<Offer = unknown> {
   readonly collections?: readonly Collection[];
   /** What the API's documentation says of the tags of its endpoints; the first who explains one counts. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** Problems of its own, besides those that its endpoints and mounts name. */
+  readonly problems?: readonly ProblemDefinition[];
   /** Hears everything that happens in the service. Must not throw and must not wait. */
   readonly observe?: Observer;
   /** What it measures of itself, for whoever tells it on. */
@@ -83,6 +86,8 @@ export interface ServiceFacts {
   readonly endpoints: readonly Endpoint[];
   readonly formats: readonly Format[];
   readonly tags: Readonly<Record<string, string>>;
+  /** Those that are not in the catalogue. */
+  readonly problems: readonly ProblemDefinition[];
   /** How many requests are being answered. */
   inFlight(): number;
   /** What the features measure of themselves. */

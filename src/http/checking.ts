@@ -1,6 +1,7 @@
-import { isObject, isText, shown, type Members } from "../checking/members.ts";
-import { suggestion } from "../checking/nearest.ts";
+import { isObject, isText, shown, type Check, type Members } from "../checking/members.ts";
+import { shownName, suggestion } from "../checking/nearest.ts";
 import type { Action, Permission } from "../permission/contract.ts";
+import { catalogue } from "../problem/catalogue.ts";
 
 /** The actions of a resource. */
 export const actions: Readonly<Record<Exclude<Action, "call">, true>> = {
@@ -50,3 +51,12 @@ export function columnMistakes(
       ),
   );
 }
+
+/** Codes of the catalogue, and problems of one's own. */
+export const aProblemList: Check = (value) => {
+  if (!Array.isArray(value)) return 'it has to be a list, like ["conflict"]';
+  const codes = value.filter((each) => !(isObject(each) && isText(each["code"])));
+  const unknown = codes.map(String).find((code) => !Object.hasOwn(catalogue, code));
+  if (unknown === undefined) return null;
+  return `there is no problem ${shownName(unknown)}${suggestion(unknown, Object.keys(catalogue))}`;
+};

@@ -15,7 +15,7 @@ import {
   type Check,
   type Members,
 } from "../checking/members.ts";
-import { actions, isPermission, permissionForm, permissionsMistakes } from "./checking.ts";
+import { actions, aProblemList, isPermission, permissionForm, permissionsMistakes } from "./checking.ts";
 import type { Endpoint, EndpointDocumentation } from "./endpoint.ts";
 import type { Format } from "./formats/format.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
@@ -110,7 +110,7 @@ const documentationMembers: Readonly<Record<keyof EndpointDocumentation, Check>>
   request: optional(anObject),
   responses: optional(anObject),
   parameters: optional((value) => (Array.isArray(value) ? null : "it has to be a list")),
-  problems: optional(texts),
+  problems: optional(aProblemList),
 };
 
 const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

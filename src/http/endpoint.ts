@@ -1,6 +1,6 @@
 import type { Eventually } from "../eventually.ts";
 import type { Permission } from "../permission/contract.ts";
-import type { ProblemCode } from "../problem/catalogue.ts";
+import type { AnyProblem } from "../problem/definition.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { Reply } from "./call.ts";
 import type { Context } from "./exchange.ts";
@@ -39,7 +39,7 @@ export interface EndpointDocumentation {
   readonly responses?: Readonly<Record<string, ResponseDocumentation>>;
   readonly parameters?: readonly Readonly<Record<string, unknown>>[];
   /** What its handler may throw, besides what every endpoint of its kind can end in. */
-  readonly problems?: readonly ProblemCode[];
+  readonly problems?: readonly AnyProblem[];
 }
 
 /** What the API's documentation says about one answer. */

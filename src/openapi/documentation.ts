@@ -2,7 +2,7 @@ import { defineFeature, type Feature } from "../feature/feature.ts";
 import type { Reply } from "../http/call.ts";
 import { ifNoneMatch, notModified, textSchema, type JSONSchema } from "../http/documentation.ts";
 import { defineEndpoint, type Endpoint, type EndpointDocumentation } from "../http/endpoint.ts";
-import { catalogue, type ProblemCode } from "../problem/catalogue.ts";
+import { catalogueWith } from "../problem/definition.ts";
 import { problemIndexPage, problemPage, type Page } from "../problem/page.ts";
 import { problem } from "../problem/problem.ts";
 import { docsPage, openapiDocument } from "./on-demand.ts";
@@ -21,8 +21,9 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       const { basePath } = host;
       let written: string | null = null;
       const write = async (): Promise<string> => {
-        const { schemes, mounts, endpoints, formats, tags } = host.service();
-        const described = await openapiDocument({ ...options, basePath, schemes, mounts, endpoints, formats, tags });
+        const { schemes, mounts, endpoints, formats, tags, problems } = host.service();
+        const parts = { schemes, mounts, endpoints, formats, tags, problems };
+        const described = await openapiDocument({ ...options, basePath, ...parts });
         return (written ??= JSON.stringify(described));
       };
       return {
@@ -45,7 +46,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
             path: "/problems",
             produces: "text/html",
             documentation: of("Every problem there is", textSchema),
-            handle: () => shown(problemIndexPage(basePath)),
+            handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), basePath)),
           }),
           openEndpoint({
             path: "/problems/{code:text}",
@@ -53,8 +54,9 @@ export function documentation(options: DocumentationOptions): Feature<null> {
             documentation: of("What a problem means and what to do about it", textSchema),
             handle({ params }) {
               const code = params["code"] as string;
-              if (!isCode(code)) throw problem("not_found");
-              return shown(problemPage(code, basePath));
+              const catalogue = catalogueWith(host.service().problems);
+              if (!Object.hasOwn(catalogue, code)) throw problem("not_found");
+              return shown(problemPage(code, catalogue[code]!, basePath));
             },
           }),
         ],
@@ -83,8 +85,4 @@ function of(summary: string, schema: JSONSchema): EndpointDocumentation {
     304: notModified,
   };
   return { summary, tag: "system", parameters: [ifNoneMatch], responses };
-}
-
-function isCode(text: string): text is ProblemCode {
-  return Object.hasOwn(catalogue, text);
 }

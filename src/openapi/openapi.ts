@@ -6,6 +6,7 @@ import { json } from "../http/formats/json.ts";
 import { xml } from "../http/formats/xml.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
 import { placeMounts, type Mount } from "../http/mount/mount.ts";
+import { catalogueWith, ownAmong, type ProblemDefinition } from "../problem/definition.ts";
 import { headers } from "./headers.ts";
 import { usedComponents, type JSONObject } from "./json.ts";
 import { uniqueNames } from "./names.ts";
@@ -34,6 +35,8 @@ export interface OpenAPIOptions {
   readonly formats?: readonly Format[];
   /** What the tags of endpoints mean, by name. Those of resources explain themselves. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** Problems of one's own, besides those that endpoints and mounts name. */
+  readonly problems?: readonly ProblemDefinition[];
   /** As `createService` takes it. */
   readonly basePath?: string;
   /** The base of all paths; the base path, on whatever host the document itself is, if it is left out. */
@@ -51,10 +54,12 @@ export function openapiDocument(options: OpenAPIOptions): Record<string, unknown
   const resources = mounts.map((mount) => describeMount(mount, formats, takeName));
   const described = describeAll(endpoints, new Map(resources.flatMap(({ operations }) => [...operations])), formats);
   const security = securitySchemes(schemes, serverURL.startsWith("https:"));
-  const paths = pathsOf(described, { schemes, security: Object.keys(security) });
+  const named = described.flatMap(([, { problems }]) => problems);
+  const catalogue = catalogueWith(ownAmong([...(options.problems ?? []), ...named]));
+  const paths = pathsOf(described, { schemes, security: Object.keys(security), catalogue });
   const components = {
     schemas: { ...Object.fromEntries(resources.flatMap(({ schemas }) => Object.entries(schemas))), ...standardSchemas },
-    responses: problemComponents(formats, basePath),
+    responses: problemComponents(catalogue, formats, basePath),
     parameters,
     headers,
   };

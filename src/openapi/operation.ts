@@ -1,6 +1,6 @@
 import type { Scheme } from "../auth/scheme.ts";
 import type { ServedEndpoint } from "../http/endpoint.ts";
-import type { ProblemCode } from "../problem/catalogue.ts";
+import { codeOf, type AnyProblem, type Catalogue } from "../problem/definition.ts";
 import type { JSONObject } from "./json.ts";
 import { pathParameters, shared } from "./parameters.ts";
 import { problemResponses, problemsOnTheWay } from "./problems.ts";
@@ -17,7 +17,7 @@ export interface Description {
   /** The answers by status; they stand before the problems of the same status. */
   readonly responses: Readonly<Record<string, JSONObject>>;
   /** Problems of its own, besides those that every such endpoint can end in. */
-  readonly problems: readonly ProblemCode[];
+  readonly problems: readonly AnyProblem[];
 }
 
 /** What the operations of one document have in common. */
@@ -25,20 +25,22 @@ export interface Surroundings {
   readonly schemes: readonly Scheme[];
   /** The names of the schemes that clients can use. */
   readonly security: readonly string[];
+  /** Every problem that there is. */
+  readonly catalogue: Catalogue;
 }
 
 /** Writes an operation: its own description, and what follows from the facts of its endpoint. */
 export function operationOf(
   endpoint: ServedEndpoint,
   description: Description,
-  { schemes, security }: Surroundings,
+  { schemes, security, catalogue }: Surroundings,
 ): JSONObject {
   const { access, consumes, bodyOptional, path } = endpoint;
   const { operationId, tag, summary, request, responses, problems } = description;
   const isNegotiated = endpoint.method === "GET" && endpoint.produces === undefined;
   const described = isNegotiated ? [...description.parameters, ...shared("format")] : description.parameters;
   const parameters = withPathParameters(path, described);
-  const expected = new Set([...problemsOnTheWay(endpoint, schemes), ...problems]);
+  const expected = new Set([...problemsOnTheWay(endpoint, schemes), ...problems.map(codeOf)]);
   return {
     tags: [tag],
     summary,
@@ -47,7 +49,7 @@ export function operationOf(
     security: securityOf(endpoint, security),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(consumes === undefined ? {} : { requestBody: bodyOf(consumes, bodyOptional === true, request) }),
-    responses: { ...problemResponses(expected), ...responses },
+    responses: { ...problemResponses(catalogue, expected), ...responses },
   };
 }
 

@@ -113,7 +113,7 @@ test("an open endpoint looks at no credentials", () => {
 });
 
 test("what an answer tells in a header is in its description", () => {
-  const components = problemComponents([json]);
+  const components = problemComponents(catalogue, [json]);
 
   for (const [status, names] of [
     [401, ["WWW-Authenticate"]],
@@ -129,7 +129,7 @@ test("what an answer tells in a header is in its description", () => {
 });
 
 test("problems of one status are one answer, which names them", () => {
-  assert.deepEqual(problemResponses(new Set(["taken", "not_found", "conflict"])), {
+  assert.deepEqual(problemResponses(catalogue, new Set(["taken", "not_found", "conflict"])), {
     "404": { $ref: "#/components/responses/Problem404", description: "Not found (`not_found`)" },
     "409": { $ref: "#/components/responses/Problem409", description: "Conflict (`conflict`), Already taken (`taken`)" },
   });
@@ -155,7 +155,7 @@ test("every code has an example that has every member of a problem", () => {
     required: string[];
     properties: { code: { enum: string[] } };
   };
-  const components = problemComponents([json, xml]);
+  const components = problemComponents(catalogue, [json, xml]);
 
   for (const [code, { status }] of Object.entries(catalogue)) {
     const { content } = components[`Problem${status}`] as {

@@ -3,32 +3,49 @@ import type { Scheme } from "../auth/scheme.ts";
 import type { ServedEndpoint } from "../http/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
 import { anyone } from "../permission/permission.ts";
-import { catalogue, type CatalogueEntry, type ProblemCode } from "../problem/catalogue.ts";
+import type { ProblemCode } from "../problem/catalogue.ts";
+import type { Catalogue } from "../problem/definition.ts";
 import { answerHeaders, type HeaderName } from "./headers.ts";
 import { ref, type JSONObject } from "./json.ts";
 import { admitsUnknown } from "./security.ts";
 
-const codes = Object.keys(catalogue) as ProblemCode[];
-const statuses = [...new Set(codes.map((code) => catalogue[code].status))];
-
 /** One answer for each status of the catalogue, with each of its problems as an example. */
-export function problemComponents(formats: readonly Format[], basePath = ""): Readonly<Record<string, JSONObject>> {
+export function problemComponents(
+  catalogue: Catalogue,
+  formats: readonly Format[],
+  basePath = "",
+): Readonly<Record<string, JSONObject>> {
   const mediaTypes = [...new Set(formats.map(({ problemMediaType }) => problemMediaType))];
-  return Object.fromEntries(statuses.map((status) => [nameOf(status), problemResponse(status, mediaTypes, basePath)]));
+  return Object.fromEntries(
+    statusesOf(catalogue).map((status) => [nameOf(status), problemResponse(catalogue, status, mediaTypes, basePath)]),
+  );
+}
+
+function statusesOf(catalogue: Catalogue): readonly number[] {
+  return [...new Set(Object.values(catalogue).map(({ status }) => status))];
+}
+
+function codesOf(catalogue: Catalogue, status: number): readonly string[] {
+  return Object.keys(catalogue).filter((code) => catalogue[code]!.status === status);
 }
 
 function nameOf(status: number): string {
   return `Problem${status}`;
 }
 
-function problemResponse(status: number, mediaTypes: readonly string[], basePath: string): JSONObject {
-  const all = codes.filter((code) => catalogue[code].status === status);
+function problemResponse(
+  catalogue: Catalogue,
+  status: number,
+  mediaTypes: readonly string[],
+  basePath: string,
+): JSONObject {
+  const all = codesOf(catalogue, status);
   const schema = ref("schemas", "Problem");
   const examples = Object.fromEntries(
-    all.map((code) => [code, { summary: catalogue[code].title, value: exampleOf(code, basePath) }]),
+    all.map((code) => [code, { summary: catalogue[code]!.title, value: exampleOf(catalogue, code, basePath) }]),
   );
   return {
-    description: list(all),
+    description: list(catalogue, all),
     headers: answerHeaders(...(headersOfStatus[status] ?? [])),
     content: Object.fromEntries(
       mediaTypes.map((type) => [type, type.endsWith("json") ? { schema, examples } : { schema }]),
@@ -45,14 +62,14 @@ const headersOfStatus: Readonly<Record<number, readonly HeaderName[]>> = {
   507: ["RetryAfter"],
 };
 
-const exampleIssues: Partial<Record<ProblemCode, JSONObject>> = {
+const exampleIssues: Readonly<Record<string, JSONObject>> = {
   invalid: { pointer: "/email", code: "invalid", detail: "An e-mail address is required, like ann@example.com." },
   invalid_query: { pointer: "?limit", code: "invalid", detail: "A whole number from 1 to 1000 is required." },
   taken: { pointer: "/email", code: "taken", detail: "This value is already taken." },
 };
 
-function exampleOf(code: ProblemCode, basePath: string): JSONObject {
-  const { status, title, detail }: CatalogueEntry = catalogue[code];
+function exampleOf(catalogue: Catalogue, code: string, basePath: string): JSONObject {
+  const { status, title, detail } = catalogue[code]!;
   const issue = exampleIssues[code];
   return {
     type: `${basePath}/problems/${code}`,
@@ -66,17 +83,20 @@ function exampleOf(code: ProblemCode, basePath: string): JSONObject {
 }
 
 /** The answers for these problems, by status. */
-export function problemResponses(expected: ReadonlySet<ProblemCode>): Readonly<Record<string, JSONObject>> {
+export function problemResponses(
+  catalogue: Catalogue,
+  expected: ReadonlySet<string>,
+): Readonly<Record<string, JSONObject>> {
   const responses: Record<string, JSONObject> = {};
-  for (const status of statuses) {
-    const own = codes.filter((code) => expected.has(code) && catalogue[code].status === status);
-    if (own.length > 0) responses[status] = { ...ref("responses", nameOf(status)), description: list(own) };
+  for (const status of statusesOf(catalogue)) {
+    const own = codesOf(catalogue, status).filter((code) => expected.has(code));
+    if (own.length > 0) responses[status] = { ...ref("responses", nameOf(status)), description: list(catalogue, own) };
   }
   return responses;
 }
 
-function list(some: readonly ProblemCode[]): string {
-  return some.map((code) => `${catalogue[code].title} (\`${code}\`)`).join(", ");
+function list(catalogue: Catalogue, some: readonly string[]): string {
+  return some.map((code) => `${catalogue[code]!.title} (\`${code}\`)`).join(", ");
 }
 
 /** The problems that an endpoint can end in before its handler is asked, and those that can always happen. */

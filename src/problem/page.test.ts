@@ -9,7 +9,7 @@ const codes = Object.keys(catalogue) as ProblemCode[];
 
 test("every code has a page that says what happened, why, and what to do", () => {
   for (const code of codes) {
-    const { html } = problemPage(code);
+    const { html } = problemPage(code, catalogue[code]);
 
     const { status, title, detail, why, cure } = catalogue[code];
     for (const text of [`>${status}<`, title, detail, why, cure, code]) {
@@ -21,13 +21,13 @@ test("every code has a page that says what happened, why, and what to do", () =>
 });
 
 test("the index leads to every page", () => {
-  const { html } = problemIndexPage();
+  const { html } = problemIndexPage(catalogue);
 
   for (const code of codes) assert.ok(html.includes(`href="/problems/${code}"`), code);
 });
 
 test("the policy lets the page's own style through and nothing else", () => {
-  for (const page of [...codes.map((code) => problemPage(code)), problemIndexPage()]) {
+  for (const page of [...codes.map((code) => problemPage(code, catalogue[code])), problemIndexPage(catalogue)]) {
     assert.deepEqual(directivesOf(page.policy), {
       "default-src": "'none'",
       "style-src": hashesOf(page, "style"),

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { catalogue, type ProblemCode } from "./catalogue.ts";
+import type { CatalogueEntry } from "./catalogue.ts";
+import type { Catalogue } from "./definition.ts";
 
 /** A page and the Content-Security-Policy that it needs. */
 export interface Page {
@@ -8,8 +9,7 @@ export interface Page {
 }
 
 /** The page that the `type` of a problem leads to: what happened, why, and what to do about it. */
-export function problemPage(code: ProblemCode, basePath = ""): Page {
-  const { status, title, detail, why, cure } = catalogue[code];
+export function problemPage(code: string, { status, title, detail, why, cure }: CatalogueEntry, basePath = ""): Page {
   return page(
     title,
     `<p class="status">${status}</p>
@@ -26,7 +26,7 @@ export function problemPage(code: ProblemCode, basePath = ""): Page {
 }
 
 /** The page that lists every problem, by status. */
-export function problemIndexPage(basePath = ""): Page {
+export function problemIndexPage(catalogue: Catalogue, basePath = ""): Page {
   const rows = Object.entries(catalogue).map(
     ([code, { status, title }]) =>
       `<tr><td>${status}</td><td><a href="${escapeHTML(basePath)}/problems/${escapeHTML(code)}">${escapeHTML(title)}</a></td><td><code>${escapeHTML(code)}</code></td></tr>`,

@@ -1,4 +1,5 @@
-import { catalogue, type ProblemCode } from "./catalogue.ts";
+import { catalogue, type CatalogueEntry } from "./catalogue.ts";
+import { codeOf, type AnyProblem } from "./definition.ts";
 
 /** One wrong field of a body or one wrong query parameter. */
 export interface Issue {
@@ -24,18 +25,19 @@ export interface ProblemOptions {
 
 /** The end of a request, told to the caller as a problem document (RFC 9457). */
 export class Problem extends Error {
-  readonly code: ProblemCode;
+  /** Of the catalogue, or of one's own. */
+  readonly code: string;
   readonly status: number;
   readonly title: string;
   readonly detail: string;
   readonly issues: readonly Issue[];
   readonly headers: readonly (readonly [name: string, value: string])[];
 
-  constructor(code: ProblemCode, options: ProblemOptions = {}) {
-    const entry = catalogue[code];
+  constructor(which: AnyProblem, options: ProblemOptions = {}) {
+    const entry: CatalogueEntry = typeof which === "string" ? catalogue[which] : which;
     super(options.detail ?? entry.detail, { cause: options.cause });
     this.name = "Problem";
-    this.code = code;
+    this.code = codeOf(which);
     this.status = entry.status;
     this.title = entry.title;
     this.detail = options.detail ?? entry.detail;
@@ -44,13 +46,13 @@ export class Problem extends Error {
   }
 }
 
-/** Makes the problem that ends a request: `throw problem("not_found")`. */
-export function problem(code: ProblemCode, options?: ProblemOptions): Problem {
+/** Makes the problem that ends a request: `throw problem("not_found")`, or one of one's own: `throw problem(outOfStock)`. */
+export function problem(which: AnyProblem, options?: ProblemOptions): Problem {
   // An expected answer needs no stack trace, and collecting one costs more than the rest of the request.
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
   try {
-    return new Problem(code, options);
+    return new Problem(which, options);
   } finally {
     Error.stackTraceLimit = limit;
   }

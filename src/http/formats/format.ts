@@ -1,5 +1,4 @@
 import type { Eventually } from "../../eventually.ts";
-import type { ProblemCode } from "../../problem/catalogue.ts";
 import type { Issue } from "../../problem/problem.ts";
 
 /** The query parameter that stands for an `Accept` where something is read: a link of a page can send no header. */
@@ -50,7 +49,7 @@ export interface ProblemDocument {
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  readonly code: ProblemCode;
+  readonly code: string;
   readonly request_id: string;
   readonly errors?: readonly Issue[];
 }

@@ -9,14 +9,21 @@ import {
   shown,
   type Check,
 } from "../../checking/members.ts";
-import { shownName, suggestion } from "../../checking/nearest.ts";
+import { suggestion } from "../../checking/nearest.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Action, Permission } from "../../permission/permission.ts";
-import { catalogue, type ProblemCode } from "../../problem/catalogue.ts";
+import type { AnyProblem } from "../../problem/definition.ts";
 import { isShown } from "../../resource/field.ts";
 import { DeclarationError, type ColumnOf, type RecordOf, type Resource } from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
-import { actions, columnMistakes, isPermission, permissionForm, permissionsMistakes } from "../checking.ts";
+import {
+  actions,
+  aProblemList,
+  columnMistakes,
+  isPermission,
+  permissionForm,
+  permissionsMistakes,
+} from "../checking.ts";
 import { collectionOf } from "./collection.ts";
 import type { AfterWrite, BeforeWrite, Prepared, PreparedValues, Write, Written } from "./write.ts";
 
@@ -40,7 +47,7 @@ export interface MountOptions<R extends Resource = Resource, V = PreparedValues<
   /** They tell of a person: what is kept of them for repeats is found by a `forget` in the transaction that deletes them. */
   readonly personal?: boolean;
   /** For the API's documentation: what `beforeWrite` refuses with, besides what every such write can end in. */
-  readonly problems?: Readonly<Partial<Record<ResourceAction, readonly ProblemCode[]>>>;
+  readonly problems?: Readonly<Partial<Record<ResourceAction, readonly AnyProblem[]>>>;
   /** Looks at a write before it happens and adds to it. Throws a problem to refuse it. May be asked again when the record changed meanwhile. */
   beforeWrite?(write: Write<R>): Eventually<Prepared<R, V>>;
   /**
@@ -58,7 +65,7 @@ export interface Mount<R extends Resource = Resource> {
   readonly requireIfMatch: boolean;
   readonly cache: "public" | "private";
   readonly personal: boolean;
-  readonly problems: Readonly<Partial<Record<ResourceAction, readonly ProblemCode[]>>>;
+  readonly problems: Readonly<Partial<Record<ResourceAction, readonly AnyProblem[]>>>;
   readonly beforeWrite: BeforeWrite | null;
   readonly afterWrite: AfterWrite | null;
   /** Makes what callers see of a stored record. */
@@ -133,16 +140,14 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
   afterWrite: optional(aFunction),
 };
 
-/** Codes of the catalogue, by the actions that end in them. */
+/** Codes of the catalogue and problems of one's own, by the actions that end in them. */
 function problemsMistake(value: unknown): string | null {
   if (!isObject(value)) return 'it has to be codes by action, like { delete: ["conflict"] }';
   for (const [action, codes] of Object.entries(value)) {
     if (!Object.hasOwn(actions, action))
       return `there is no action ${action}${suggestion(action, Object.keys(actions))}`;
-    if (!Array.isArray(codes)) return `the codes of ${action} have to be a list, like ["conflict"]`;
-    const unknown = codes.map(String).find((code) => !Object.hasOwn(catalogue, code));
-    if (unknown !== undefined)
-      return `there is no problem ${shownName(unknown)}${suggestion(unknown, Object.keys(catalogue))}`;
+    const wrong = aProblemList(codes);
+    if (wrong !== null) return `of ${action}: ${wrong}`;
   }
   return null;
 }

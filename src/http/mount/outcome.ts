@@ -1,5 +1,5 @@
-import type { ProblemCode } from "../../problem/catalogue.ts";
-import { catalogue } from "../../problem/catalogue.ts";
+import { catalogue, type ProblemCode } from "../../problem/catalogue.ts";
+import { ownAmong, type AnyProblem } from "../../problem/definition.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Outcome } from "../../store/store.ts";
 import type { MountInPlace } from "./mount.ts";
@@ -8,7 +8,7 @@ import type { MountInPlace } from "./mount.ts";
 export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readonly kind: "replayed" }>;
 
 /** What a caller is told when the store did not write. */
-export function refusal(outcome: Unwritten, { resource }: MountInPlace): Error {
+export function refusal(outcome: Unwritten, mount: MountInPlace): Error {
   switch (outcome.kind) {
     case "mismatch":
       return problem("idempotency_mismatch");
@@ -21,15 +21,21 @@ export function refusal(outcome: Unwritten, { resource }: MountInPlace): Error {
         issues: [{ pointer: `/${outcome.column}`, code: "taken", detail: "This value is already taken." }],
       });
     case "dangling":
-      if (outcome.column === resource.parentColumn) return problem("not_found");
+      if (outcome.column === mount.resource.parentColumn) return problem("not_found");
       return problem("invalid", {
         issues: [{ pointer: `/${outcome.column}`, code: "invalid", detail: "There is no record with this id." }],
       });
     case "referenced":
       return problem("referenced", { detail: `The record is still referenced by ${outcome.collection}.` });
     case "refused":
-      return problem(isCode(outcome.name) ? outcome.name : "conflict");
+      return problem(refusedAs(outcome.name, mount));
   }
+}
+
+/** What a `require` was called: a code of the catalogue, or of a problem that the mount names. */
+function refusedAs(name: string, { problems }: MountInPlace): AnyProblem {
+  if (isCode(name)) return name;
+  return ownAmong(Object.values(problems).flat()).find(({ code }) => code === name) ?? "conflict";
 }
 
 function isCode(name: string): name is ProblemCode {
