@@ -55,7 +55,7 @@ test("a problem of one's own is thrown, has its page and stands in the document"
   const page = await (await ask("/problems/out_of_stock")).text();
   const index = await (await ask("/problems")).text();
   // oxlint-disable-next-line typescript/no-explicit-any -- a document that the test looks into
-  const document = (await (await ask("/openapi.json")).json()) as any;
+  const document: any = await (await ask("/openapi.json")).json();
 
   assert.equal(refused.status, 409);
   assert.deepEqual(
