@@ -14,10 +14,12 @@ export {
 export { nearest, shownName } from "./checking/nearest.ts";
 export { boolean, dateTime, decimal, email, enumeration, integer, json, reference, text } from "./resource/fields.ts";
 export type { DecimalOptions, IntegerOptions, ReferenceOptions, TextOptions } from "./resource/fields.ts";
+export { standard, type StandardOptions, type StandardSchema } from "./resource/standard.ts";
 export {
   caller,
   defineField,
   Flaw,
+  type FlawPart,
   type DraftContext,
   type Field,
   type FieldOptions,

@@ -48,7 +48,16 @@ function samplesOf({ kind }: Field): readonly unknown[] {
   return ordered
     .filter((each) => each !== undefined)
     .flatMap((each) => {
-      const read = kind.parse(each);
-      return read instanceof Flaw ? [] : [read];
+      const read = tryToRead(kind, each);
+      return read === undefined || read instanceof Flaw ? [] : [read];
     });
+}
+
+/** A kind of somebody's own may throw at what it never meets. */
+function tryToRead(kind: Field["kind"], value: unknown): unknown {
+  try {
+    return kind.parse(value);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Issue } from "../problem/problem.ts";
 import { Flaw, isRequired, isShown, isStored, isWritable, type DraftContext, type Field } from "./field.ts";
+import { pointerTo } from "./pointer.ts";
 import type { ChangedValuesOf, MadeValuesOf, Resource, TransientOf } from "./resource.ts";
 
 /** What a caller sent, read and found in order: for a record that is `made`, or for one that is there and `changed`. */
@@ -37,7 +38,7 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
     const sent = Object.hasOwn(body, name) ? body[name] : undefined;
     if (sent === undefined && options.partial === true) continue;
     const value = isWritable(field) ? valueOf(field, sent, options) : givenValue(name, field, sent, options);
-    if (value instanceof Flaw) issues.push({ pointer: `/${name}`, code: value.code, detail: value.detail });
+    if (value instanceof Flaw) issues.push(...issuesOf(name, value));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
   for (const name of Object.keys(body)) {
@@ -52,7 +53,12 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
   }
   if (issues.length === 0 && resource.check !== null && options.partial !== true)
     issues.push(...resource.check({ ...options.current, ...values, ...transient }));
-  return issues.length === 0 ? { values, transient } : issues;
+  return issues.length === 0 ? { values, transient } : issues.slice(0, MAX_ISSUES);
+}
+
+function issuesOf(name: string, { code, detail, parts }: Flaw): readonly Issue[] {
+  if (parts.length === 0) return [{ pointer: `/${name}`, code, detail }];
+  return parts.map((part) => ({ ...part, pointer: `/${name}${part.pointer}` }));
 }
 
 /** Gives undefined where the field stays as it is. */
@@ -108,9 +114,4 @@ function checkId(sent: unknown, { id, leavesAreText }: DraftOptions, issues: Iss
 /** Whether it is an object of JSON: neither null nor an array. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** A JSON pointer to a member of the document (RFC 6901 §3). */
-export function pointerTo(name: string): string {
-  return `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

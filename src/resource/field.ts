@@ -18,11 +18,22 @@ import type { Identity } from "../identity.ts";
 export class Flaw {
   readonly code: string;
   readonly detail: string;
+  /** What is wrong within the value, each with its place in it; where there is any, it is told in place of the flaw itself. */
+  readonly parts: readonly FlawPart[];
 
-  constructor(code: string, detail: string) {
+  constructor(code: string, detail: string, parts: readonly FlawPart[] = []) {
     this.code = code;
     this.detail = detail;
+    this.parts = parts;
   }
+}
+
+/** What is wrong with one part of a value. */
+export interface FlawPart {
+  /** A JSON pointer (RFC 6901) from the value; empty for the value itself. */
+  readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
 }
 
 /** What a default or a generated value may be made from. */

@@ -159,5 +159,5 @@ async function prepareChange(
 /** A name that was chosen. One that follows the e-mail is as long as that, and stays while it is not changed. */
 function requireUsername(username: string): void {
   const flaw = users.fields.username.kind.parse(username);
-  if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", ...flaw }]);
+  if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", code: flaw.code, detail: flaw.detail }]);
 }
