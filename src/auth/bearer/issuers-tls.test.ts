@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { RequestListener, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -119,6 +120,29 @@ test("a redirect and an answer that is no success are refused as without files",
   assert.match(told(), /it answered with status 302/);
 });
 
+const broken: readonly [what: string, answer: RequestListener, said: RegExp][] = [
+  ["is endless", (_, response) => flood(response), /longer than 256 KiB/],
+  ["breaks off", (_, response) => void response.write("{", () => response.destroy()), /the connection failed/],
+  ["is cut before it begins", (request) => void request.socket.destroy(), /the connection failed/],
+  ["is no JSON", (_, response) => void response.end("<html>"), /no JWK Set/],
+];
+
+for (const [what, answer, said] of broken)
+  test(`an answer over these files that ${what} is told, and ends nothing`, async (t) => {
+    const issuer = await startIssuer(t, 200, answer);
+    const { verify, told } = issuer.trustedWith(client);
+
+    await assert.rejects(async () => verify(), { status: 503 });
+
+    assert.match(told(), said);
+  });
+
+function flood(response: ServerResponse): void {
+  const chunk = Buffer.alloc(64 * 1024, " ");
+  while (!response.destroyed && response.write(chunk)) continue;
+  if (!response.destroyed) response.once("drain", () => flood(response));
+}
+
 test("what is wrong with the files is told at the declaration, each with its cure", () => {
   const open = file("open.key");
   copyFileSync(client.key!, open);
@@ -162,7 +186,7 @@ test("what is wrong with the files is told at the declaration, each with its cur
 });
 
 /** An issuer that gives its keys to whoever has a certificate of its authority. */
-async function startIssuer(t: TestContext, status = 200) {
+async function startIssuer(t: TestContext, status = 200, answer?: RequestListener) {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const keys = [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256" }];
   let asked = 0;
@@ -175,8 +199,9 @@ async function startIssuer(t: TestContext, status = 200) {
       requestCert: true,
       rejectUnauthorized: true,
     },
-    (_request, response) => {
+    (request, response) => {
       asked++;
+      if (answer !== undefined) return answer(request, response);
       response.writeHead(status, { location: "https://127.0.0.1:1/" }).end(JSON.stringify({ keys }));
     },
   ).listen(0, "127.0.0.1");

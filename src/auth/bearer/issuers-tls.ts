@@ -47,10 +47,11 @@ export function fetchOver(files: IssuerTLSFiles): FetchKeys {
       const asked = request(url, { ...read, agent: false, signal, headers }, (answer) => {
         const { statusCode = 0 } = answer;
         if (statusCode === 200) return resolve(new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>));
-        answer.destroy();
+        answer.on("error", () => undefined).destroy();
         resolve(Object.defineProperty(Response.error(), "status", { value: statusCode }));
       });
-      asked.once("error", reject).end();
+      // For as long as it lives: what fails after the answer has begun is told by its body.
+      asked.on("error", reject).end();
     });
   };
 }
