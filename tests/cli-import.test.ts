@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { placeFor, type Place } from "./cli.ts";
@@ -50,6 +50,9 @@ test("Django's auth_user as CSV: bad lines are told with their reasons, good one
     second.errors,
     /^line 2: email: another user has it already\. username: another user has it already\.$/m,
   );
+  // Made first, as a start would, and its password stands in the file.
+  assert.equal(users.shift()!["username"], "admin");
+  assert.ok(existsSync(path.join(place.folder, "latchkey.password")));
   assert.deepEqual(users[0], {
     id: users[0]!["id"],
     name: "Ro Ot",

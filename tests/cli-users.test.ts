@@ -151,15 +151,15 @@ test("an old Node is told what is missing, before anything is loaded that it can
 
 test("a username like a number is never taken for an id", async () => {
   using place = placeFor();
-  await place.run(["user", "import", "-"], "email,username\na@example.com,\nb@example.com,1\n");
+  await place.run(["user", "import", "-"], "email,username\na@example.com,\nb@example.com,2\n");
 
   const [byName, byId, unknown] = await Promise.all([
-    place.json(["user", "promote", "1"]),
-    place.json(["user", "promote", "id:1"]),
+    place.json(["user", "promote", "2"]),
+    place.json(["user", "promote", "id:2"]),
     place.run(["user", "promote", "id:77"]),
   ]);
 
-  assert.deepEqual([(byName as { id: number }).id, (byId as { id: number }).id], [2, 1]);
+  assert.deepEqual([(byName as { id: number }).id, (byId as { id: number }).id], [3, 2]);
   assert.equal(unknown.code, 1);
 });
 

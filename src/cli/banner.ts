@@ -1,4 +1,4 @@
-import type { DrawnPassword } from "../service/first-administrator.ts";
+import type { DrawnPassword, FirstAdministrator } from "../service/first-administrator.ts";
 import type { Latchkey } from "../service/latchkey.ts";
 import type { SchemeName, Settings } from "../service/settings.ts";
 
@@ -12,13 +12,18 @@ export function banner(settings: Settings, url: string, { firstAdministrator }: 
     `Latchkey listens on ${url}`,
     `  database   ${database.kind === "sqlite" ? database.path : "PostgreSQL"}`,
     `  docs       ${url}/docs`,
-    ...(firstAdministrator === null ? [] : [`  first administrator: ${username}${drawn === null ? "" : tell(drawn)}`]),
+    ...(firstAdministrator === null ? [] : [`  ${tellFirst(firstAdministrator)}`]),
     "",
     "Try it:",
     ...settings.schemes.map((scheme) => `  ${curlLine(scheme, url, username, shown, settings)}`),
     "",
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** What the operator is told once of whom a start, or an import, has made. */
+export function tellFirst({ username, drawn }: FirstAdministrator): string {
+  return `first administrator: ${username}${drawn === null ? "" : tell(drawn)}`;
 }
 
 function tell(drawn: DrawnPassword): string {

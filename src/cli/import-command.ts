@@ -1,5 +1,6 @@
 import type { ImportLine, RefusedLine } from "../service/import-users.ts";
 import type { Operator } from "../service/operator.ts";
+import { tellFirst } from "./banner.ts";
 import { CommandFailed, exits, UsageError } from "./exit.ts";
 import { openImportFile, type ImportFile, type ImportFormat } from "./import-file.ts";
 import { makeProgress } from "./progress.ts";
@@ -31,7 +32,15 @@ export async function importFile(
 ): Promise<void> {
   const file = await openImportFile(name, requireFormat(format));
   const tally: Tally = { imported: 0, skipped: 0, refused: 0, kept: [] };
-  await withOperator((operator) => importAll(operator, file, { staffIsAdmin, json }, tally), { mayCreate: true });
+  await withOperator(
+    async (operator) => {
+      // Before somebody of the file takes the name, with which no start could make one.
+      const first = await operator.makeFirstAdministrator();
+      if (first !== null) process.stderr.write(`${tellFirst(first)}\n`);
+      await importAll(operator, file, { staffIsAdmin, json }, tally);
+    },
+    { mayCreate: true },
+  );
   const { imported, skipped, refused, kept } = tally;
   if (json)
     process.stdout.write(

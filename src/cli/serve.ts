@@ -19,6 +19,7 @@ import { passwordFileOf } from "../service/password-file.ts";
 import { ConfigError, readSettings, type Settings } from "../service/settings.ts";
 import { banner } from "./banner.ts";
 import { cleartextNotice } from "./cleartext.ts";
+import { missingDatabaseNotice } from "./missing-database.ts";
 import { watchForCrashes } from "./crash.ts";
 import { exits } from "./exit.ts";
 import { isAboutSettings } from "./failure.ts";
@@ -65,8 +66,8 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
 async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   const config = await loadConfigFile(process.cwd());
   const settings = readSettings(environment, config);
-  const notice = cleartextNotice(settings);
-  if (notice !== null && cluster.isPrimary) process.stderr.write(`${notice}\n`);
+  for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])
+    if (notice !== null && cluster.isPrimary) process.stderr.write(`${notice}\n`);
   if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers);
   // When the primary is gone nothing can be told to it any more, and Node ends its workers.
   cluster.worker?.on("error", () => undefined);

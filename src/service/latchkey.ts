@@ -3,6 +3,7 @@ import {
   makeGuessing,
   postgresStore,
   sqliteStore,
+  StoreUnavailable,
   type Family,
   type Feature,
   type Observer,
@@ -83,7 +84,7 @@ export async function openLatchkey({
   const guessing = makeGuessing({ store, secret: settings.secret });
   const builtIn = builtInFeatures({ settings, config, guessing: () => guessing, measured, gather });
   const features = chosenFeatures(builtIn, config);
-  service = await createService({
+  service = await openedWith(settings, {
     store,
     features,
     schemes: config.schemes ?? [],
@@ -105,6 +106,22 @@ export async function openLatchkey({
   });
   return { service, parts: service.use(builtIn["logging-in"]), builtIn, has: (feature) => features.includes(feature) };
 }
+
+/** Throws `ConfigError` where the file is none of SQLite's, which it alone can tell: by its code NOTADB. */
+async function openedWith({ database }: Settings, options: Parameters<typeof createService>[0]): Promise<Service> {
+  try {
+    return await createService(options);
+  } catch (error) {
+    const code = error instanceof StoreUnavailable ? (error.cause as { readonly errcode?: number }).errcode : null;
+    if (database.kind === "sqlite" && code === NOT_A_DATABASE)
+      throw new ConfigError([
+        `LATCHKEY_DATABASE: ${database.path} is no SQLite database. Name another file, or bring a backup back: latchkey db restore.`,
+      ]);
+    throw error;
+  }
+}
+
+const NOT_A_DATABASE = 26;
 
 function storeOf({ database }: Settings, observe: Observer): Store {
   return database.kind === "sqlite"

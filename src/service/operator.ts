@@ -14,8 +14,10 @@ import {
   type Where,
 } from "../index.ts";
 import type { ConfigFile } from "./config-file.ts";
+import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
 import { importUsers, type ImportedBatch, type ImportLine, type ImportOptions } from "./import-users.ts";
 import { openLatchkey } from "./latchkey.ts";
+import { passwordFileOf } from "./password-file.ts";
 import { ConfigError, type Settings } from "./settings.ts";
 
 /** What the service answered. */
@@ -37,6 +39,8 @@ export interface Operator {
   unlock(username: string): Promise<void>;
   /** Users and how they log in, in the order of their ids, a page at a time. */
   listUsers(where: Where | null): AsyncGenerator<readonly ListedUser[]>;
+  /** Makes the first administrator as a start does, while there is none; null where there is one. */
+  makeFirstAdministrator(): Promise<FirstAdministrator | null>;
   /** Writes what can be written and tells of the rest why not. */
   importUsers(lines: readonly ImportLine[], options: ImportOptions): Promise<ImportedBatch>;
   /** Binds an identity from outside to a user; gives the id of the user who has it then, who is another where it was taken; null where there is no such user. */
@@ -127,6 +131,10 @@ export async function openOperator({
     findAccount: async (username) => accounts.findByUsername(username),
     unlock: (username) => parts.guessing.unlock(username, Date.now()),
     listUsers,
+    makeFirstAdministrator: () => {
+      const passwordFile = process.stdout.isTTY ? null : passwordFileOf(settings);
+      return makeFirstAdministrator(parts, Date.now(), passwordFile);
+    },
     importUsers: (lines, options) => importUsers(parts, lines, options),
     bind: (userId, identity) => bindings.bind(userId, identity, Date.now()),
     unbind: (identity) => bindings.unbind(identity),

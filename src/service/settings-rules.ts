@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { isIP } from "node:net";
-import path from "node:path";
 import { checkNewPassword, readSigningKeys, serversInPlainText, SigningKeysError } from "../index.ts";
 import type { Reading, Readings } from "./settings-reading.ts";
+import { checkDatabaseFile } from "./settings-files.ts";
 import type { SettingName } from "./settings-table.ts";
 
 /** What is wrong between settings, or with what they name, each with its cure. */
@@ -105,11 +105,7 @@ function checkDatabase({ database, workers, secret, secretFile }: Readings): rea
       `${workers.label} is ${workers.value}, and processes cannot share sqlite::memory:. Set it to 1, or name a file in ${database.label}.`,
     ];
   }
-  const folder = path.dirname(file);
-  if (!isDirectory(folder)) {
-    return [`${database.label} is to stand in ${folder}, which is no directory. Make it, or name another.`];
-  }
-  return isDirectory(file) ? [`${database.label} names ${file}, which is a directory. Name a file in it.`] : [];
+  return checkDatabaseFile(database.label, file);
 }
 
 function checkAdministrator({ adminUsername, adminPassword }: Readings): readonly string[] {
@@ -147,8 +143,4 @@ function checkSigningKeys({ signingKeys }: Readings): readonly string[] {
 /** Whether nobody but this machine reaches an address. */
 export function isLoopback(host: string): boolean {
   return host.toLowerCase() === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-}
-
-function isDirectory(place: string): boolean {
-  return statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

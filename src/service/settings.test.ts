@@ -79,6 +79,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     port: 8000,
     database: { kind: "sqlite", path: ":memory:" },
     secretFile: null,
+    secretIsNew: true,
     adminUsername: "admin",
     adminPassword: null,
     schemes: ["basic", "session", "token", "bearer"],

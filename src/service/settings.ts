@@ -23,6 +23,8 @@ export interface Settings {
   readonly secret: Secret;
   /** The file it stands in; null where it was given itself or drawn for this process. */
   readonly secretFile: string | null;
+  /** It was made just now, for a service that starts for the first time. */
+  readonly secretIsNew: boolean;
   readonly adminUsername: string;
   /** Null: one is to be drawn. */
   readonly adminPassword: Secret | null;
@@ -137,15 +139,17 @@ export function findSecret(readings: Readings, problems: string[]): Secret | nul
   return null;
 }
 
+type OwnSecret = Pick<Settings, "secret" | "secretFile" | "secretIsNew">;
+
 /** The server's own secret; null where it cannot be had, which is in `problems` then. */
-function readSecret(readings: Readings, problems: string[]): Pick<Settings, "secret" | "secretFile"> | null {
+function readSecret(readings: Readings, problems: string[]): OwnSecret | null {
   const { value: database } = readings.database;
   const place = placeOfSecret(readings, problems);
   if (place === null) return null;
-  if ("secret" in place) return { secret: place.secret, secretFile: null };
+  if ("secret" in place) return { secret: place.secret, secretFile: null, secretIsNew: false };
   if (place.file !== null) return readOrMakeSecret(place.file, database, problems);
   // PostgreSQL without a secret is in the problems already.
-  return database.kind === "postgres" ? null : { secret: new Secret(randomBytes(32)), secretFile: null };
+  return database.kind === "postgres" ? null : { secret: new Secret(randomBytes(32)), secretFile: null, secretIsNew: true };
 }
 
 /** The secret as it was given, or its file, if it has one; null where that cannot be told, which is in `problems` then. */
@@ -175,7 +179,7 @@ function readOrMakeSecret(
   file: string,
   database: Database,
   problems: string[],
-): Pick<Settings, "secret" | "secretFile"> | null {
+): OwnSecret | null {
   const read = readSecretFile(file);
   if (read === null && database.kind === "postgres") {
     problems.push(
@@ -184,7 +188,7 @@ function readOrMakeSecret(
   }
   if (read === null && problems.length > 0) return null;
   const secret = read ?? makeSecretFile(file);
-  if ("value" in secret) return { secret: secret.value, secretFile: file };
+  if ("value" in secret) return { secret: secret.value, secretFile: file, secretIsNew: read === null };
   problems.push(...secret.wrong);
   return null;
 }
