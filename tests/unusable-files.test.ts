@@ -78,7 +78,12 @@ test("a start that finds a secret and no database says so, and a first one does 
 async function errorsOfStart(folder: string): Promise<string> {
   const child = spawn(process.execPath, [command], {
     cwd: folder,
-    env: { ...process.env, LATCHKEY_PORT: "0", LATCHKEY_LOG: "silent", LATCHKEY_ADMIN_PASSWORD: "of the one that is not there" },
+    env: {
+      ...process.env,
+      LATCHKEY_PORT: "0",
+      LATCHKEY_LOG: "silent",
+      LATCHKEY_ADMIN_PASSWORD: "of the one that is not there",
+    },
   });
   let errors = "";
   child.stderr.on("data", (chunk) => (errors += String(chunk)));

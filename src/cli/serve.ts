@@ -19,10 +19,10 @@ import { passwordFileOf } from "../service/password-file.ts";
 import { ConfigError, readSettings, type Settings } from "../service/settings.ts";
 import { banner } from "./banner.ts";
 import { cleartextNotice } from "./cleartext.ts";
-import { missingDatabaseNotice } from "./missing-database.ts";
 import { watchForCrashes } from "./crash.ts";
 import { exits } from "./exit.ts";
 import { isAboutSettings } from "./failure.ts";
+import { missingDatabaseNotice } from "./missing-database.ts";
 import { workerMetrics } from "./worker-metrics.ts";
 import { runWorkers, type Leaving, type Retiring, type Serving } from "./workers.ts";
 

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { isIP } from "node:net";
 import { checkNewPassword, readSigningKeys, serversInPlainText, SigningKeysError } from "../index.ts";
-import type { Reading, Readings } from "./settings-reading.ts";
 import { checkDatabaseFile } from "./settings-files.ts";
+import type { Reading, Readings } from "./settings-reading.ts";
 import type { SettingName } from "./settings-table.ts";
 
 /** What is wrong between settings, or with what they name, each with its cure. */

@@ -149,7 +149,9 @@ function readSecret(readings: Readings, problems: string[]): OwnSecret | null {
   if ("secret" in place) return { secret: place.secret, secretFile: null, secretIsNew: false };
   if (place.file !== null) return readOrMakeSecret(place.file, database, problems);
   // PostgreSQL without a secret is in the problems already.
-  return database.kind === "postgres" ? null : { secret: new Secret(randomBytes(32)), secretFile: null, secretIsNew: true };
+  return database.kind === "postgres"
+    ? null
+    : { secret: new Secret(randomBytes(32)), secretFile: null, secretIsNew: true };
 }
 
 /** The secret as it was given, or its file, if it has one; null where that cannot be told, which is in `problems` then. */
@@ -175,11 +177,7 @@ function defaultSecretFile(database: Database): string | null {
   return path.join(path.dirname(database.path), "latchkey.secret");
 }
 
-function readOrMakeSecret(
-  file: string,
-  database: Database,
-  problems: string[],
-): OwnSecret | null {
+function readOrMakeSecret(file: string, database: Database, problems: string[]): OwnSecret | null {
   const read = readSecretFile(file);
   if (read === null && database.kind === "postgres") {
     problems.push(
