@@ -120,15 +120,19 @@ const said: Readonly<Record<Operator, string>> = {
   in: "is one of these",
   contains: "contains this",
   starts: "starts with this",
+  icontains: "contains this, whatever the case",
+  istarts: "starts with this, whatever the case",
   null: "is null: `true`, or is not: `false`",
 };
+
+const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
 
 /** Null stands for the id, which is no declared field. */
 function filterParameter(field: string, operator: Operator, declared: Field | null): JSONObject {
   const name = operator === "eq" && field !== FORMAT_PARAMETER ? field : `${field}[${operator}]`;
   const description = `Only records whose \`${field}\` ${said[operator]}.`;
   if (operator === "null") return { name, in: "query", description, schema: { type: "boolean" } };
-  const value = operator === "starts" || operator === "contains" ? { type: "string" } : filterSchema(declared);
+  const value = TEXTUAL.has(operator) ? { type: "string" } : filterSchema(declared);
   return operator === "in"
     ? commaSeparated(name, description, value)
     : { name, in: "query", description, schema: value };

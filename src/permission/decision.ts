@@ -1,4 +1,5 @@
 import { inspect, types } from "node:util";
+import { isFolded } from "../store/fold.ts";
 import type { Collection, Column, Operator, Value, Where } from "../store/store.ts";
 import type { Decision, Permission, PermissionRequest } from "./contract.ts";
 
@@ -6,7 +7,7 @@ const MAX_CONDITIONS = 1000;
 const MAX_DEPTH = 32;
 
 /** Every operator, and what its value has to be: one value of the column, several, a text, or yes and no. */
-const operators: Readonly<Record<Operator, "one" | "some" | "text" | "flag">> = {
+const operators: Readonly<Record<Operator, "one" | "some" | "text" | "folded" | "flag">> = {
   eq: "one",
   ne: "one",
   lt: "one",
@@ -16,6 +17,8 @@ const operators: Readonly<Record<Operator, "one" | "some" | "text" | "flag">> = 
   in: "some",
   contains: "text",
   starts: "text",
+  icontains: "folded",
+  istarts: "folded",
   null: "flag",
 };
 
@@ -82,6 +85,7 @@ function isValueFor(operator: Operator, value: unknown): value is Value {
     case "some":
       return Array.isArray(value) && value.every(isScalar);
     case "text":
+    case "folded":
       return typeof value === "string";
     case "flag":
       return typeof value === "boolean";
@@ -104,7 +108,8 @@ function conditionsOf(where: Where): readonly Condition[] {
 }
 
 function fits({ column, operator, value }: Condition, { key, columns }: Collection): boolean {
-  const type = column === "id" ? key : columns.find(({ name }) => name === column)?.type;
+  const declared = columns.find(({ name }) => name === column);
+  const type = column === "id" ? key : declared?.type;
   if (type === undefined) return false;
   switch (operators[operator]) {
     case "one":
@@ -113,6 +118,8 @@ function fits({ column, operator, value }: Condition, { key, columns }: Collecti
       return (value as readonly Value[]).every((each) => isOfType(type, each));
     case "text":
       return isOfType(type, value);
+    case "folded":
+      return declared !== undefined && isFolded(declared);
     case "flag":
       return true;
   }

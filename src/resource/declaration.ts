@@ -5,7 +5,19 @@ import type { CheckedOf } from "./types.ts";
 /** The fields of a resource by name, in the order in which they are shown. */
 export type Fields = Readonly<Record<string, Field>>;
 
-export type Operator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "in" | "contains" | "starts" | "null";
+export type Operator =
+  | "eq"
+  | "ne"
+  | "lt"
+  | "lte"
+  | "gt"
+  | "gte"
+  | "in"
+  | "contains"
+  | "starts"
+  | "icontains"
+  | "istarts"
+  | "null";
 
 /** A resource, as its author writes it. */
 export interface ResourceDeclaration<

@@ -18,8 +18,21 @@ import { integer } from "./numbers.ts";
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
 const ORDERED = new Set<Operator>(["lt", "lte", "gt", "gte"]);
-const TEXTUAL = new Set<Operator>(["contains", "starts"]);
-const OPERATORS = new Set<Operator>(["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains", "starts", "null"]);
+const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
+const OPERATORS = new Set<Operator>([
+  "eq",
+  "ne",
+  "lt",
+  "lte",
+  "gt",
+  "gte",
+  "in",
+  "contains",
+  "starts",
+  "icontains",
+  "istarts",
+  "null",
+]);
 const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
 const MAX_SORTED_LENGTH = 1000;
 /** What every record has, as if it were declared. */

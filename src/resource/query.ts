@@ -27,6 +27,8 @@ export interface SortField {
   readonly descending: boolean;
 }
 
+/** They look at a part of a text, which need not be one that could be stored. */
+const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
 /** How many records a page has unless the caller says it. */
 export const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -153,10 +155,7 @@ function readOne(
       ? text
       : new Flaw("invalid", "A decimal number is required.");
   }
-  if (
-    kind.column.type === "text" &&
-    (kind.name !== "enumeration" || operator === "starts" || operator === "contains")
-  ) {
+  if (kind.column.type === "text" && (kind.name !== "enumeration" || TEXTUAL.has(operator))) {
     // NUL cannot be stored by every engine, and no stored text has one.
     return text.includes("\0") ? new Flaw("invalid", "Control characters are not allowed.") : text;
   }

@@ -45,7 +45,7 @@ export const users = defineResource({
   },
   filters: {
     id: ["eq", "in", "lt", "lte", "gt", "gte"],
-    name: ["eq", "starts", "contains"],
+    name: ["eq", "starts", "contains", "istarts", "icontains"],
     email: ["eq", "starts"],
   },
   sorts: ["name", "email"],

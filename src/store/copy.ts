@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isFolded } from "./fold.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
 /** A row as it is copied: the values of all columns of its table, its revision and folded values among them. */
@@ -189,7 +190,7 @@ export function copiedTables(
 }
 
 function copiedTable(collection: Collection, shadowOf: (column: Column) => string): CopiedTable {
-  const folded = collection.columns.filter(({ unique }) => unique === "folded");
+  const folded = collection.columns.filter(isFolded);
   return {
     name: collection.name,
     columns: [

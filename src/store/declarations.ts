@@ -1,3 +1,4 @@
+import { isFolded } from "./fold.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
 /** Names that need no thought in SQL, and leave those with an underscore before them to the store. */
@@ -42,9 +43,9 @@ function mistakesIn(collection: Collection, byName: ReadonlyMap<string, Collecti
 }
 
 function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection>, encode: Encode): string[] {
-  const { type, unique, scale, references } = column;
+  const { type, scale, references } = column;
   const mistakes: string[] = [];
-  if (unique === "folded" && type !== "text") mistakes.push("only text can be folded");
+  if (isFolded(column) && type !== "text") mistakes.push("only text can be folded");
   if (type === "decimal" && !(scale !== undefined && Number.isInteger(scale) && scale >= 0 && scale <= 15))
     mistakes.push("a decimal needs a scale from 0 to 15");
   if (references !== undefined) {

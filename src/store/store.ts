@@ -3,6 +3,8 @@ import type { Cause } from "./cause.ts";
 
 export type { Cause } from "./cause.ts";
 
+export { MigrationNeeded, StoreFull, StoreOverdue, StoreSetupError, StoreUnavailable } from "./failures.ts";
+
 /**
  * The store's contract. Reads and changes are data, so that a driver may answer them at once, batch them, send them to
  * another thread or make one round trip of them. Whatever passes the contract suite (`latchkey/testing`) carries the
@@ -67,6 +69,8 @@ export interface Column {
   readonly nullable?: boolean;
   /** `folded`: unique, and compared by `findBy` and `eq`, without regard to case. */
   readonly unique?: boolean | "folded";
+  /** Its value without regard to case is kept beside it, for `icontains` and `istarts`. What is `unique` as `folded` has that anyway. */
+  readonly folded?: true;
   /** It has few different values: many rows have the same. */
   readonly few?: true;
   /** Digits after the point of a decimal. */
@@ -95,9 +99,21 @@ export interface Row {
   readonly record: StoredRecord;
 }
 
-export type Operator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "in" | "contains" | "starts" | "null";
+export type Operator =
+  | "eq"
+  | "ne"
+  | "lt"
+  | "lte"
+  | "gt"
+  | "gte"
+  | "in"
+  | "contains"
+  | "starts"
+  | "icontains"
+  | "istarts"
+  | "null";
 
-/** Which rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code point; `contains` and `starts` regard case. */
+/** Which rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code point; `contains` and `starts` regard case; `icontains` and `istarts` do not, and are for folded columns. */
 export type Where<C extends string = string> =
   | { readonly column: C; readonly operator: Operator; readonly value: Value }
   | { readonly all: readonly Where<C>[] }
@@ -253,44 +269,4 @@ export interface Feed {
   /** How old the view may be, in milliseconds; 0 where `catchUp` is exact. */
   ageMs(): number;
   close(): void;
-}
-
-/** The store's tables do not fit the declaration, and making them fit would lose data. */
-export class MigrationNeeded extends Error {
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(`The database does not fit the declared collections:\n${problems.map((each) => `- ${each}`).join("\n")}`);
-    this.name = "MigrationNeeded";
-    this.problems = problems;
-  }
-}
-
-/** The store cannot be reached or refuses to write; what it was asked to do has not happened, or is not known to have. */
-export class StoreUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "StoreUnavailable";
-  }
-}
-
-/** A long read was given up, so that it holds nobody up. It would take as long the next time. */
-export class StoreOverdue extends StoreUnavailable {
-  override readonly name = "StoreOverdue";
-}
-
-/** The store has no room left to write; reading may go on. */
-export class StoreFull extends StoreUnavailable {
-  override readonly name = "StoreFull";
-}
-
-/** The store cannot be used as it is set up: its address, its rights, its server. Each problem names its cure. */
-export class StoreSetupError extends Error {
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[], options?: ErrorOptions) {
-    super(problems.join("\n"), options);
-    this.name = "StoreSetupError";
-    this.problems = problems;
-  }
 }

@@ -21,6 +21,7 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
     columns.push({
       name,
       ...kind.column,
+      ...(needsFolding(resource, name) ? { folded: true as const } : {}),
       ...(kind.name === "enumeration" ? { few: true as const } : {}),
       ...(options.optional === true ? { nullable: true } : {}),
       ...(options.unique === undefined || options.unique === false
@@ -40,4 +41,8 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
     });
   }
   return { name: tableOf(resource), key: "integer", columns, indexes: indexesOf(resource, columns, narrowedBy) };
+}
+
+function needsFolding({ filters }: Resource, field: string): boolean {
+  return filters.get(field)?.some((operator) => operator === "icontains" || operator === "istarts") === true;
 }

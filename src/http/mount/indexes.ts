@@ -37,6 +37,7 @@ export function indexesOf(
   for (const column of ordered) add(column, "id");
   for (const column of named) {
     add(column, "id");
+    if (!isShared(columns, column)) continue;
     for (const order of ordered) if (order !== column) add(column, order, "id");
   }
   for (const owner of narrowedBy.filter((name) => named.has(name)))
@@ -44,6 +45,12 @@ export function indexesOf(
       for (const order of ordered)
         if (column !== owner && order !== owner && order !== column) add(owner, column, order, "id");
   return [...indexes.values()];
+}
+
+/** Many rows have the same value: it pays to have them in order. */
+function isShared(columns: readonly Column[], name: string): boolean {
+  const column = columns.find((each) => each.name === name)!;
+  return column.few === true || column.type === "boolean" || column.references !== undefined;
 }
 
 function isUnique(columns: readonly Column[], name: string): boolean {

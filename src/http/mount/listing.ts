@@ -13,6 +13,7 @@ import { FORMAT_PARAMETER } from "../formats/format.ts";
 import { takeTurn } from "../turns.ts";
 import { contentTag } from "../writing.ts";
 import { askForCount, askForPage, askForRows } from "./asking.ts";
+import { allOf, whereOf } from "./conditions.ts";
 import type { MountInPlace } from "./mount.ts";
 import { requireParents } from "./reading.ts";
 
@@ -82,7 +83,7 @@ function readAsked({ resource, collection, shown }: MountInPlace, text: string):
   const { filters, sort, limit, fields } = request;
   const query: ListQuery = {
     collection,
-    where: allOf(filters.map(({ field, operator, value }) => ({ column: field, operator, value: value as Value }))),
+    where: whereOf(filters),
     sort: sort.map(({ field, descending }) => ({ column: field, descending })),
     limit,
     columns: fields ?? shown,
@@ -99,10 +100,6 @@ function readAsked({ resource, collection, shown }: MountInPlace, text: string):
 
 function isIssues(request: ListRequest | readonly Issue[]): request is readonly Issue[] {
   return Array.isArray(request);
-}
-
-function allOf(conditions: readonly Where[]): Where | null {
-  return conditions.length === 0 ? null : conditions.length === 1 ? conditions[0]! : { all: conditions };
 }
 
 /** The rows below this parent, and of those the ones that the permission allows. */

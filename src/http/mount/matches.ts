@@ -30,6 +30,10 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
       return typeof actual === "string" && actual.includes(String(value));
     case "starts":
       return typeof actual === "string" && actual.startsWith(String(value));
+    case "icontains":
+      return typeof actual === "string" && fold(actual).includes(fold(String(value)));
+    case "istarts":
+      return typeof actual === "string" && fold(actual).startsWith(fold(String(value)));
   }
 }
 

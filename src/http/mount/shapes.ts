@@ -77,10 +77,12 @@ function ordersOf({ sorts }: Resource): readonly (readonly Sort[])[] {
   );
 }
 
+const TEXTUAL = new Set<Operator>(["starts", "contains", "istarts", "icontains"]);
+
 function operandOf(operator: Operator, value: Value): Value {
   if (operator === "in") return [value];
   if (operator === "null") return true;
-  return operator === "starts" || operator === "contains" ? String(value).slice(0, 3) : value;
+  return TEXTUAL.has(operator) ? String(value).slice(0, 3) : value;
 }
 
 const standIns: Readonly<Record<Column["type"], Value>> = {

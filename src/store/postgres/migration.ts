@@ -1,5 +1,6 @@
+import { isFolded } from "../fold.ts";
 import { foldCell } from "../sql/codec.ts";
-import { defaultLiteral, defineColumn, defineReference, defineShadow, isFolded } from "../sql/definition.ts";
+import { defaultLiteral, defineColumn, defineReference, defineShadow } from "../sql/definition.ts";
 import type { Cell } from "../sql/dialect.ts";
 import { quote, shadowOf } from "../sql/names.ts";
 import type { Found, Schema } from "../sql/schema.ts";

@@ -1,3 +1,4 @@
+import { isFolded } from "../fold.ts";
 import type { Collection, Column } from "../store.ts";
 import { encode } from "./codec.ts";
 import type { Dialect } from "./dialect.ts";
@@ -36,27 +37,30 @@ export function defineReference({ collection, onDelete }: NonNullable<Column["re
   return `REFERENCES ${quote(collection)} ("id") ON DELETE ${onDelete.toUpperCase()}`;
 }
 
-export function isFolded(column: Column): boolean {
-  return column.unique === "folded";
-}
-
 /** An index: the statement that makes it, and the column whose values it keeps unique. */
 export interface Index {
   readonly sql: string;
   readonly unique: Column | null;
+  /** The column whose folded values it has; null where it has others. */
+  readonly folds: Column | null;
 }
 
 /** The indexes of a collection by their names. */
 export function indexesOf(dialect: Dialect, collection: Collection): ReadonlyMap<string, Index> {
   const indexes = new Map<string, Index>();
-  const add = (columns: readonly string[], unique: Column | null): void => {
+  const add = (columns: readonly string[], unique: Column | null, folds: Column | null = null): void => {
     const name = indexNameOf(dialect, collection, columns, unique !== null);
     const on = `${quote(collection.name)} (${columns.map(quote).join(", ")})`;
-    indexes.set(name, { sql: `CREATE ${unique === null ? "" : "UNIQUE "}INDEX ${quote(name)} ON ${on}`, unique });
+    indexes.set(name, {
+      sql: `CREATE ${unique === null ? "" : "UNIQUE "}INDEX ${quote(name)} ON ${on}`,
+      unique,
+      folds,
+    });
   };
   for (const column of collection.columns) {
-    if (isFolded(column)) add([shadowOf(dialect, column)], column);
+    if (column.unique === "folded") add([shadowOf(dialect, column)], column, column);
     else if (column.unique === true) add([column.name], column);
+    if (column.folded === true && column.unique !== "folded") add([shadowOf(dialect, column), "id"], null, column);
   }
   for (const columns of collection.indexes ?? []) add(columns, null);
   for (const column of collection.columns) {

@@ -1,5 +1,5 @@
 import { MigrationNeeded, type Collection, type Column } from "../store.ts";
-import { createTable, defineColumn, indexesOf, isFolded, typeOf } from "./definition.ts";
+import { createTable, defineColumn, indexesOf, typeOf } from "./definition.ts";
 import { findReferences, findTable, requiredLeftOvers } from "./found-table.ts";
 import { indexPrefix, quote, shadowOf } from "./names.ts";
 import type { Found, Schema } from "./schema.ts";
@@ -156,8 +156,10 @@ function* fitIndexes(schema: Schema, collection: Collection): Script<readonly st
     if (isOurs && !wanted.has(name)) yield* run(`DROP INDEX ${quote(name)}`);
   }
   const problems: string[] = [];
-  for (const [name, { sql, unique }] of wanted) {
+  for (const [name, { sql, unique, folds }] of wanted) {
     if (there.has(name)) continue;
+    // Whoever wrote without the index may have written without the folded value.
+    if (folds !== null) yield* schema.fillShadow(collection, folds);
     const inTheWay = unique === null ? null : yield* duplicatesIn(schema, collection, unique);
     if (inTheWay === null) yield* run(sql);
     else problems.push(inTheWay);
@@ -167,8 +169,7 @@ function* fitIndexes(schema: Schema, collection: Collection): Script<readonly st
 
 /** What is told where values are there more than once; null where none is. */
 function* duplicatesIn(schema: Schema, collection: Collection, column: Column): Script<string | null> {
-  const folded = isFolded(column);
-  if (folded) yield* schema.fillShadow(collection, column);
+  const folded = column.unique === "folded";
   const select = (value: string): string =>
     `SELECT ${value} AS value, count(*) FROM ${quote(collection.name)} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
   const found = yield* ask(statement(`${select(quote(folded ? shadowOf(schema, column) : column.name))} LIMIT 1`));

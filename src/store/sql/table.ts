@@ -1,3 +1,4 @@
+import { isFolded } from "../fold.ts";
 import type { Collection, Column, Row, Value } from "../store.ts";
 import { decoderOf } from "./codec.ts";
 import type { Dialect } from "./dialect.ts";
@@ -73,8 +74,8 @@ function makeTable(dialect: Dialect, collection: Collection): Table {
 
 function makeColumn(dialect: Dialect, column: Column): TableColumn {
   const sql = quote(column.name);
-  const shadow = column.unique === "folded" ? quote(shadowOf(dialect, column)) : null;
-  const compared = shadow ?? dialect.comparable(column, sql);
+  const shadow = isFolded(column) ? quote(shadowOf(dialect, column)) : null;
+  const compared = column.unique === "folded" ? shadow! : dialect.comparable(column, sql);
   return { ...column, sql, shadow, compared, selected: selectedAs(dialect, column, sql) };
 }
 

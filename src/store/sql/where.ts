@@ -1,6 +1,6 @@
 import { behindPrefix } from "../prefix.ts";
 import type { Column, Value, Where } from "../store.ts";
-import { encodeCompared, encodeOperand } from "./codec.ts";
+import { encodeCompared, encodeOperand, foldCell } from "./codec.ts";
 import type { Dialect, Parameters } from "./dialect.ts";
 import { requireColumn, type Table, type TableColumn } from "./table.ts";
 
@@ -46,15 +46,28 @@ function compileOne(
     case "contains":
       return dialect.contains(column.sql, values.place(encodeOperand(dialect, column, requireText(column, value))));
     case "starts":
-      return compileStarts(column, encodeOperand(dialect, column, requireText(column, value)) as string, values);
+      return compileStarts(column.sql, encodeOperand(dialect, column, requireText(column, value)) as string, values);
+    case "icontains":
+      return dialect.contains(requireShadow(column), values.place(foldedOperand(dialect, column, value)));
+    case "istarts":
+      return compileStarts(requireShadow(column), foldedOperand(dialect, column, value), values);
   }
 }
 
 /** A range, which an index can answer. */
-function compileStarts({ sql }: TableColumn, prefix: string, values: Parameters): string {
+function compileStarts(sql: string, prefix: string, values: Parameters): string {
   const end = behindPrefix(prefix);
   const start = `${sql} >= ${values.place(prefix)}`;
   return end === null ? start : `(${start} AND ${sql} < ${values.place(end)})`;
+}
+
+function foldedOperand(dialect: Dialect, column: TableColumn, value: Value): string {
+  return foldCell(encodeOperand(dialect, column, requireText(column, value)))!;
+}
+
+function requireShadow({ name, shadow }: TableColumn): string {
+  if (shadow !== null) return shadow;
+  throw new TypeError(`Column ${name}: icontains and istarts need a folded column`);
 }
 
 function requireText(column: Column, value: Value): string {

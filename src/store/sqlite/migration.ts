@@ -1,4 +1,5 @@
-import { createTable, defineColumn, defineShadow, isFolded } from "../sql/definition.ts";
+import { isFolded } from "../fold.ts";
+import { createTable, defineColumn, defineShadow } from "../sql/definition.ts";
 import { leftOvers } from "../sql/found-table.ts";
 import { referenceOf } from "../sql/migration.ts";
 import { quote, shadowOf } from "../sql/names.ts";

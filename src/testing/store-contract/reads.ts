@@ -34,6 +34,17 @@ export function promiseReads(promises: Promises): void {
     });
   });
 
+  promises("icontains and istarts do not regard case, in whatever alphabet", async (store) => {
+    await inserted(store, people, { name: "Elodie", email: "ÉLODIE@example.com" });
+    await inserted(store, people, { name: "Ann", email: "ann@EXAMPLE.com" });
+
+    assert.deepEqual(await matching(store, where("email", "istarts", "élo"), "id"), [1]);
+    assert.deepEqual(await matching(store, where("email", "istarts", "E\u0301LO"), "id"), [1]);
+    assert.deepEqual(await matching(store, where("email", "istarts", "lo"), "id"), []);
+    assert.deepEqual(await matching(store, where("email", "icontains", "@Example"), "id"), [1, 2]);
+    assert.deepEqual(await matching(store, where("email", "icontains", "%"), "id"), []);
+  });
+
   promises("what is not there is null, whatever the key looks like", async (store) => {
     await inserted(store, visits, { times: 1 }, "here");
 

@@ -1,0 +1,39 @@
+/** The store's tables do not fit the declaration, and making them fit would lose data. */
+export class MigrationNeeded extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The database does not fit the declared collections:\n${problems.map((each) => `- ${each}`).join("\n")}`);
+    this.name = "MigrationNeeded";
+    this.problems = problems;
+  }
+}
+
+/** The store cannot be reached or refuses to write; what it was asked to do has not happened, or is not known to have. */
+export class StoreUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "StoreUnavailable";
+  }
+}
+
+/** A long read was given up, so that it holds nobody up. It would take as long the next time. */
+export class StoreOverdue extends StoreUnavailable {
+  override readonly name = "StoreOverdue";
+}
+
+/** The store has no room left to write; reading may go on. */
+export class StoreFull extends StoreUnavailable {
+  override readonly name = "StoreFull";
+}
+
+/** The store cannot be used as it is set up: its address, its rights, its server. Each problem names its cure. */
+export class StoreSetupError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(problems.join("\n"), options);
+    this.name = "StoreSetupError";
+    this.problems = problems;
+  }
+}
