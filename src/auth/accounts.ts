@@ -44,6 +44,8 @@ export const accountsCollection: Collection = {
     { name: "username_origin", type: "text", nullable: true },
     { name: "password_until", type: "date-time", nullable: true },
   ],
+  // Whether there is another administrator is asked within writes, and there are few of them among all.
+  indexes: [["role", "active"]],
 };
 
 /**

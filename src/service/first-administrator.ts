@@ -73,7 +73,7 @@ async function insertAdministrator(
 }
 
 async function hasAdministrator(store: Store): Promise<boolean> {
-  return (await store.count(accountsCollection, isAdministrator)) > 0;
+  return (await store.list({ collection: accountsCollection, where: isAdministrator, sort: [], limit: 1 })).length > 0;
 }
 
 const isAdministrator = { column: "role", operator: "eq", value: "admin" } as const;
