@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { makeChain } from "./auth/chain.ts";
 import { makeClientReader } from "./auth/client.ts";
 import type { Explanation } from "./auth/explanation.ts";
-import { guessingCollections, makeGuessing, type Guessing } from "./auth/guessing.ts";
+import { guessingCollections, makeGuessing, type AccountGuessing } from "./auth/guessing.ts";
 import type { Scheme } from "./auth/scheme.ts";
 import { fetchThrough, type FetchInfo } from "./bindings/web/web.ts";
 import { unknownMembers } from "./checking/members.ts";
@@ -55,7 +55,7 @@ export interface ServiceOptions {
    */
   readonly secret?: Secret;
   /** Counts wrong credentials; 10 a minute for each address where it is left out. */
-  readonly guessing?: Guessing;
+  readonly guessing?: AccountGuessing;
   /** Exact origins whose pages may call from a browser. */
   readonly allowedOrigins?: readonly string[];
   /** Over TLS browsers are told to stay there (HSTS): for this `host` alone, which it is where it is left out, or for all `subdomains` too. */
@@ -129,7 +129,7 @@ export interface Service {
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { store, allowedOrigins = [], ownOrigins = [], now = Date.now, secret = null } = options;
-  const guessing = options.guessing ?? makeGuessing({ store });
+  const guessing = options.guessing ?? makeGuessing({ store, ...(secret === null ? {} : { secret }) });
   const own = ownParts(options);
   const late: { facts?: ServiceFacts } = {};
   const basePath = requireBasePath(options.basePath ?? "");
@@ -139,6 +139,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     secret,
     guessing,
     basePath,
+    ownOrigins,
     observe: (observation) => tellAll(observers, observation),
     now,
     service: () => requireFacts(late),
@@ -163,7 +164,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),
     heldBodies: makeHeldBodies(),
     longReads: makeLongReads(),
-    scopesAllow: options.scopesAllow ?? null,
+    scopesAllow: options.scopesAllow ?? scopesAllowOf(all),
     allowsCleartextLogins: options.allowCleartextLogins ?? false,
     hsts: options.hsts ?? "host",
     allowedOrigins,
@@ -235,6 +236,12 @@ function observerOf(observers: readonly Observer[]): Observer | null {
 
 function tellAll(observers: readonly Observer[], observation: Observation): void {
   for (const observe of observers) observe(observation);
+}
+
+/** What all features allow alike; null where none limits anything. */
+function scopesAllowOf(all: readonly Parts[]): ScopesAllow | null {
+  const rules = all.flatMap((parts) => parts.scopesAllow ?? []);
+  return rules.length === 0 ? null : (scopes, method) => rules.every((allow) => allow(scopes, method));
 }
 
 function requireFacts({ facts }: { readonly facts?: ServiceFacts }): ServiceFacts {

@@ -78,6 +78,18 @@ export {
 } from "./permission/permission.ts";
 export type { Action, Decision, Permission, PermissionRequest } from "./permission/permission.ts";
 
+export { accounts, type AccountsOptions } from "./login/accounts/accounts.ts";
+export { apiTokens } from "./login/api-tokens/api-tokens.ts";
+export { basicLogin } from "./login/basic/basic.ts";
+export { customHeaderLogin, type CustomHeaderLoginOptions } from "./login/custom-header/custom-header.ts";
+export { issuerLogin, type IssuerLoginOptions } from "./login/issuers/issuers.ts";
+export { namedKeys } from "./login/keys/keys.ts";
+export { remoteUserLogin, type RemoteUserLoginOptions } from "./login/remote-user/remote-user.ts";
+export { sessionLogin, type SessionLogin, type SessionLoginOptions } from "./login/session/session.ts";
+export { tokenLogin, type TokenLogin, type TokenLoginOptions } from "./login/tokens/tokens.ts";
+export type { AccountsFeature, LoginOptions, LoginSource, NewUser, People } from "./login/login.ts";
+export type { ShownUser, Users, UsersMount } from "./login/users.ts";
+
 export { absent, accepted, rejected, type Carrier, type Rejection, type Scheme, type Verdict } from "./auth/scheme.ts";
 export {
   accountOf,
@@ -126,8 +138,8 @@ export { basic, type BasicOptions } from "./auth/basic/basic.ts";
 export { session, type SessionOptions } from "./auth/session/session.ts";
 export { sessions, sessionsCollection, type Sessions, type SessionsOptions } from "./auth/session/sessions.ts";
 export { token, type TokenOptions } from "./auth/token/token.ts";
-export { apiTokens, apiTokensCollection, type APITokens, type ListedToken } from "./auth/token/api-tokens.ts";
-export { namedKeys, namedKeysCollection, type ListedKey, type NamedKeys } from "./auth/token/named-keys.ts";
+export { storeAPITokens, apiTokensCollection, type APITokens, type ListedToken } from "./auth/token/api-tokens.ts";
+export { storeNamedKeys, namedKeysCollection, type ListedKey, type NamedKeys } from "./auth/token/named-keys.ts";
 export { bearer, bearerRefusal, outsideBearer, type BearerOptions } from "./auth/bearer/bearer.ts";
 export { outsideIssuers, type OutsideIssuers, type OutsideIssuersOptions } from "./auth/bearer/issuers.ts";
 export {
@@ -202,10 +214,10 @@ export type { Observation, Observer } from "./observation.ts";
 export { listen, requestListener, type Listener, type ListenOptions } from "./bindings/node/node.ts";
 export { type FetchInfo } from "./bindings/web/web.ts";
 export { watchEventLoop, type EventLoopWatch } from "./ops/event-loop.ts";
-export type { Family } from "./measurement.ts";
-export { countersOf, expositionType, formatFamilies, mergeFamilies, seriesOf } from "./ops/exposition.ts";
+export { gauge, seriesOf, type Family } from "./measurement.ts";
+export { countersOf, expositionType, formatFamilies, mergeFamilies } from "./ops/exposition.ts";
 export { health, type Health } from "./ops/health.ts";
-export { gauge, metrics, type MetricsOffer, type MetricsOptions } from "./ops/prometheus.ts";
+export { metrics, type MetricsOffer, type MetricsOptions } from "./ops/prometheus.ts";
 export { makeMetrics, type Metrics } from "./ops/metrics.ts";
 export { processFamilies } from "./ops/process.ts";
 export { logSink, type LogSink } from "./ops/log-sink.ts";

@@ -10,3 +10,26 @@ export interface Family {
 }
 
 export type Sample = readonly [series: string, value: number];
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** A name with labels. The order of the labels is the caller's: the same series has to be the same text. */
+export function seriesOf(name: string, labels: Labels = {}): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(value)}"`);
+  return pairs.length === 0 ? name : `${name}{${pairs.join(",")}}`;
+}
+
+/** A gauge of values by state; the one under the empty name has no label. */
+export function gauge(name: string, help: string, states: Readonly<Record<string, number>>): Family {
+  const samples = Object.entries(states).map(
+    ([state, value]) => [seriesOf(name, state === "" ? {} : { state }), value] as const,
+  );
+  return { name, help, type: "gauge", samples };
+}
+
+function escapeLabel(value: string): string {
+  return value
+    .replaceAll("\\", String.raw`\\`)
+    .replaceAll('"', String.raw`\"`)
+    .replaceAll("\n", String.raw`\n`);
+}

@@ -2,7 +2,7 @@ import { formatOpaqueToken, parseOpaqueToken } from "../src/crypto/opaque-token.
 import {
   accessTokens,
   accountsCollection,
-  apiTokens,
+  storeAPITokens,
   apiTokensCollection,
   basic,
   bearer,
@@ -10,7 +10,7 @@ import {
   derivedSigningKeys,
   makePasswords,
   makeRevocations,
-  namedKeys,
+  storeNamedKeys,
   namedKeysCollection,
   remoteUser,
   storeBindings,
@@ -73,7 +73,7 @@ certifyScheme("session", async (tools) => {
 certifyScheme("token", async ({ store, observe, now }) => {
   const accounts = await accountsIn(store, people);
   await store.open([apiTokensCollection]);
-  const tokens = apiTokens({ store, secret: serverSecret, observe });
+  const tokens = storeAPITokens({ store, secret: serverSecret, observe });
   const [adas, bobs] = [await tokens.issue(1, now), await tokens.issue(2, now)].map((issued) =>
     parseOpaqueToken(issued.token)!,
   );
@@ -91,7 +91,7 @@ certifyScheme("token", async ({ store, observe, now }) => {
 certifyScheme("token with a named key", async ({ store, observe, now }) => {
   const accounts = await accountsIn(store, people);
   await store.open([apiTokensCollection, namedKeysCollection]);
-  const keys = namedKeys({ store, secret: serverSecret, observe });
+  const keys = storeNamedKeys({ store, secret: serverSecret, observe });
   const expiresAt = new Date(now + 3600_000).toISOString();
   const { key, listed } = await keys.create(1, { name: "laptop", scopes: ["read"], expiresAt }, now);
   const { secret } = parseOpaqueToken(key)!;

@@ -68,6 +68,30 @@ test("twelve lines are a scheme and an endpoint that asks for it", async (t) => 
   }
 });
 
+test("fifteen lines are users who sign up and log in with a JWT", async (t) => {
+  const home = await run(t, "fifteen-line-login.ts");
+  assert.ok(linesOf("fifteen-line-login.ts") <= 15);
+  const text = readFileSync(path.join(root, "examples", "fifteen-line-login.ts"), "utf8");
+  assert.deepEqual(
+    [...text.matchAll(/from "([^"]+)"/g)].map(([, from]) => from),
+    ["latchkey"],
+  );
+  const post = (at: string, body: object): Promise<Response> =>
+    fetch(home + at, { method: "POST", headers: json, body: JSON.stringify(body) });
+  const login = { username: "ann@example.com", password: "the password of ann" };
+  assert.equal((await post("/users", { name: "Ann", email: login.username, password: login.password })).status, 201);
+
+  const { access, refresh } = (await (await post("/api/token/", login)).json()) as Record<string, string>;
+
+  const hello = (token: string): Promise<Response> =>
+    fetch(`${home}/hello`, { headers: { authorization: `Bearer ${token}` } });
+  assert.equal(await (await hello(access!)).text(), '{"hello":"you"}');
+  assert.equal((await fetch(`${home}/users/1`, { headers: { authorization: `Bearer ${access}` } })).status, 200);
+  assert.equal((await post("/api/token/refresh/", { refresh })).status, 200);
+  assert.equal((await hello(`${access}x`)).status, 401);
+  assert.equal((await post("/api/token/", { ...login, password: "another" })).status, 401);
+});
+
 test("every example is run here", () => {
   const run = readFileSync(import.meta.filename, "utf8");
 

@@ -11,7 +11,7 @@ const floors = [
   ["auth", "auth/<scheme>", "permission", "store/sql"],
   ["http", "store/<driver>"],
   ["feature"],
-  ["openapi", "bindings/node", "bindings/web", "ops", "console"],
+  ["login", "login/<name>", "openapi", "bindings/node", "bindings/web", "ops", "console"],
   ["create-service.ts"],
   ["index.ts"],
   ["service", "testing"],
@@ -25,7 +25,10 @@ const doors = new Map([
 ]);
 
 /** A plug-in and the contract that it fulfils stand on one floor. */
-const contracts = new Map([["auth/<scheme>", "auth"]]);
+const contracts = new Map([
+  ["auth/<scheme>", "auth"],
+  ["login/<name>", "login"],
+]);
 
 const source = path.join(import.meta.dirname, "..", "src");
 const files = globSync("**/*.ts", { cwd: source }).toSorted();
@@ -42,6 +45,7 @@ function importsOf(file: string): string[] {
 function roomOf(file: string): string {
   const [first = "", second = "", third] = file.split("/");
   if (first === "auth" && third !== undefined) return "auth/<scheme>";
+  if (first === "login" && third !== undefined) return "login/<name>";
   if (first === "store" && third !== undefined) return second === "sql" ? "store/sql" : "store/<driver>";
   if (first === "bindings" || file === "http/call.ts") return `${first}/${second}`;
   return first;

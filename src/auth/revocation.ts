@@ -52,8 +52,8 @@ export interface RevocableClaims {
 
 export interface RevocationsOptions {
   readonly store: Pick<Store, "follow">;
-  /** How long an access token lives. */
-  readonly accessSeconds: number;
+  /** How long an access token lives; asked each time where it is a function. */
+  readonly accessSeconds: number | (() => number);
   /** Collections with a `user_id` whose rows end with a changed password: sessions. */
   readonly endWithGeneration: readonly Collection[];
   /** Collections with a `user_id` whose rows end only when the account is deactivated: API tokens, keys. */
@@ -127,7 +127,8 @@ export function makeRevocations({
     now: number,
   ): Change {
     const none = { user_id: null, generation: null, role: null, role_changes: null, family: null, kept_family: null };
-    const expires_at = new Date(now + accessSeconds * 1000 + slackMs).toISOString();
+    const lifeMs = (typeof accessSeconds === "function" ? accessSeconds() : accessSeconds) * 1000;
+    const expires_at = new Date(now + lifeMs + slackMs).toISOString();
     return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
   }
 

@@ -68,6 +68,7 @@ const partsMembers: Readonly<Record<keyof Parts, true>> = {
   mounts: true,
   endpoints: true,
   formats: true,
+  scopesAllow: true,
   collections: true,
   tags: true,
   observe: true,

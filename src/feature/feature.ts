@@ -1,8 +1,9 @@
-import type { Guessing } from "../auth/guessing.ts";
+import type { AccountGuessing } from "../auth/guessing.ts";
 import type { Scheme } from "../auth/scheme.ts";
 import type { Only } from "../checking/members.ts";
 import type { Secret } from "../crypto/secret.ts";
 import type { Eventually } from "../eventually.ts";
+import type { ScopesAllow } from "../http/core.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
 import type { Mount } from "../http/mount/mount.ts";
@@ -32,6 +33,8 @@ export interface Parts<Offer = unknown> {
   readonly mounts?: readonly Mount[];
   readonly endpoints?: readonly Endpoint[];
   readonly formats?: readonly Format[];
+  /** What a credential that is limited to scopes may ask for at all, in the whole service. */
+  readonly scopesAllow?: ScopesAllow;
   /** Its tables, besides those of its mounts. */
   readonly collections?: readonly Collection[];
   /** What the API's documentation says of the tags of its endpoints; the first who explains one counts. */
@@ -67,9 +70,11 @@ export interface Host {
   readonly store: Store;
   /** The service's own secret. Reading it where the service was given none is a mistake that stops the start and names the feature. */
   readonly secret: Secret;
-  readonly guessing: Guessing;
   /** The path below which everything is served, without a slash at its end; empty for the root. */
   readonly basePath: string;
+  readonly guessing: AccountGuessing;
+  /** Exact origins under which the service is itself known. */
+  readonly ownOrigins: readonly string[];
   readonly observe: Observer;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

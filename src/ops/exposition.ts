@@ -1,15 +1,7 @@
 import type { Family } from "../measurement.ts";
 
-export type Labels = Readonly<Record<string, string>>;
-
 /** The content type of `formatFamilies`. */
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
-
-/** A name with labels. The order of the labels is the caller's: the same series has to be the same text. */
-export function seriesOf(name: string, labels: Labels = {}): string {
-  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escapeLabel(value)}"`);
-  return pairs.length === 0 ? name : `${name}{${pairs.join(",")}}`;
-}
 
 /** Prometheus' text exposition format, version 0.0.4. */
 export function formatFamilies(families: readonly Family[]): string {
@@ -40,13 +32,6 @@ export function mergeFamilies(told: readonly (readonly Family[])[]): readonly Fa
 /** What goes on counting when its process has ended: a counter that fell would be taken for one that began anew. */
 export function countersOf(families: readonly Family[]): readonly Family[] {
   return families.filter(({ type }) => type !== "gauge");
-}
-
-function escapeLabel(value: string): string {
-  return value
-    .replaceAll("\\", String.raw`\\`)
-    .replaceAll('"', String.raw`\"`)
-    .replaceAll("\n", String.raw`\n`);
 }
 
 function escapeHelp(text: string): string {

@@ -1,5 +1,4 @@
-import type { Sample } from "../measurement.ts";
-import { seriesOf, type Labels } from "./exposition.ts";
+import { seriesOf, type Labels, type Sample } from "../measurement.ts";
 
 /** Upper bounds in seconds: those of Prometheus' own libraries, with finer ones below, where most requests are. */
 const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

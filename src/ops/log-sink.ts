@@ -1,7 +1,6 @@
 import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
-import type { Family } from "../measurement.ts";
-import { seriesOf } from "./exposition.ts";
+import { seriesOf, type Family } from "../measurement.ts";
 
 /** Where the lines of a log go. Nothing that happens there ends the process, holds it up, or takes its memory. */
 export interface LogSink {

@@ -1,6 +1,5 @@
-import type { Family } from "../measurement.ts";
+import { seriesOf, type Family } from "../measurement.ts";
 import { refusalReasons, type Observation, type Observer, type RefusalReason } from "../observation.ts";
-import { seriesOf } from "./exposition.ts";
 import { Histogram } from "./histogram.ts";
 
 /** What a process counts of what it observes. */

@@ -1,10 +1,10 @@
 import { after, type Eventually } from "../eventually.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
 import { defineEndpoint } from "../http/endpoint.ts";
-import type { Family } from "../measurement.ts";
+import { gauge, type Family } from "../measurement.ts";
 import { administrator, type Permission } from "../permission/permission.ts";
 import { watchEventLoop } from "./event-loop.ts";
-import { expositionType, formatFamilies, seriesOf } from "./exposition.ts";
+import { expositionType, formatFamilies } from "./exposition.ts";
 import { makeMetrics } from "./metrics.ts";
 import { processFamilies } from "./process.ts";
 
@@ -74,14 +74,6 @@ export function metrics({
       };
     },
   });
-}
-
-/** A gauge of values by state; the one under the empty name has no label. */
-export function gauge(name: string, help: string, states: Readonly<Record<string, number>>): Family {
-  const samples = Object.entries(states).map(
-    ([state, value]) => [seriesOf(name, state === "" ? {} : { state }), value] as const,
-  );
-  return { name, help, type: "gauge", samples };
 }
 
 function connectionFamilies(

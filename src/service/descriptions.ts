@@ -1,14 +1,5 @@
 // What the documentation of several endpoints of the service says alike.
-export { ifNoneMatch, notModified, objectSchema, orNull, textSchema, timeSchema } from "../index.ts";
-export type { EndpointDocumentation as Documentation } from "../index.ts";
+export { ifNoneMatch, notModified, objectSchema, orNull, textSchema } from "../index.ts";
 
 /** A user, as the users' own paths describe one. */
 export const userSchema = { $ref: "#/components/schemas/User" } as const;
-
-/** The caller's own password, in a body. */
-export const proofSchema = {
-  type: "string",
-  maxLength: 256,
-  writeOnly: true,
-  description: "The caller's own password, where the login is older than ten minutes.",
-} as const;

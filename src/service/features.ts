@@ -1,43 +1,26 @@
 import { readFileSync } from "node:fs";
-import {
-  defineFeature,
-  documentation,
-  health,
-  metrics,
-  seriesOf,
-  type AccountGuessing,
-  type Family,
-  type Feature,
-  type Store,
-} from "../index.ts";
+import { defineFeature, documentation, health, metrics, seriesOf, type Family, type Feature } from "../index.ts";
 import type { BuiltIn } from "./built-in.ts";
 import type { ConfigFile } from "./config-file.ts";
-import { loggingIn } from "./logging-in.ts";
+import { accountsOf, loginsOf } from "./logins.ts";
 import { mountedItems, mountedOrders } from "./orders.ts";
-import type { Parts } from "./parts.ts";
 import type { Settings } from "./settings.ts";
 import { wayIn } from "./way-in.ts";
 import { protectedEndpoint } from "./who.ts";
 
-/** The same, as the service itself sees them. */
-interface OwnFeatures extends BuiltIn {
-  readonly "logging-in": Feature<Parts>;
-}
-
 export interface BuiltInOptions {
   readonly settings: Settings;
   readonly config: ConfigFile;
-  readonly guessing: (host: { readonly store: Store }) => AccountGuessing;
   readonly measured: () => readonly Family[];
   readonly gather: (() => Promise<string>) | undefined;
 }
 
 /** Makes them as the settings and the config file say. */
-export function builtInFeatures({ settings, config, guessing, measured, gather }: BuiltInOptions): OwnFeatures {
-  const people = loggingIn(settings, guessing);
+export function builtInFeatures({ settings, config, measured, gather }: BuiltInOptions): BuiltIn {
+  const people = accountsOf(settings);
   const about = { title: "Latchkey", version: "1", ...(config.api ?? { license }) };
   return {
-    "logging-in": people,
+    accounts: people,
     health: health(),
     metrics: metrics({ also: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
     documentation: documentation(about),
@@ -61,13 +44,18 @@ export function builtInFeatures({ settings, config, guessing, measured, gather }
 
 /** The features of a service: the built-in ones that are not left out, and those of the config file. */
 export function chosenFeatures(
+  settings: Settings,
   builtIn: BuiltIn,
   { without = [], features = [], endpoints = [] }: ConfigFile,
 ): readonly Feature[] {
   const hasOwnRoot = endpoints.some(({ method, path }) => method === "GET" && path === "/");
   const left = new Set<string>(hasOwnRoot ? [...without, "way-in"] : without);
   const chosen = Object.entries<Feature>({ ...builtIn }).filter(([name]) => !left.has(name));
-  return [...chosen.map(([, feature]) => feature), ...(typeof features === "function" ? features(builtIn) : features)];
+  return [
+    ...chosen.map(([, feature]) => feature),
+    ...loginsOf(settings, builtIn.accounts),
+    ...(typeof features === "function" ? features(builtIn) : features),
+  ];
 }
 
 const license = { name: "MIT", identifier: "MIT" };

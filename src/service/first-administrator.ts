@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { accountsCollection, type Change, type Store } from "../index.ts";
-import { insertUser } from "./new-user.ts";
-import type { Parts } from "./parts.ts";
+import { accountsCollection, type Change, type People, type Store } from "../index.ts";
 import { draftPasswordFile } from "./password-file.ts";
+import type { Settings } from "./settings.ts";
 
 /** What the operator is told once. */
 export interface FirstAdministrator {
@@ -17,6 +16,13 @@ export type DrawnPassword = ({ readonly password: string } | { readonly file: st
   readonly until: string;
 };
 
+/** What it takes to make an administrator. */
+export interface AdministratorParts {
+  readonly settings: Pick<Settings, "adminUsername" | "adminPassword">;
+  readonly store: Store;
+  readonly people: People;
+}
+
 const drawnDays = 7;
 
 /**
@@ -24,11 +30,12 @@ const drawnDays = 7;
  * is written into `passwordFile`, where one is named. Throws `ConfigError` where that cannot be.
  */
 export async function makeFirstAdministrator(
-  parts: Parts,
+  parts: AdministratorParts,
   now: number,
   passwordFile: string | null,
 ): Promise<FirstAdministrator | null> {
-  const { settings, store, passwords } = parts;
+  const { settings, store } = parts;
+  const { passwords } = parts.people;
   if (await hasAdministrator(store)) return null;
   const username = settings.adminUsername;
   if (settings.adminPassword !== null) {
@@ -51,18 +58,18 @@ export async function makeFirstAdministrator(
 
 /** False where another process was faster. */
 async function insertAdministrator(
-  { settings, store, users }: Parts,
+  { settings, store, people }: AdministratorParts,
   now: number,
   passwordHash: string,
   passwordUntil?: string,
 ): Promise<boolean> {
   const username = settings.adminUsername;
-  const address = users.resource.fields.email.kind;
+  const address = people.users.resource.fields.email.kind;
   // A domain that is nobody's, for ever (RFC 2606 §2), and that validators take for an e-mail.
   const email = address.parse(username) === username ? username : "admin@example.invalid";
   const user = { name: "Administrator", email, username, role: "admin", passwordHash, now } as const;
   const outcome = await store.write({
-    changes: [...insertUser(users, passwordUntil === undefined ? user : { ...user, passwordUntil }), onlyOne],
+    changes: [...people.insertUser(passwordUntil === undefined ? user : { ...user, passwordUntil }), onlyOne],
   });
   if (outcome.kind === "written") return true;
   // A process that was faster may have taken the name as well; whichever of the two is noticed first.

@@ -1,7 +1,5 @@
-import type { Outcome } from "../index.ts";
+import type { NewUser, Outcome, People, Store } from "../index.ts";
 import { readImportedUser, type ImportOptions } from "./imported-user.ts";
-import { insertUser, type NewUser } from "./new-user.ts";
-import type { Parts } from "./parts.ts";
 
 export type { ImportOptions } from "./imported-user.ts";
 
@@ -23,6 +21,12 @@ export interface ImportedBatch {
   readonly refused: readonly RefusedLine[];
 }
 
+/** Where users are written. */
+export interface Importing {
+  readonly store: Store;
+  readonly people: People;
+}
+
 interface Candidate {
   readonly line: number;
   readonly user: NewUser;
@@ -30,14 +34,14 @@ interface Candidate {
 
 /** Imports users, as many as can be in one transaction. A line that cannot be leaves the others alone. */
 export async function importUsers(
-  parts: Parts,
+  parts: Importing,
   lines: readonly ImportLine[],
   options: ImportOptions,
 ): Promise<ImportedBatch> {
   const refused: RefusedLine[] = [];
   const candidates: Candidate[] = [];
   for (const { line, record } of lines) {
-    const user = readImportedUser(record, options);
+    const user = readImportedUser(record, parts.people.users.resource, options);
     if ("reasons" in user) refused.push({ line, reasons: user.reasons });
     else candidates.push({ line, user });
   }
@@ -48,7 +52,7 @@ export async function importUsers(
 
 /** Asked beforehand, so that a file that is imported for the second time does not fail line by line. */
 async function withoutTaken(
-  { store, users, accounts }: Parts,
+  { store, people: { users, accounts } }: Importing,
   candidates: readonly Candidate[],
   refused: RefusedLine[],
 ): Promise<readonly Candidate[]> {
@@ -70,7 +74,7 @@ async function withoutTaken(
 }
 
 /** All in one transaction; the store names the line at which it cannot be, and those before it and behind it are written without it. */
-async function writeAll(parts: Parts, candidates: readonly Candidate[], refused: RefusedLine[]): Promise<number> {
+async function writeAll(parts: Importing, candidates: readonly Candidate[], refused: RefusedLine[]): Promise<number> {
   let imported = 0;
   for (let rest = candidates; rest.length > 0;) {
     const outcome = await write(parts, rest);
@@ -84,8 +88,8 @@ async function writeAll(parts: Parts, candidates: readonly Candidate[], refused:
   return imported;
 }
 
-function write({ store, users }: Parts, candidates: readonly Candidate[]): Promise<Outcome> {
-  return store.write({ changes: candidates.flatMap(({ user }, at) => insertUser(users, user, at * 2)) });
+function write({ store, people }: Importing, candidates: readonly Candidate[]): Promise<Outcome> {
+  return store.write({ changes: candidates.flatMap(({ user }, at) => people.insertUser(user, at * 2)) });
 }
 
 function taken(column: string): string {

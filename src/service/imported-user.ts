@@ -1,6 +1,4 @@
-import { Flaw, isKnownFormat, type Field, type Role } from "../index.ts";
-import type { NewUser } from "./new-user.ts";
-import { users } from "./users-resource.ts";
+import { Flaw, isKnownFormat, type Field, type Role, type NewUser, type Users } from "../index.ts";
 
 export interface ImportOptions {
   /** Django's `is_staff` makes an administrator too, and not `is_superuser` alone. */
@@ -39,6 +37,7 @@ type Column = (typeof importedColumns)[number];
 /** Reads one line, whose columns are called as we or as Django's `auth_user` call them. */
 export function readImportedUser(
   record: Readonly<Record<string, unknown>>,
+  users: Users,
   { staffIsAdmin = false, now }: ImportOptions,
 ): NewUser | Refusal {
   const reasons: string[] = [];

@@ -1,21 +1,19 @@
 import {
   createService,
-  makeGuessing,
   postgresStore,
   sqliteStore,
   StoreUnavailable,
   type Family,
   type Feature,
   type Observer,
+  type People,
   type Service,
   type Store,
 } from "../index.ts";
-import { scopesAllow } from "./access.ts";
 import type { BuiltIn } from "./built-in.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { builtInFeatures, chosenFeatures } from "./features.ts";
 import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
-import type { Parts } from "./parts.ts";
 import { ConfigError, type Settings } from "./settings.ts";
 
 export interface LatchkeyOptions {
@@ -45,7 +43,7 @@ export interface Latchkey extends Service {
 /** The whole over an open store, without the first administrator. */
 export interface OpenLatchkey {
   readonly service: Service;
-  readonly parts: Parts;
+  readonly people: People;
   readonly builtIn: BuiltIn;
   /** Whether the service has a feature, which a config file may leave out. */
   has(feature: Feature): boolean;
@@ -54,10 +52,14 @@ export interface OpenLatchkey {
 /** Puts the service together and starts it: the first administrator is made, and what has run out is erased. */
 export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey> {
   const { settings, now = Date.now } = options;
-  const { service, parts, builtIn, has } = await openLatchkey(options);
+  const { service, people, builtIn, has } = await openLatchkey(options);
   try {
-    const firstAdministrator = await makeFirstAdministrator(parts, now(), options.passwordFile ?? null);
-    await requireCustomAccount(settings, parts.accounts);
+    const firstAdministrator = await makeFirstAdministrator(
+      { settings, store: service.store, people },
+      now(),
+      options.passwordFile ?? null,
+    );
+    await requireCustomAccount(settings, people.accounts);
     return {
       ...service,
       firstAdministrator,
@@ -81,9 +83,8 @@ export async function openLatchkey({
 }: LatchkeyOptions): Promise<OpenLatchkey> {
   let service: Service | null = null;
   const store = storeOf(settings, (observation) => (service === null ? observe : service.observe)?.(observation));
-  const guessing = makeGuessing({ store, secret: settings.secret });
-  const builtIn = builtInFeatures({ settings, config, guessing: () => guessing, measured, gather });
-  const features = chosenFeatures(builtIn, config);
+  const builtIn = builtInFeatures({ settings, config, measured, gather });
+  const features = chosenFeatures(settings, builtIn, config);
   service = await openedWith(settings, {
     store,
     features,
@@ -92,8 +93,6 @@ export async function openLatchkey({
     endpoints: config.endpoints ?? [],
     formats: config.formats ?? [],
     secret: settings.secret,
-    guessing,
-    scopesAllow,
     allowCleartextLogins: settings.cleartextLogins === "allow",
     hsts: settings.hsts,
     allowedOrigins: settings.allowedOrigins,
@@ -104,7 +103,7 @@ export async function openLatchkey({
     observe,
     now,
   });
-  return { service, parts: service.use(builtIn["logging-in"]), builtIn, has: (feature) => features.includes(feature) };
+  return { service, people: service.use(builtIn.accounts), builtIn, has: (feature) => features.includes(feature) };
 }
 
 /** Throws `ConfigError` where the file is none of SQLite's, which it alone can tell: by its code NOTADB. */

@@ -77,12 +77,13 @@ export async function openOperator({
   requireLastingStore(settings.database, mayCreate);
   const password = randomBytes(32).toString("base64url");
   const schemes = [...(config.schemes ?? []), operatorScheme(new Secret(password))];
-  const { service, parts } = await openLatchkey({
+  const { service, people } = await openLatchkey({
     settings,
     config: { ...config, schemes },
     observe: observe ?? null,
   });
-  const { store, users, accounts, bindings } = parts;
+  const { store } = service;
+  const { users, accounts, bindings } = people;
 
   async function ask(method: string, path: string, body?: unknown): Promise<OperatorAnswer> {
     const headers = { [HEADER]: password, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
@@ -129,13 +130,13 @@ export async function openOperator({
   return {
     ask,
     findAccount: async (username) => accounts.findByUsername(username),
-    unlock: (username) => parts.guessing.unlock(username, Date.now()),
+    unlock: (username) => people.guessing.unlock(username, Date.now()),
     listUsers,
     makeFirstAdministrator: () => {
       const passwordFile = process.stdout.isTTY ? null : passwordFileOf(settings);
-      return makeFirstAdministrator(parts, Date.now(), passwordFile);
+      return makeFirstAdministrator({ settings, store, people }, Date.now(), passwordFile);
     },
-    importUsers: (lines, options) => importUsers(parts, lines, options),
+    importUsers: (lines, options) => importUsers({ store, people }, lines, options),
     bind: (userId, identity) => bindings.bind(userId, identity, Date.now()),
     unbind: (identity) => bindings.unbind(identity),
     async explain(arrival) {

@@ -3,13 +3,15 @@ import {
   defineEndpoint,
   defineFeature,
   type Context,
+  type AccountsFeature,
   type Feature,
+  type People,
+  type Store,
   type Reply,
   type ServiceFacts,
 } from "../index.ts";
 import { clearedCookies } from "./cookies.ts";
 import { ifNoneMatch, notModified, objectSchema, orNull, textSchema, userSchema } from "./descriptions.ts";
-import type { Parts } from "./parts.ts";
 
 /** What leads on from the way in, where it is served. */
 const logins = { session: "/api/session/", token: "/api/token/", api_token: "/api-token-auth/" };
@@ -22,12 +24,12 @@ const others = {
 };
 
 /** `GET /`: what there is, and who is calling. It answers everybody: a credential that has run out is told, and its cookie cleared. */
-export function wayIn(people: Feature<Parts>, title: string): Feature<null> {
+export function wayIn(people: AccountsFeature, title: string): Feature<null> {
   return defineFeature({
     name: "way-in",
     needs: [people],
     setUp(host) {
-      const parts = host.use(people);
+      const parts = { store: host.store, people: host.use(people) };
       let found: Ways | null = null;
       return {
         offer: null,
@@ -108,19 +110,25 @@ const documentation = {
   },
 };
 
+interface WayInParts {
+  readonly store: Store;
+  readonly people: People;
+}
+
 interface Caller {
   readonly caller: object | null;
   readonly problem: object | null;
 }
 
-async function whoCalls(parts: Parts, { identity, refusal }: Context): Promise<Caller> {
+async function whoCalls(parts: WayInParts, { identity, refusal }: Context): Promise<Caller> {
   if (refusal !== null) {
     const { status, code, detail } = refusal.problem;
     return { caller: null, problem: { status, code, detail } };
   }
   if (identity === null) return { caller: null, problem: null };
   const { id, role, scheme } = identity;
-  const { store, users, accounts } = parts;
+  const { store } = parts;
+  const { users, accounts } = parts.people;
   const [row, account] = await Promise.all([store.find(users.collection, id), accounts.find(id)]);
   if (row === null || account === null) return { caller: null, problem: null };
   const user = users.show(row.record);

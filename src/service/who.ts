@@ -1,17 +1,8 @@
-import { authenticated, defineEndpoint, problem, type Endpoint, type Context, type Reply } from "../index.ts";
+import { authenticated, defineEndpoint, type Context, type Endpoint, type People, type Reply } from "../index.ts";
 import { ifNoneMatch, notModified, objectSchema, textSchema, userSchema } from "./descriptions.ts";
-import type { Parts } from "./parts.ts";
-import type { ShownUser } from "./users-resource.ts";
-
-/** A user as others see it. */
-export async function requireUser({ store, users }: Parts, id: number): Promise<ShownUser> {
-  const row = await store.find(users.collection, id);
-  if (row === null) throw problem("not_found");
-  return users.show(row.record);
-}
 
 /** `GET /protected/`: the specification's example of a resource that needs credentials, under any scheme. */
-export function protectedEndpoint(parts: Parts): Endpoint {
+export function protectedEndpoint(people: People): Endpoint {
   return defineEndpoint({
     method: "GET",
     path: "/protected/",
@@ -34,13 +25,13 @@ export function protectedEndpoint(parts: Parts): Endpoint {
         304: notModified,
       },
     },
-    handle: (context) => greet(parts, context),
+    handle: (context) => greet(people, context),
   });
 }
 
-async function greet(parts: Parts, context: Context): Promise<Reply> {
+async function greet(people: People, context: Context): Promise<Reply> {
   const { id, username, scheme } = context.requireIdentity();
-  const [user, account] = await Promise.all([requireUser(parts, id), parts.accounts.find(id)]);
+  const [user, account] = await Promise.all([people.requireUser(id), people.accounts.find(id)]);
   // A token may still say the former name.
   const name = account?.username ?? username;
   return {

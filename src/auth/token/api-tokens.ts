@@ -97,7 +97,7 @@ function markOf(lookup: string, { markKey }: Keyring): string {
 }
 
 /** The API tokens of a store. */
-export function apiTokens({ store, secret, observe }: APITokensOptions): APITokens {
+export function storeAPITokens({ store, secret, observe }: APITokensOptions): APITokens {
   const keyrings = keyringsOf(secret);
   const touch = makeTouch({ store, collection: apiTokensCollection, column: "last_used_at", everyMs: 60_000, observe });
 

@@ -5,7 +5,7 @@ import { Secret } from "../../crypto/secret.ts";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { Change } from "../../store/store.ts";
 import { accountsCollection } from "../accounts.ts";
-import { namedKeys, namedKeysCollection } from "./named-keys.ts";
+import { storeNamedKeys, namedKeysCollection } from "./named-keys.ts";
 
 const now = Date.parse("2026-03-01T12:00:00Z");
 
@@ -20,7 +20,7 @@ async function server() {
     values: { username, ...account, ...times },
   });
   await store.write({ changes: [insert("ada"), insert("bob")] });
-  const keysOf = (secret: string) => namedKeys({ store, secret: new Secret(secret), observe: () => {} });
+  const keysOf = (secret: string) => storeNamedKeys({ store, secret: new Secret(secret), observe: () => {} });
   const keys = keysOf("a secret of the server, long enough");
   const { key, listed } = await keys.create(1, { name: "laptop", scopes: ["read"], expiresAt: null }, now);
   return { store, keys, keysOf, key, listed, parsed: parseOpaqueToken(key)! };

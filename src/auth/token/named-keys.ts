@@ -89,7 +89,7 @@ const maxKeys = 100;
 const idForm = /^[0-9A-Za-z]{14}$/;
 
 /** The named keys of a store. */
-export function namedKeys({ store, secret, observe }: NamedKeysOptions): NamedKeys {
+export function storeNamedKeys({ store, secret, observe }: NamedKeysOptions): NamedKeys {
   const digestKeys = secret.deriveEach("named-key");
   const markKeys = secret.deriveEach("named-key-mark");
   const touch = makeTouch({ store, collection: namedKeysCollection, column: "last_used_at", everyMs: 60_000, observe });

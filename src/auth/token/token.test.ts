@@ -12,7 +12,7 @@ import type { Change, Store } from "../../store/store.ts";
 import { callOf } from "../../testing/calls.ts";
 import { accountsCollection, storeAccounts } from "../accounts.ts";
 import type { Verdict } from "../scheme.ts";
-import { apiTokens, apiTokensCollection } from "./api-tokens.ts";
+import { storeAPITokens, apiTokensCollection } from "./api-tokens.ts";
 import { token } from "./token.ts";
 
 const now = Date.parse("2026-03-01T12:00:00Z");
@@ -39,7 +39,7 @@ async function openStore(file = ":memory:"): Promise<Store> {
 }
 
 function serve(store: Store, secret = "a secret of the server, long enough") {
-  const tokens = apiTokens({ store, secret: new Secret(secret), observe: () => {} });
+  const tokens = storeAPITokens({ store, secret: new Secret(secret), observe: () => {} });
   const scheme = token({ tokens, accounts: storeAccounts(store) });
   return {
     store,

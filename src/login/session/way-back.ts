@@ -1,4 +1,5 @@
-import type { Call, Context } from "../index.ts";
+import type { Call } from "../../http/call.ts";
+import type { Context } from "../../http/exchange.ts";
 
 /**
  * Where a page that sent a form is to be shown again: what the form names, else the page it came from, else the beginning.

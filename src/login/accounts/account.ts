@@ -1,35 +1,22 @@
-import {
-  accountOf,
-  accountsCollection,
-  boolean,
-  dateTime,
-  defineEndpoint,
-  defineResource,
-  enumeration,
-  Flaw,
-  invalid,
-  mount,
-  problem,
-  readRecord,
-  text,
-  updateRecord,
-  type Account,
-  type Change,
-  type Endpoint,
-  type Eventually,
-  type Context,
-  type MountInPlace,
-  type Prepared,
-  type StoredRecord,
-  type Write,
-} from "../index.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
-import { ifNoneMatch, notModified, type Documentation } from "./descriptions.ts";
-import type { Parts } from "./parts.ts";
+import { accountOf, accountsCollection } from "../../auth/accounts.ts";
+import type { Eventually } from "../../eventually.ts";
+import { ifNoneMatch, notModified } from "../../http/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import { invalid } from "../../http/exchange.ts";
+import { readRecord, updateRecord } from "../../http/mount/endpoints.ts";
+import { type MountInPlace, type Prepared, type Write, mount } from "../../http/mount/mount.ts";
+import { problem } from "../../problem/problem.ts";
+import { Flaw } from "../../resource/field.ts";
+import { boolean, dateTime, enumeration, text } from "../../resource/fields.ts";
+import { defineResource } from "../../resource/resource.ts";
+import type { Change, StoredRecord } from "../../store/store.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import type { AccountsParts } from "./parts.ts";
+import { requireProof } from "./proof.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
-import { users } from "./users-resource.ts";
-import { requireAdministrator, requireProof } from "./users.ts";
+import { requireAdministrator } from "./users.ts";
 
 const account = defineResource({
   name: "account",
@@ -45,7 +32,7 @@ const account = defineResource({
 });
 
 /** `/users/{id}/account`: the side of a user that logs in. */
-export function accountEndpoints(parts: Parts): readonly Endpoint[] {
+export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/account";
   const placed = placeAccounts(parts);
   return [
@@ -101,17 +88,10 @@ const documentation = {
       "last_admin",
     ],
   },
-} satisfies Record<string, Documentation>;
-
-/** The account of the path. */
-export async function requireAccount({ accounts }: Parts, context: Context): Promise<Account> {
-  const found = await accounts.find(context.id());
-  if (found === null) throw problem("not_found");
-  return found;
-}
+} satisfies Record<string, EndpointDocumentation>;
 
 /** Accounts as a resource: they are kept by whoever checks credentials, and shown without what those need. */
-function placeAccounts(parts: Parts): MountInPlace {
+function placeAccounts(parts: AccountsParts): MountInPlace {
   const mounted = mount(account, { permission: { read: ownOrAny, update: ownOrAnyUnlimited }, personal: true });
   const beforeWrite = (write: Write<typeof account>): Eventually<Prepared> =>
     write.kind === "update" ? prepareChange(parts, write) : {};
@@ -131,7 +111,7 @@ function showAccount({
 
 /** What is prepared are columns of the accounts' own table, of which the resource shows some. */
 async function prepareChange(
-  parts: Parts,
+  parts: AccountsParts,
   { context, current, draft }: Write<typeof account, "update">,
 ): Promise<Prepared> {
   const before = accountOf({ revision: 0, record: current });
@@ -146,7 +126,7 @@ async function prepareChange(
   if (before.role === "admin" && before.active) also.push(requireAdministrator);
   if (username === before.username) return { also };
   requireMayName(parts, context);
-  requireUsername(username);
+  requireUsername(parts, username);
   await requireMayProbe(parts, context);
   await requireProof(parts, context, before, draft.transient.current_password);
   return {
@@ -157,7 +137,7 @@ async function prepareChange(
 }
 
 /** A name that was chosen. One that follows the e-mail is as long as that, and stays while it is not changed. */
-function requireUsername(username: string): void {
-  const flaw = users.fields.username.kind.parse(username);
+function requireUsername({ users }: AccountsParts, username: string): void {
+  const flaw = users.resource.fields.username.kind.parse(username);
   if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", code: flaw.code, detail: flaw.detail }]);
 }

@@ -1,21 +1,25 @@
-import {
-  defineEndpoint,
-  defineResource,
-  problem,
-  requireDraft,
-  type Endpoint,
-  type Context,
-  type Reply,
-} from "../index.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
-import { requireAccount } from "./accounts.ts";
-import { credentials, logInWith, loginTypes, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
-import { objectSchema, orNull, textSchema, timeSchema, type Documentation } from "./descriptions.ts";
-import { outsideEnd, proofField, requireFreshLogin, withoutKey } from "./fresh-login.ts";
-import type { Parts } from "./parts.ts";
+import type { APITokens } from "../../auth/token/api-tokens.ts";
+import type { Reply } from "../../http/call.ts";
+import { objectSchema, orNull, textSchema, timeSchema } from "../../http/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import type { Context } from "../../http/exchange.ts";
+import { requireDraft } from "../../http/mount/drafting.ts";
+import { problem } from "../../problem/problem.ts";
+import { defineResource } from "../../resource/resource.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { credentials, logInWith, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import { proofField, withoutKey } from "../fresh-login.ts";
+import type { People } from "../login.ts";
+
+/** What API tokens need. */
+export interface APITokensParts {
+  readonly people: People;
+  readonly tokens: APITokens;
+}
 
 /** The one API token of a user. */
-export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
+export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
   const path = "/users/{id}/token";
   return [
     defineEndpoint({
@@ -23,7 +27,7 @@ export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
       path,
       logsIn: true,
       access: ownOrAnyUnlimited,
-      target: (context) => requireAccount(parts, context),
+      target: (context) => parts.people.requireAccount(context),
       consumes: ["application/json"],
       bodyOptional: true,
       documentation: documentation.issue,
@@ -52,7 +56,7 @@ export function apiTokenEndpoints(parts: Parts): readonly Endpoint[] {
       consumes: loginTypes,
       logsIn: true,
       maxBodyBytes: MAX_LOGIN_BODY_BYTES,
-      documentation: documentation.context,
+      documentation: documentation.exchange,
       handle: (context) => exchangePassword(parts, context),
     }),
   ];
@@ -85,22 +89,22 @@ const documentation = {
     responses: { 200: { description: "What is known of it; never the token.", schema: shownSchema } },
   },
   revoke: { summary: "Revoke a user's API token", tag: "users", responses: { 204: { description: "Revoked." } } },
-  context: {
+  exchange: {
     summary: "Log in for the API token",
     tag: "tokens",
     request: credentials,
     responses: { 200: { description: "The token, made now if there was none.", schema: tokenSchema } },
     problems: ["invalid_credentials", "conflict", "too_many_attempts"],
   },
-} satisfies Record<string, Documentation>;
+} satisfies Record<string, EndpointDocumentation>;
 
-async function issue(parts: Parts, context: Context): Promise<Reply> {
-  const account = await requireAccount(parts, context);
+async function issue(parts: APITokensParts, context: Context): Promise<Reply> {
+  const account = await parts.people.requireAccount(context);
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
   const { transient } = requireDraft(fresh, context, { id: null, current: null });
-  const expiresAt = outsideEnd(parts, context);
-  await requireFreshLogin(parts, context, transient.current_password);
-  const { token, created } = await parts.apiTokens.issue(account.id, context.call.now, expiresAt);
+  const expiresAt = parts.people.outsideEnd(context);
+  await parts.people.requireFreshLogin(context, transient.current_password);
+  const { token, created } = await parts.tokens.issue(account.id, context.call.now, expiresAt);
   return {
     ...reply(token),
     status: created ? 201 : 200,
@@ -112,19 +116,19 @@ function reply(token: string): Reply {
   return { status: 200, cache: "no-store", body: { kind: "data", value: { token }, element: "token" } };
 }
 
-async function show(parts: Parts, context: Context): Promise<Reply> {
-  const found = await parts.apiTokens.find((await requireAccount(parts, context)).id);
+async function show(parts: APITokensParts, context: Context): Promise<Reply> {
+  const found = await parts.tokens.find((await parts.people.requireAccount(context)).id);
   if (found === null) throw problem("not_found");
   return { status: 200, cache: "no-store", body: { kind: "data", value: found, element: "token" } };
 }
 
-async function revoke(parts: Parts, context: Context): Promise<Reply> {
-  const revoked = await parts.apiTokens.revoke((await requireAccount(parts, context)).id);
+async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
+  const revoked = await parts.tokens.revoke((await parts.people.requireAccount(context)).id);
   if (!revoked) throw problem("not_found");
   return { status: 204, cache: "no-store" };
 }
 
-async function exchangePassword(parts: Parts, context: Context): Promise<Reply> {
-  const account = await logInWith(parts, context);
-  return reply((await parts.apiTokens.issue(account.id, context.call.now)).token);
+async function exchangePassword(parts: APITokensParts, context: Context): Promise<Reply> {
+  const account = await logInWith(parts.people, context);
+  return reply((await parts.tokens.issue(account.id, context.call.now)).token);
 }

@@ -1,35 +1,23 @@
-import {
-  accountOf,
-  accountsCollection,
-  administrator,
-  allOf,
-  anyone,
-  firstGeneration,
-  invalid,
-  keyOf,
-  mount,
-  unlimited,
-  type Account,
-  type Call,
-  type Change,
-  type Context,
-  type Prepared,
-  type Write,
-  type WrittenValues,
-} from "../index.ts";
-import { ownOrAny, ownOrAnyUnlimited } from "./access.ts";
+import { accountOf, accountsCollection, firstGeneration } from "../../auth/accounts.ts";
+import type { Context } from "../../http/exchange.ts";
+import { mount, type Prepared, type Write } from "../../http/mount/mount.ts";
+import { administrator, allOf, anyone, unlimited } from "../../permission/permission.ts";
+import type { Fields } from "../../resource/resource.ts";
+import { keyOf, type Change, type WrittenValues } from "../../store/store.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { usersResource, type Users, type UsersMount } from "../users.ts";
 import { requireGoodPassword } from "./good-password.ts";
-import type { LoginParts } from "./parts.ts";
+import type { UsersParts } from "./parts.ts";
+import { requireProof } from "./proof.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
-import { requireMayName, takesOutsideLogins, usernameOriginOf } from "./usernames.ts";
-import { users, type UsersMount } from "./users-resource.ts";
+import { requireMayName, usernameOriginOf } from "./usernames.ts";
 
-/** Serves users to administrators, and to each user that user. */
-export function mountUsers(parts: LoginParts): UsersMount {
-  const mounted: UsersMount = mount(users, {
+/** Serves users, with `own` fields besides, to administrators, and to each user that user. */
+export function mountUsers(parts: UsersParts, own: Fields): UsersMount {
+  const mounted: UsersMount = mount(usersResource(own), {
     permission: {
       list: ownOrAny,
-      create: allOf(unlimited, parts.settings.registration === "open" ? anyone : administrator),
+      create: allOf(unlimited, parts.registration === "open" ? anyone : administrator),
       read: ownOrAny,
       replace: ownOrAnyUnlimited,
       update: ownOrAnyUnlimited,
@@ -42,7 +30,7 @@ export function mountUsers(parts: LoginParts): UsersMount {
   return mounted;
 }
 
-function withAccount(parts: LoginParts, mounted: UsersMount, write: Write<typeof users>): Promise<UserChanges> {
+function withAccount(parts: UsersParts, mounted: UsersMount, write: Write<Users>): Promise<UserChanges> {
   switch (write.kind) {
     case "create":
       return createAccount(parts, mounted, write);
@@ -54,12 +42,12 @@ function withAccount(parts: LoginParts, mounted: UsersMount, write: Write<typeof
 }
 
 /** The account of a user changes with the user; what is stored of the user itself is what was sent. */
-type UserChanges = Omit<Prepared<typeof users>, "values">;
+type UserChanges = Omit<Prepared<Users>, "values">;
 
 async function createAccount(
-  parts: LoginParts,
+  parts: UsersParts,
   mounted: UsersMount,
-  { context, id, draft }: Write<typeof users, "create">,
+  { context, id, draft }: Write<Users, "create">,
 ): Promise<UserChanges> {
   await requireMayProbe(parts, context);
   const { email } = draft.values;
@@ -88,9 +76,9 @@ async function createAccount(
 }
 
 async function changeAccount(
-  parts: LoginParts,
+  parts: UsersParts,
   mounted: UsersMount,
-  { context, id, current, draft }: Write<typeof users, "replace" | "update">,
+  { context, id, current, draft }: Write<Users, "replace" | "update">,
 ): Promise<UserChanges> {
   const { username, password, current_password: proof, end_keys: endKeys = false } = draft.transient;
   const address = draft.values.email;
@@ -99,7 +87,7 @@ async function changeAccount(
   const account = accountOf(row);
   const { call } = context;
   const isMoved = address !== current.email;
-  const mayFollow = row.record["username_follows_email"] === true && !takesOutsideLogins(parts.settings);
+  const mayFollow = row.record["username_follows_email"] === true && !parts.takesOutsideLogins();
   const name = username ?? (isMoved && mayFollow ? address : account.username);
   const names = {
     ...(isMoved ? { email: address } : {}),
@@ -130,9 +118,9 @@ async function changeAccount(
 }
 
 async function deleteAccount(
-  parts: LoginParts,
+  parts: UsersParts,
   mounted: UsersMount,
-  { context, id }: Write<typeof users, "delete">,
+  { context, id }: Write<Users, "delete">,
 ): Promise<UserChanges> {
   const account = await parts.accounts.find(id);
   if (account === null) return {};
@@ -165,32 +153,4 @@ export const requireAdministrator: Change = {
 /** Whose turn a new hash is computed in. */
 function askerOf({ identity }: Context): string {
   return identity === null ? "" : String(identity.id);
-}
-
-/** Whoever changes their own login shows that they know it: a session left open must not be enough. */
-export async function requireProof(
-  parts: LoginParts,
-  { call, identity }: Context,
-  account: Account,
-  proof: string | undefined,
-): Promise<void> {
-  if (identity === null || identity.id !== account.id) return;
-  if (proof === undefined) throw wrongProof("required", "The current password is needed for this change.");
-  await requirePassword(parts, call, account, proof);
-}
-
-/** Ends the request where it is not the account's password, which counts as a guess. */
-export async function requirePassword(
-  parts: LoginParts,
-  call: Call,
-  account: Account | null,
-  password: string,
-): Promise<void> {
-  const hasPassword = account !== null && account.passwordHash !== null;
-  const verified = hasPassword ? await parts.passwords.verify(call, account.username, password) : null;
-  if (verified === null) throw wrongProof("invalid", "The current password is wrong.");
-}
-
-function wrongProof(code: string, detail: string): Error {
-  return invalid([{ pointer: "/current_password", code, detail }]);
 }

@@ -1,26 +1,34 @@
-import {
-  authenticated,
-  defineEndpoint,
-  defineResource,
-  formType,
-  prefersRedirect,
-  requireDraft,
-  requireSameSite,
-  text,
-  type Account,
-  type Endpoint,
-  type Context,
-  type Reply,
-} from "../index.ts";
-import { clearedSessionCookie, requireOneCookie, sessionCookie, sessionCookieName } from "./cookies.ts";
-import { credentials, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, logInWith, requireLogin } from "./credentials.ts";
-import { objectSchema, orNull, textSchema, timeSchema, userSchema, type Documentation } from "./descriptions.ts";
-import type { Parts } from "./parts.ts";
+import type { Account } from "../../auth/accounts.ts";
+import { requireSameSite } from "../../auth/cross-site.ts";
+import type { Sessions } from "../../auth/session/sessions.ts";
+import type { Reply } from "../../http/call.ts";
+import { objectSchema, orNull, textSchema, timeSchema } from "../../http/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import type { Context } from "../../http/exchange.ts";
+import { formType } from "../../http/formats/form.ts";
+import { requireDraft } from "../../http/mount/drafting.ts";
+import { prefersRedirect } from "../../http/pipeline.ts";
+import { authenticated } from "../../permission/permission.ts";
+import { text } from "../../resource/fields.ts";
+import { defineResource } from "../../resource/resource.ts";
+import { requireOneCookie } from "../cookies.ts";
+import { credentials, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, logInWith } from "../credentials.ts";
+import { userSchema } from "../documentation.ts";
+import type { People } from "../login.ts";
+import { clearedSessionCookie, sessionCookie, sessionCookieName } from "./cookie.ts";
 import { wayBack } from "./way-back.ts";
-import { requireUser } from "./who.ts";
+
+/** What logging in with a session cookie needs. */
+export interface SessionParts {
+  readonly people: People;
+  readonly sessions: Sessions;
+  /** Exact origins under which the service is itself known. */
+  readonly ownOrigins: readonly string[];
+}
 
 /** Logging in with a session cookie. */
-export function sessionEndpoints(parts: Parts): readonly Endpoint[] {
+export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
   const path = "/api/session/";
   return [
     defineEndpoint({
@@ -95,7 +103,7 @@ const documentation = {
     },
     problems: ["cross_site", "duplicate_credentials"],
   },
-} satisfies Record<string, Documentation>;
+} satisfies Record<string, EndpointDocumentation>;
 
 /** No other site may make a browser log in, or out. */
 function fromSameSite(context: Context): void {
@@ -113,27 +121,27 @@ const form = defineResource({
   fields: { ...loginFields, next: text({ maxLength: 2048, optional: true }) },
 });
 
-async function logIn(parts: Parts, context: Context): Promise<Reply> {
+async function logIn(parts: SessionParts, context: Context): Promise<Reply> {
   return context.body?.mediaType === formType
     ? logInByForm(parts, context)
-    : start(parts, context, await logInWith(parts, context));
+    : startSession(parts, context, await logInWith(parts.people, context));
 }
 
 /** Any site can make a browser send a form, so that those who may send JSON may not send one. */
-async function logInByForm(parts: Parts, context: Context): Promise<Reply> {
+async function logInByForm(parts: SessionParts, context: Context): Promise<Reply> {
   const { call } = context;
-  const { publicURL } = parts.settings;
-  requireSameSite(call, publicURL === null ? [] : [new URL(publicURL).origin]);
+  requireSameSite(call, parts.ownOrigins);
   const { username, password, next } = requireDraft(form, context, { id: null, current: null }).values;
-  const account = await requireLogin(parts, context, username, password);
-  const { body, ...reply } = await start(parts, context, account);
+  const account = await parts.people.requireLogin(context, username, password);
+  const { body, ...reply } = await startSession(parts, context, account);
   if (!prefersRedirect(context)) return { ...reply, body: body! };
   return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(context, next)]] };
 }
 
-async function start(parts: Parts, { call }: Context, account: Account): Promise<Reply> {
+/** Logs an account in, however it has shown who it is: the answer that gives the cookie. The session that the browser had ends. */
+export async function startSession(parts: SessionParts, { call }: Context, account: Account): Promise<Reply> {
   const created = await parts.sessions.create(account, call, call.cookie(sessionCookieName(call)) ?? null);
-  const user = await requireUser(parts, account.id);
+  const user = await parts.people.requireUser(account.id);
   return {
     status: 201,
     cache: "no-store",
@@ -142,9 +150,9 @@ async function start(parts: Parts, { call }: Context, account: Account): Promise
   };
 }
 
-async function whoIs(parts: Parts, context: Context): Promise<Reply> {
+async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
   const { id, role, scheme, expiresAt } = context.requireIdentity();
-  const [user, account] = await Promise.all([requireUser(parts, id), parts.accounts.find(id)]);
+  const [user, account] = await Promise.all([parts.people.requireUser(id), parts.people.accounts.find(id)]);
   const value = {
     user,
     username: account?.username ?? null,
@@ -155,7 +163,7 @@ async function whoIs(parts: Parts, context: Context): Promise<Reply> {
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "session" } };
 }
 
-async function logOut(parts: Parts, { call }: Context): Promise<Reply> {
+async function logOut(parts: SessionParts, { call }: Context): Promise<Reply> {
   const cookie = requireOneCookie(call, sessionCookieName(call));
   if (cookie !== null) await parts.sessions.end(cookie);
   return { status: 204, cache: "no-store", headers: [clearedSessionCookie(call)] };

@@ -1,23 +1,19 @@
-import {
-  bearerRefusal,
-  boolean,
-  defineEndpoint,
-  defineResource,
-  invalid,
-  problem,
-  requireDraft,
-  text,
-  type Endpoint,
-  type Context,
-  type FreshAccess,
-  type Rejection,
-  type Reply,
-  type TokenPair,
-} from "../index.ts";
+import { bearerRefusal } from "../../auth/bearer/bearer.ts";
+import type { FreshAccess, TokenPair, TokenPairs } from "../../auth/bearer/token-pairs.ts";
+import type { SigningKeys } from "../../auth/keys.ts";
+import type { Rejection, Scheme } from "../../auth/scheme.ts";
+import type { Reply } from "../../http/call.ts";
+import { ifNoneMatch, notModified, objectSchema, textSchema } from "../../http/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import { type Context, invalid } from "../../http/exchange.ts";
+import { requireDraft } from "../../http/mount/drafting.ts";
+import { problem } from "../../problem/problem.ts";
+import { boolean, text } from "../../resource/fields.ts";
+import { defineResource } from "../../resource/resource.ts";
+import { loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import type { People } from "../login.ts";
 import { clearedTokenCookies, findRefreshCookie, requireRefreshCookie, tokenCookies } from "./cookies.ts";
-import { loginFields, loginTypes, requireLogin, MAX_LOGIN_BODY_BYTES } from "./credentials.ts";
-import { objectSchema, textSchema, type Documentation } from "./descriptions.ts";
-import type { Parts } from "./parts.ts";
 
 const JSON_ONLY = ["application/json"];
 
@@ -33,8 +29,17 @@ const refreshBody = defineResource({
 });
 const verifyBody = defineResource({ name: "verify", plural: "verify", fields: { token: text({ maxLength: 8192 }) } });
 
+/** What logging in with tokens needs. */
+export interface TokensParts {
+  readonly people: People;
+  readonly pairs: TokenPairs;
+  readonly keys: SigningKeys;
+  /** The other parts of the scheme, which take tokens from elsewhere. */
+  others(): readonly Scheme[];
+}
+
 /** Logging in with tokens (SimpleJWT's paths and names). These endpoints look at no other credentials of the request. */
-export function tokenEndpoints(parts: Parts): readonly Endpoint[] {
+export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
   const open = { access: "open", consumes: JSON_ONLY, maxBodyBytes: MAX_LOGIN_BODY_BYTES } as const;
   return [
     defineEndpoint({
@@ -72,6 +77,24 @@ export function tokenEndpoints(parts: Parts): readonly Endpoint[] {
       handle: (context) => verify(parts, context),
     }),
   ];
+}
+
+/** The public keys, which stand there also where nobody logs in for tokens: those of before are still verified elsewhere. */
+export function keysEndpoint({ keys }: Pick<TokensParts, "keys">): Endpoint {
+  return defineEndpoint({
+    method: "GET",
+    path: "/.well-known/jwks.json",
+    access: "open",
+    query: "ignored",
+    produces: "application/json",
+    documentation: documentation.keys,
+    handle: () => ({
+      status: 200,
+      cache: "public",
+      maxAgeSeconds: 300,
+      body: { kind: "raw", type: "application/json", content: JSON.stringify(keys.jwks()) },
+    }),
+  });
 }
 
 const pairSchema = objectSchema(
@@ -125,12 +148,33 @@ const documentation = {
     responses: { 200: { description: "It would.", schema: objectSchema("verify", {}) } },
     problems: ["token_not_valid", "invalid_token", "too_many_attempts"],
   },
-} satisfies Record<string, Documentation>;
+  keys: {
+    summary: "The public keys of access tokens (RFC 7517)",
+    tag: "system",
+    parameters: [ifNoneMatch],
+    responses: {
+      200: {
+        description: "The public keys of access tokens (RFC 7517).",
+        schema: {
+          type: "object",
+          properties: { keys: { type: "array", items: { type: "object" } } },
+          required: ["keys"],
+        },
+        headers: { ETag: "Of the present state." },
+      },
+      304: notModified,
+    },
+  },
+} satisfies Record<string, EndpointDocumentation>;
 
-async function logIn(parts: Parts, context: Context): Promise<Reply> {
-  const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values;
+async function logIn(parts: TokensParts, context: Context): Promise<Reply> {
+  const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values as {
+    username: string;
+    password: string;
+    cookie: boolean;
+  };
   if (cookie) context.requireSameSite();
-  const account = await requireLogin(parts, context, username, password);
+  const account = await parts.people.requireLogin(context, username, password);
   const { call } = context;
   // The browser forgets the pair that it had, and with it the way to end that.
   const before = cookie ? findRefreshCookie(call) : null;
@@ -150,7 +194,7 @@ function deliver(context: Context, pair: TokenPair | FreshAccess, byCookie: bool
   };
 }
 
-async function refresh(parts: Parts, context: Context): Promise<Reply> {
+async function refresh(parts: TokensParts, context: Context): Promise<Reply> {
   const { token, byCookie } = presentedToken(context);
   if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
   const pair = await parts.pairs.refresh(token, context.call);
@@ -158,7 +202,7 @@ async function refresh(parts: Parts, context: Context): Promise<Reply> {
   return deliver(context, pair, byCookie);
 }
 
-async function logOut(parts: Parts, context: Context): Promise<Reply> {
+async function logOut(parts: TokensParts, context: Context): Promise<Reply> {
   const { token, byCookie } = presentedToken(context);
   if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
   await parts.pairs.end(token, context.call.now);
@@ -175,18 +219,19 @@ function presentedToken(context: Context): { readonly token: string | null; read
   return { token: cookie, byCookie: true };
 }
 
-async function verify(parts: Parts, context: Context): Promise<Reply> {
-  const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values;
-  const fromOutside = (await parts.issuers?.verify(token, context.call.now)) ?? null;
-  const verdict = fromOutside ?? (await parts.pairs.verify(token, context.call));
-  const code = fromOutside === null ? "token_not_valid" : "invalid_token";
+async function verify(parts: TokensParts, context: Context): Promise<Reply> {
+  const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values as { token: string };
+  const other = parts.others().find((part) => part.recognizes?.(token) === true);
+  const verdict = await (other?.authenticate(token, context.call, other.carriers[0]!) ??
+    parts.pairs.verify(token, context.call));
+  const code = other === undefined ? "token_not_valid" : (other.rejectedAs ?? "invalid_token");
   if (verdict.kind === "accepted")
     return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };
   throw verdict.kind === "rejected" ? await refused(parts, context, { code, ...verdict }) : problem(code);
 }
 
 /** What is told of a refused token. A forged one counts as a guess, and is not even answered where there were too many. */
-async function refused({ guessing }: Parts, { call }: Context, rejection: Rejection): Promise<Error> {
+async function refused({ people: { guessing } }: TokensParts, { call }: Context, rejection: Rejection): Promise<Error> {
   const { reason, detail, code = "token_not_valid" } = rejection;
   if (reason === "forged" || reason === "unknown") {
     await guessing.check(call);

@@ -1,5 +1,8 @@
-import { problem, type Change, type Context, type Mount } from "../index.ts";
-import type { LoginParts } from "./parts.ts";
+import type { Context } from "../../http/exchange.ts";
+import type { Mount } from "../../http/mount/mount.ts";
+import { problem } from "../../problem/problem.ts";
+import type { Change } from "../../store/store.ts";
+import type { UsersParts } from "./parts.ts";
 
 /** What a user is to be called, as far as it is new. */
 export interface NewNames {
@@ -12,7 +15,7 @@ export interface NewNames {
 }
 
 /** Ends the request (429) where this address has looked too often for what is taken. To be asked before any hash. */
-export async function requireMayProbe({ guessing }: LoginParts, context: Context): Promise<void> {
+export async function requireMayProbe({ guessing }: UsersParts, context: Context): Promise<void> {
   if (!isAdministrator(context)) await guessing.checkProbes(context.call);
 }
 
@@ -21,7 +24,7 @@ export async function requireMayProbe({ guessing }: LoginParts, context: Context
  * administrator learns only so many of them. Adds no changes.
  */
 export async function requireFree(
-  parts: LoginParts,
+  parts: UsersParts,
   users: Pick<Mount, "collection">,
   context: Context,
   names: NewNames,
@@ -40,7 +43,7 @@ export async function requireFree(
 }
 
 async function findTaken(
-  { store, accounts }: LoginParts,
+  { store, accounts }: UsersParts,
   { collection }: Pick<Mount, "collection">,
   { id, email, username }: NewNames,
 ): Promise<"email" | "username" | null> {

@@ -1,21 +1,18 @@
-import {
-  dateTime,
-  defineEndpoint,
-  defineResource,
-  invalid,
-  json,
-  problem,
-  requireDraft,
-  text,
-  type Endpoint,
-  type Context,
-  type Reply,
-} from "../index.ts";
-import { ownOrAny, ownOrAnyUnlimited, scopeForm } from "./access.ts";
-import { requireAccount } from "./accounts.ts";
-import { objectSchema, orNull, proofSchema, textSchema, timeSchema, type Documentation } from "./descriptions.ts";
-import { outsideEnd, proofField, requireFreshLogin, withoutKey } from "./fresh-login.ts";
-import type { Parts } from "./parts.ts";
+import type { NamedKeys } from "../../auth/token/named-keys.ts";
+import type { Reply } from "../../http/call.ts";
+import { objectSchema, orNull, textSchema, timeSchema } from "../../http/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import { type Context, invalid } from "../../http/exchange.ts";
+import { requireDraft } from "../../http/mount/drafting.ts";
+import { problem } from "../../problem/problem.ts";
+import { dateTime, json, text } from "../../resource/fields.ts";
+import { defineResource } from "../../resource/resource.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { proofSchema } from "../documentation.ts";
+import { proofField, withoutKey } from "../fresh-login.ts";
+import type { People } from "../login.ts";
+import { scopeForm } from "./scopes.ts";
 
 const newKey = defineResource({
   name: "key",
@@ -28,8 +25,14 @@ const newKey = defineResource({
   },
 });
 
+/** What named keys need. */
+export interface KeysParts {
+  readonly people: People;
+  readonly keys: NamedKeys;
+}
+
 /** The named keys of a user: as many as there are programs, each shown once. */
-export function keyEndpoints(parts: Parts): readonly Endpoint[] {
+export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
   const path = "/users/{id}/keys";
   const one = `${path}/{key_id:text}`;
   return [
@@ -38,7 +41,7 @@ export function keyEndpoints(parts: Parts): readonly Endpoint[] {
       path,
       logsIn: true,
       access: ownOrAnyUnlimited,
-      target: (context) => requireAccount(parts, context),
+      target: (context) => parts.people.requireAccount(context),
       consumes: ["application/json"],
       documentation: documentation.create,
       guard: withoutKey,
@@ -135,22 +138,22 @@ const documentation = {
 
     responses: { 204: { description: "Revoked." } },
   },
-} satisfies Record<string, Documentation>;
+} satisfies Record<string, EndpointDocumentation>;
 
-async function create(parts: Parts, context: Context): Promise<Reply> {
+async function create(parts: KeysParts, context: Context): Promise<Reply> {
   const draft = requireDraft(newKey, context, { id: null, current: null });
   const asked = draft.values;
   const { name } = asked;
-  const latest = outsideEnd(parts, context);
+  const latest = parts.people.outsideEnd(context);
   const expiresAt = asked.expires_at ?? (latest === null ? null : new Date(latest).toISOString());
   const { now } = context.call;
   if (asked.scopes !== null && !areScopes(asked.scopes)) throw invalid([scopesIssue]);
   if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid([pastIssue]);
   if (latest !== null && Date.parse(expiresAt!) > latest) throw invalid([lateIssue(latest)]);
-  await requireFreshLogin(parts, context, draft.transient.current_password);
-  const account = await requireAccount(parts, context);
+  await parts.people.requireFreshLogin(context, draft.transient.current_password);
+  const account = await parts.people.requireAccount(context);
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
-  const { listed, key } = await parts.namedKeys.create(account.id, { name, scopes: asked.scopes, expiresAt }, now);
+  const { listed, key } = await parts.keys.create(account.id, { name, scopes: asked.scopes, expiresAt }, now);
   return {
     status: 201,
     cache: "no-store",
@@ -179,19 +182,19 @@ function lateIssue(latest: number) {
   return { pointer: "/expires_at", code: "too_late", detail };
 }
 
-async function list(parts: Parts, context: Context): Promise<Reply> {
-  const value = await parts.namedKeys.list((await requireAccount(parts, context)).id);
+async function list(parts: KeysParts, context: Context): Promise<Reply> {
+  const value = await parts.keys.list((await parts.people.requireAccount(context)).id);
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "keys", items: "key" } };
 }
 
-async function read(parts: Parts, context: Context): Promise<Reply> {
-  const value = await parts.namedKeys.find((await requireAccount(parts, context)).id, keyId(context));
+async function read(parts: KeysParts, context: Context): Promise<Reply> {
+  const value = await parts.keys.find((await parts.people.requireAccount(context)).id, keyId(context));
   if (value === null) throw problem("not_found");
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "key" } };
 }
 
-async function revoke(parts: Parts, context: Context): Promise<Reply> {
-  const revoked = await parts.namedKeys.revoke((await requireAccount(parts, context)).id, keyId(context));
+async function revoke(parts: KeysParts, context: Context): Promise<Reply> {
+  const revoked = await parts.keys.revoke((await parts.people.requireAccount(context)).id, keyId(context));
   if (!revoked) throw problem("not_found");
   return { status: 204, cache: "no-store" };
 }

@@ -1,5 +1,7 @@
-import { checkNewPassword, invalid, type Issue } from "../index.ts";
-import type { LoginParts } from "./parts.ts";
+import { checkNewPassword } from "../../auth/passwords.ts";
+import { invalid } from "../../http/exchange.ts";
+import type { Issue } from "../../problem/problem.ts";
+import type { UsersParts } from "./parts.ts";
 
 /** Whose password it is to be. */
 interface Names {
@@ -9,12 +11,11 @@ interface Names {
 
 /** Ends the request (400) where nobody should have this password. */
 export async function requireGoodPassword(
-  { settings, isBreached }: LoginParts,
+  { serviceNames, isBreached }: UsersParts,
   password: string,
   names: Names,
 ): Promise<void> {
-  const host = settings.publicURL === null ? [] : [new URL(settings.publicURL).hostname];
-  const issue = checkNewPassword(password, names, ["latchkey", settings.issuer, ...host]);
+  const issue = checkNewPassword(password, names, serviceNames);
   if (issue !== null) throw invalid([issue]);
   if (isBreached !== null && (await isBreached(password))) throw invalid([breached]);
 }

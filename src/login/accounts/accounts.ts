@@ -1,0 +1,135 @@
+import { availableParallelism } from "node:os";
+import { accountsCollection, storeAccounts } from "../../auth/accounts.ts";
+import { bindingsCollection, storeBindings } from "../../auth/bindings.ts";
+import { breachedPasswords } from "../../auth/breached-passwords.ts";
+import { makePasswords } from "../../auth/passwords.ts";
+import { makeRevocations, revocationsCollection } from "../../auth/revocation.ts";
+import type { PasswordCost } from "../../crypto/password-hash.ts";
+import { defineFeature, type Host } from "../../feature/feature.ts";
+import { gauge, type Family } from "../../measurement.ts";
+import type { Fields } from "../../resource/resource.ts";
+import type { Collection } from "../../store/store.ts";
+import type { AccountsFeature, LoginSource, People } from "../login.ts";
+import { accountEndpoints } from "./account.ts";
+import { loginListEndpoints } from "./logins.ts";
+import { insertUser } from "./new-user.ts";
+import type { AccountsParts, UsersParts } from "./parts.ts";
+import { requireAccount, requireLogin, requireUser } from "./people.ts";
+import { outsideEnd, requireFreshLogin } from "./proof.ts";
+import { mountUsers } from "./users.ts";
+
+export interface AccountsOptions {
+  /** `open`: everyone may make a user; `closed`, administrators only, where it is left out. */
+  readonly registration?: "closed" | "open";
+  /** Fields of one's own that users have besides name and e-mail. Each is optional or has a default. */
+  readonly fields?: Fields;
+  /** What the service calls itself in what it signs, and no password may be; `latchkey` where it is left out. */
+  readonly issuer?: string;
+  /** What a password's hash costs; as OWASP asks for it where it is left out. */
+  readonly passwordCost?: PasswordCost;
+  /** Where new passwords are looked up among those of breaches, by the first five characters of a digest; nowhere where it is left out. */
+  readonly breachedPasswordsURL?: string;
+  /** How long API tokens and keys live that are made through a login that others vouch for; 30 days where it is left out. 0: none are made. */
+  readonly outsideCredentialsSeconds?: number;
+}
+
+const DAY_SECONDS = 86_400;
+
+/** How often what was revoked for good is forgotten. */
+const PRUNE_SECONDS = 60;
+
+/**
+ * Users, and the accounts with which they log in: `/users`, `/users/{id}/account`, `/users/{id}/sessions`, their passwords, what was
+ * revoked, and who from outside is who here. Every way of logging in needs it.
+ */
+export function accounts(options: AccountsOptions = {}): AccountsFeature {
+  return defineFeature({ name: "accounts", setUp: (host) => setUp(host, options) });
+}
+
+function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature["setUp"]> {
+  const { store, guessing, observe } = host;
+  const { issuer = "latchkey", fields = {}, breachedPasswordsURL: url, passwordCost: cost } = options;
+  const ending: Record<"password" | "account", Collection[]> = { password: [], account: [] };
+  const sources: LoginSource[] = [];
+  const told = { revocationSeconds: 0, outside: false };
+  const found = storeAccounts(store);
+  const usersParts: UsersParts = {
+    store,
+    observe,
+    guessing,
+    accounts: found,
+    bindings: storeBindings({ store, accounts: found, observe }),
+    passwords: makePasswords({
+      store,
+      accounts: found,
+      guessing,
+      cores: availableParallelism(),
+      ...(cost === undefined ? {} : { cost }),
+    }),
+    isBreached: url === undefined ? null : breachedPasswords({ url, observe }),
+    revocations: makeRevocations({
+      store,
+      accessSeconds: () => told.revocationSeconds,
+      endWithGeneration: ending.password,
+      endWithAccount: ending.account,
+    }),
+    registration: options.registration ?? "closed",
+    serviceNames: ["latchkey", issuer, ...host.ownOrigins.map((origin) => new URL(origin).hostname)],
+    outsideCredentialsSeconds: options.outsideCredentialsSeconds ?? 30 * DAY_SECONDS,
+    sources,
+    takesOutsideLogins: () => told.outside,
+  };
+  const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, fields) };
+  const { bindings, passwords, revocations, users } = parts;
+  const offer: People = {
+    accounts: found,
+    bindings,
+    passwords,
+    guessing,
+    revocations,
+    users,
+    issuer,
+    requireUser: (id) => requireUser(parts, id),
+    requireAccount: (context) => requireAccount(parts, context),
+    requireLogin: (context, username, password) =>
+      requireLogin(parts, context, { username, password }, host.service().schemes),
+    requireFreshLogin: (context, proof) => requireFreshLogin(parts, context, proof),
+    outsideEnd: (context) => outsideEnd(parts, context),
+    insertUser: (user, at) => insertUser(users, user, at),
+    endsWith: (when, collection) => void ending[when].push(collection),
+    listLogins: (source) => void sources.push(source),
+    rememberRevocations(seconds) {
+      told.revocationSeconds = Math.max(told.revocationSeconds, seconds);
+    },
+    takeOutsideLogins() {
+      told.outside = true;
+    },
+  };
+  return {
+    offer,
+    mounts: [users],
+    endpoints: [...accountEndpoints(parts), ...loginListEndpoints(parts)],
+    collections: [accountsCollection, bindingsCollection, revocationsCollection],
+    upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => revocations.prune(now) }],
+    measure: () => measure(parts),
+    start: () => revocations.open(),
+    stop: () => revocations.close(),
+  };
+}
+
+function measure({ passwords, revocations }: AccountsParts): readonly Family[] {
+  const age = revocations.ageMs();
+  return [
+    gauge("latchkey_password_hashes", "Password hashes that are computed, and that wait for their turn.", {
+      ...passwords.load(),
+    }),
+    {
+      ...gauge(
+        "latchkey_revocation_feed_age_seconds",
+        "Age of the view of what was revoked; beyond 5 seconds access tokens are refused.",
+        age === null ? {} : { "": age / 1000 },
+      ),
+      together: "max",
+    },
+  ];
+}

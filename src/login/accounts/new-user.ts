@@ -1,0 +1,50 @@
+import { accountsCollection, firstGeneration } from "../../auth/accounts.ts";
+import type { Mount } from "../../http/mount/mount.ts";
+import { isStored, type DraftContext, type Field } from "../../resource/field.ts";
+import type { Fields } from "../../resource/resource.ts";
+import { keyOf, type Change, type Value, type WrittenValues } from "../../store/store.ts";
+import type { NewUser } from "../login.ts";
+
+/** The changes that make a user and the account of the same id. `at` is where they stand in the transaction. */
+export function insertUser(
+  users: Mount,
+  { name, email, username, role, passwordHash, now, ...more }: NewUser,
+  at = 0,
+): readonly Change[] {
+  const account = {
+    username,
+    username_follows_email: username === email,
+    role,
+    active: more.active ?? true,
+    password_hash: passwordHash,
+    password_until: more.passwordUntil ?? null,
+    generation: firstGeneration(now),
+    created_at: more.createdAt ?? new Date(now).toISOString(),
+    last_login_at: more.lastLoginAt ?? null,
+    username_origin: "given",
+  };
+  return [
+    { kind: "insert", collection: users.collection, values: { name, email, ...ownValues(users.resource.fields, now) } },
+    { kind: "insert", collection: accountsCollection, key: keyOf(at), values: account },
+  ];
+}
+
+/** What fields of one's own get where nobody is asked for them. */
+function ownValues(fields: Fields, now: number): WrittenValues {
+  const own = Object.entries(fields).filter(([name, field]) => name !== "name" && name !== "email" && isStored(field));
+  return Object.fromEntries(own.map(([name, field]) => [name, valueOf(field, now)]));
+}
+
+function valueOf({ options }: Field, now: number): Value {
+  const given = options.generated ?? options.default ?? null;
+  const value: unknown = isMaker(given) ? given({ identity: null, now, requireIdentity: noCaller }) : given;
+  return value as Value;
+}
+
+function noCaller(): never {
+  throw new TypeError("A field of users asks who is calling, and this user is made where nobody is.");
+}
+
+function isMaker(given: unknown): given is (context: DraftContext) => unknown {
+  return typeof given === "function";
+}

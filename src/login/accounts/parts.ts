@@ -1,0 +1,36 @@
+import type { Accounts } from "../../auth/accounts.ts";
+import type { Bindings } from "../../auth/bindings.ts";
+import type { IsBreached } from "../../auth/breached-passwords.ts";
+import type { AccountGuessing } from "../../auth/guessing.ts";
+import type { Passwords } from "../../auth/passwords.ts";
+import type { Revocations } from "../../auth/revocation.ts";
+import type { Observer } from "../../observation.ts";
+import type { Store } from "../../store/store.ts";
+import type { LoginSource } from "../login.ts";
+import type { UsersMount } from "../users.ts";
+
+/** What the accounts of one service are made of. */
+export interface AccountsParts {
+  readonly store: Store;
+  readonly observe: Observer;
+  readonly accounts: Accounts;
+  readonly bindings: Bindings;
+  readonly guessing: AccountGuessing;
+  readonly passwords: Passwords;
+  /** Null: nobody is asked. */
+  readonly isBreached: IsBreached | null;
+  readonly revocations: Revocations;
+  readonly registration: "closed" | "open";
+  /** What the service is called, and no password may be. */
+  readonly serviceNames: readonly string[];
+  /** 0: none are made. */
+  readonly outsideCredentialsSeconds: number;
+  /** Whoever has logins to list and to end. */
+  readonly sources: readonly LoginSource[];
+  /** Whether somebody else says who comes in. */
+  takesOutsideLogins(): boolean;
+  readonly users: UsersMount;
+}
+
+/** The same before users are served. */
+export type UsersParts = Omit<AccountsParts, "users">;

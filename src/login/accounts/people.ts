@@ -1,0 +1,46 @@
+import type { Account } from "../../auth/accounts.ts";
+import { isAmbient, type Scheme } from "../../auth/scheme.ts";
+import type { Call } from "../../http/call.ts";
+import type { Context } from "../../http/exchange.ts";
+import { problem } from "../../problem/problem.ts";
+import type { ShownUser } from "../users.ts";
+import type { AccountsParts } from "./parts.ts";
+
+/** The account of the path. */
+export async function requireAccount({ accounts }: AccountsParts, context: Context): Promise<Account> {
+  const found = await accounts.find(context.id());
+  if (found === null) throw problem("not_found");
+  return found;
+}
+
+/** A user as others see it. */
+export async function requireUser({ store, users }: AccountsParts, id: number): Promise<ShownUser> {
+  const row = await store.find(users.collection, id);
+  if (row === null) throw problem("not_found");
+  return users.show(row.record);
+}
+
+/** The account with this name and password. One answer for every reason why there is none. */
+export async function requireLogin(
+  { passwords }: AccountsParts,
+  { call }: Context,
+  credentials: { readonly username: string; readonly password: string },
+  schemes: readonly Scheme[],
+): Promise<Account> {
+  const account = await passwords.login(call, credentials.username, credentials.password);
+  if (account !== null) return account;
+  throw problem("invalid_credentials", { headers: [["WWW-Authenticate", challengeOf(call, schemes)]] });
+}
+
+/** RFC 9110 §15.5.2 asks for one with every 401, and a session has none that is registered. */
+const sessionChallenge = 'Session realm="latchkey"';
+
+/** Of a scheme that browsers do not answer by themselves: they would lay their own window over the form. */
+function challengeOf(call: Call, schemes: readonly Scheme[]): string {
+  for (const scheme of schemes.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+    if (!scheme.carriers.some((carrier) => carrier.in === "authorization" && !isAmbient(scheme, carrier))) continue;
+    const challenge = scheme.challenge?.(call, null) ?? null;
+    if (challenge !== null) return challenge;
+  }
+  return sessionChallenge;
+}

@@ -1,0 +1,27 @@
+import { apiTokensCollection, storeAPITokens, type APITokens } from "../../auth/token/api-tokens.ts";
+import { token } from "../../auth/token/token.ts";
+import { defineFeature, type Feature } from "../../feature/feature.ts";
+import type { AccountsFeature, LoginOptions } from "../login.ts";
+import { apiTokenEndpoints } from "./endpoints.ts";
+
+/**
+ * The one API token of a user, which lives until it is revoked: `/users/{id}/token`, `POST /api-token-auth/`, and
+ * `Authorization: Token`. Needs the service's secret.
+ */
+export function apiTokens(people: AccountsFeature, { enabled = true }: LoginOptions = {}): Feature<APITokens> {
+  return defineFeature({
+    name: "api-tokens",
+    needs: [people],
+    setUp(host) {
+      const parts = { people: host.use(people), tokens: storeAPITokens(host) };
+      const { accounts } = parts.people;
+      parts.people.endsWith("account", apiTokensCollection);
+      return {
+        offer: parts.tokens,
+        schemes: enabled ? [token({ tokens: parts.tokens, accounts })] : [],
+        endpoints: enabled ? apiTokenEndpoints(parts) : [],
+        collections: [apiTokensCollection],
+      };
+    },
+  });
+}

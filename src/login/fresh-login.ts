@@ -1,0 +1,19 @@
+import type { Context } from "../http/exchange.ts";
+import { problem } from "../problem/problem.ts";
+import { text } from "../resource/fields.ts";
+
+/** The field by which somebody shows again who they are. */
+export const proofField = text({
+  maxLength: 256,
+  trim: false,
+  optional: true,
+  writeOnly: true,
+  transient: true,
+  description: "The caller's own password, where the login is older than ten minutes.",
+});
+
+/** Ends the request of whoever came with a key: a key with seconds to live would mint one without an end. */
+export function withoutKey(context: Context): void {
+  if (context.requireIdentity().keyId !== undefined)
+    throw problem("permission_denied", { detail: "A key makes no credentials." });
+}

@@ -1,0 +1,29 @@
+import { namedKeysCollection, storeNamedKeys, type NamedKeys } from "../../auth/token/named-keys.ts";
+import { token } from "../../auth/token/token.ts";
+import { defineFeature, type Feature } from "../../feature/feature.ts";
+import type { AccountsFeature, LoginOptions } from "../login.ts";
+import { keyEndpoints } from "./endpoints.ts";
+import { scopesAllow } from "./scopes.ts";
+
+/**
+ * Keys for programs, as many as a user has programs, each with scopes and an end of its own: `/users/{id}/keys`, and
+ * `Authorization: Token`. Where they are not `enabled` they are still managed. Needs the service's secret.
+ */
+export function namedKeys(people: AccountsFeature, { enabled = true }: LoginOptions = {}): Feature<NamedKeys> {
+  return defineFeature({
+    name: "named-keys",
+    needs: [people],
+    setUp(host) {
+      const parts = { people: host.use(people), keys: storeNamedKeys(host) };
+      const { accounts } = parts.people;
+      parts.people.endsWith("account", namedKeysCollection);
+      return {
+        offer: parts.keys,
+        schemes: enabled ? [token({ tokens: parts.keys, accounts })] : [],
+        endpoints: keyEndpoints(parts),
+        collections: [namedKeysCollection],
+        scopesAllow,
+      };
+    },
+  });
+}

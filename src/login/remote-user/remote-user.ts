@@ -1,0 +1,31 @@
+import { remoteUser } from "../../auth/remote-user/remote-user.ts";
+import type { Secret } from "../../crypto/secret.ts";
+import { defineFeature, type Feature } from "../../feature/feature.ts";
+import type { AccountsFeature } from "../login.ts";
+import { createRemoteUser } from "./newcomers.ts";
+
+export interface RemoteUserLoginOptions {
+  /** The header with the name, from a trusted proxy; `X-Remote-User` where it is left out. */
+  readonly header?: string;
+  /** What the proxy has to send in `X-Remote-User-Secret`; nothing where it is left out. */
+  readonly secret?: Secret;
+  /** Users whom only the proxy knows are made, with the e-mail that it sends. */
+  readonly create?: boolean;
+}
+
+/** The user that a trusted proxy has already identified. The service's `trustedProxies` say which those are. */
+export function remoteUserLogin(
+  people: AccountsFeature,
+  { create = false, ...options }: RemoteUserLoginOptions = {},
+): Feature {
+  return defineFeature({
+    name: "remote-user-login",
+    needs: [people],
+    setUp(host) {
+      const offered = host.use(people);
+      offered.takeOutsideLogins();
+      const making = create ? { create: createRemoteUser(offered) } : {};
+      return { offer: null, schemes: [remoteUser({ ...options, ...making, bindings: offered.bindings })] };
+    },
+  });
+}

@@ -1,0 +1,52 @@
+import type { Account } from "../../auth/accounts.ts";
+import { session } from "../../auth/session/session.ts";
+import { sessions, sessionsCollection, type Sessions } from "../../auth/session/sessions.ts";
+import { defineFeature, type Feature } from "../../feature/feature.ts";
+import type { Reply } from "../../http/call.ts";
+import type { Context } from "../../http/exchange.ts";
+import type { AccountsFeature, LoginOptions } from "../login.ts";
+import { sessionEndpoints, startSession } from "./endpoints.ts";
+
+export interface SessionLoginOptions extends LoginOptions {
+  /** How long an unused session lives; a day where it is left out. */
+  readonly idleSeconds?: number;
+  /** How long a session lives in all; two weeks where it is left out. */
+  readonly lifetimeSeconds?: number;
+}
+
+/** What `sessionLogin()` offers. */
+export interface SessionLogin {
+  readonly sessions: Sessions;
+  /** Logs an account in that has shown by other means who it is: the answer that gives the cookie. */
+  start(context: Context, account: Account): Promise<Reply>;
+}
+
+const DAY_SECONDS = 86_400;
+const PRUNE_SECONDS = 60;
+
+/** Logging in with a session cookie, by JSON, XML or the form of a page: `/api/session/`. */
+export function sessionLogin(people: AccountsFeature, options: SessionLoginOptions = {}): Feature<SessionLogin> {
+  const { enabled = true, idleSeconds = DAY_SECONDS, lifetimeSeconds = 14 * DAY_SECONDS } = options;
+  return defineFeature({
+    name: "session-login",
+    needs: [people],
+    setUp({ use, store, observe, ownOrigins }) {
+      const kept = sessions({ store, idleSeconds, lifetimeSeconds, observe });
+      const parts = { people: use(people), sessions: kept, ownOrigins };
+      const { accounts, endsWith, listLogins } = parts.people;
+      endsWith("password", sessionsCollection);
+      listLogins({
+        list: (userId, page, { sessionId = null }) => kept.list(userId, page, sessionId),
+        endOne: (userId, id) => kept.endOne(userId, id),
+      });
+      return {
+        offer: { sessions: kept, start: (context: Context, account: Account) => startSession(parts, context, account) },
+        schemes: enabled ? [session({ sessions: kept, accounts })] : [],
+        endpoints: enabled ? sessionEndpoints(parts) : [],
+        collections: [sessionsCollection],
+        upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => kept.prune(now) }],
+        tags: { session: "Logging in with a session cookie, and out." },
+      };
+    },
+  });
+}

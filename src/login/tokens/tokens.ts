@@ -1,0 +1,78 @@
+import { accessTokens, type AccessTokens } from "../../auth/bearer/access.ts";
+import { bearer } from "../../auth/bearer/bearer.ts";
+import { familiesCollection } from "../../auth/bearer/families.ts";
+import { deadFamiliesCollection, refreshUsesCollection } from "../../auth/bearer/refresh-uses.ts";
+import { tokenPairs, type TokenPairs } from "../../auth/bearer/token-pairs.ts";
+import { derivedSigningKeys, type SigningKeys } from "../../auth/keys.ts";
+import { watchSigningKeys } from "../../auth/watched-keys.ts";
+import { defineFeature, type Feature } from "../../feature/feature.ts";
+import type { AccountsFeature, LoginOptions } from "../login.ts";
+import { keysEndpoint, tokenEndpoints } from "./endpoints.ts";
+
+export interface TokenLoginOptions extends LoginOptions {
+  /** How long an access token lives; five minutes where it is left out. */
+  readonly accessSeconds?: number;
+  /** How long a refresh token lives; a week where it is left out. */
+  readonly refreshSeconds?: number;
+  /** How long one login can be refreshed in all; 30 days where it is left out. */
+  readonly familySeconds?: number;
+  /** How long a used refresh token still gives the same successor; 10 where it is left out. */
+  readonly graceSeconds?: number;
+  /** True where it is left out. False: a refresh token stays good until it expires, for clients that keep their first one. */
+  readonly rotates?: boolean;
+  /** A JWK Set file whose first private key signs, read again when it changes; a key derived from the service's secret where it is left out. */
+  readonly signingKeysFile?: string;
+}
+
+/** What `tokenLogin()` offers. */
+export interface TokenLogin {
+  readonly pairs: TokenPairs;
+  readonly access: AccessTokens;
+  readonly keys: SigningKeys;
+}
+
+const DAY_SECONDS = 86_400;
+const PRUNE_SECONDS = 60;
+
+/**
+ * Logging in for a pair of tokens, a JWT for some minutes and one that gives the next pair, in the body or as cookies:
+ * `/api/token/`, `/api/token/refresh/`, `/api/token/verify/`, `Authorization: Bearer`, and the public keys. Needs the service's secret.
+ */
+export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions = {}): Feature<TokenLogin> {
+  const { enabled = true, accessSeconds = 300, refreshSeconds = 7 * DAY_SECONDS, signingKeysFile: file } = options;
+  const { familySeconds = 30 * DAY_SECONDS, graceSeconds = 10, rotates = true } = options;
+  return defineFeature({
+    name: "token-login",
+    needs: [people],
+    setUp(host) {
+      const { store, secret, observe } = host;
+      const offered = host.use(people);
+      const { accounts, revocations, issuer } = offered;
+      const keys = file === undefined ? derivedSigningKeys(secret) : watchSigningKeys(file, { observe });
+      const access = accessTokens({ keys, issuer, lifetimeSeconds: accessSeconds, revocations, accounts });
+      const lifetimes = { refreshSeconds, familySeconds, graceSeconds, rotates };
+      const pairs = tokenPairs({ store, accounts, access, revocations, secret, issuer, observe, ...lifetimes });
+      const scheme = bearer({ access });
+      const others = () => host.service().schemes.filter((each) => each.name === scheme.name && each !== scheme);
+      const parts = { people: offered, pairs, keys, others };
+      offered.rememberRevocations(accessSeconds);
+      offered.endsWith("password", familiesCollection);
+      offered.listLogins({
+        list: (userId, page, { family = null }) => pairs.list(userId, page, family),
+        endOne: (userId, id, now) => pairs.endOne(userId, id, now),
+      });
+      return {
+        offer: { pairs, access, keys },
+        schemes: enabled ? [scheme] : [],
+        endpoints: [...(enabled ? tokenEndpoints(parts) : []), keysEndpoint(parts)],
+        collections: [refreshUsesCollection, deadFamiliesCollection, familiesCollection],
+        upkeep: [
+          // The nonces of closed windows are to be gone as soon as they are.
+          { everySeconds: 1, due: (now) => pairs.sweep(now) },
+          { everySeconds: PRUNE_SECONDS, due: (now) => pairs.prune(now) },
+        ],
+        tags: { tokens: "Logging in with tokens, and out." },
+      };
+    },
+  });
+}
