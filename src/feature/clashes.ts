@@ -1,5 +1,7 @@
 import { suggestion } from "../checking/nearest.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
+import type { Mount } from "../http/mount/mount.ts";
+import { problemsNamedBy } from "../http/mount/outcome.ts";
 import { ownAmong, type ProblemDefinition } from "../problem/definition.ts";
 import type { Parts } from "./feature.ts";
 
@@ -26,6 +28,7 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
         ({ method, path }) => `${method} ${shapeOf(path)}`,
       ),
     ),
+    ...namesakesOf(all.flatMap(({ parts: { mounts = [] } }) => mounts)),
     ...twice(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
     ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
       [...collections, ...mounts.map(({ collection }) => collection)].map(({ name }) => name),
@@ -39,7 +42,7 @@ export function problemsOf({ problems = [], endpoints = [], mounts = [] }: Parts
   return ownAmong([
     ...problems,
     ...endpoints.flatMap(({ documentation }) => documentation?.problems ?? []),
-    ...mounts.flatMap((mount) => Object.values(mount.problems).flat()),
+    ...mounts.flatMap(problemsNamedBy),
   ]);
 }
 
@@ -70,6 +73,21 @@ export function missingReferences(all: readonly NamedParts[]): readonly string[]
           ],
     ),
   );
+}
+
+/** Actions that stand where a resource within the same one does. */
+function namesakesOf(mounts: readonly Mount[]): readonly string[] {
+  return mounts.flatMap(({ resource, actions }) =>
+    actions
+      .filter(({ name, on }) => on === "record" && mounts.some((each) => isAt(each, resource, name)))
+      .map(
+        ({ name }) => `the action ${name} of ${resource.path} and a resource within it stand at one path; rename one`,
+      ),
+  );
+}
+
+function isAt({ resource: { within, plural } }: Mount, outer: Mount["resource"], name: string): boolean {
+  return within === outer && plural === name;
 }
 
 function twice(all: readonly NamedParts[], kind: string, namesOf: (parts: Parts) => readonly string[]): string[] {

@@ -88,11 +88,13 @@ function described({ tag }: Subject, operationId: string, summary: string): Omit
   return { operationId, tag, summary, parameters: [], request: () => ({}), problems: [] };
 }
 
-function ifMatch({ mount }: Subject): JSONObject {
+/** `If-Match`, which some mounts insist on. */
+export function ifMatch({ mount }: Subject): JSONObject {
   return shared(mount.requireIfMatch ? "RequiredIfMatch" : "IfMatch")[0]!;
 }
 
-function problemsOfState({ mount }: Subject): readonly ProblemCode[] {
+/** What a precondition can end in. */
+export function problemsOfState({ mount }: Subject): readonly ProblemCode[] {
   return mount.requireIfMatch ? ["precondition_failed", "precondition_required"] : ["precondition_failed"];
 }
 
@@ -142,7 +144,8 @@ export function wholeOrPart(names: SchemaNames): JSONObject {
   return { anyOf: [ref("schemas", names.record), ref("schemas", names.part)] };
 }
 
-function exampleWithId(resource: Mount["resource"]): JSONObject | null {
+/** A record as it could be read; null where none can be made up. */
+export function exampleWithId(resource: Mount["resource"]): JSONObject | null {
   const example = exampleRecord(resource);
   return example === null ? null : { id: 1, ...example };
 }

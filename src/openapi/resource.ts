@@ -1,6 +1,7 @@
 import type { Format } from "../http/formats/format.ts";
 import type { Mount, ResourceAction } from "../http/mount/mount.ts";
 import type { Resource } from "../resource/resource.ts";
+import { describeServedAction, placeOf } from "./action-operations.ts";
 import type { JSONObject } from "./json.ts";
 import { pascalCase } from "./names.ts";
 import type { Description } from "./operation.ts";
@@ -40,7 +41,10 @@ export function describeMount(
   return {
     tag: { name: tag, description: resource.description ?? `All ${tag}.` },
     schemas: schemasOf(resource, names),
-    operations: new Map(offered.map(([action, place]) => [place, describeOffer(subject, action as ResourceAction)])),
+    operations: new Map([
+      ...offered.map(([action, place]) => [place, describeOffer(subject, action as ResourceAction)] as const),
+      ...mount.actions.map((action) => [placeOf(subject, action), describeServedAction(subject, action)] as const),
+    ]),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Idempotency, Row, StoredRecord } from "./store.ts";
+import type { Idempotency, JSONValue, Recalled, Row, StoredRecord } from "./store.ts";
 
 /** What is kept of the rows that a write has left: of the first one the columns that its answer needs, and of the others nothing. */
 export function keptRows({ columns }: Idempotency, rows: readonly (Row | null)[]): readonly (Row | null)[] {
@@ -7,6 +7,19 @@ export function keptRows({ columns }: Idempotency, rows: readonly (Row | null)[]
   const record: Record<string, StoredRecord[string]> = {};
   for (const name of columns) record[name] = first.record[name]!;
   return [{ revision: first.revision, record }];
+}
+
+/** The text under which a write is kept: its rows, and with them what its answer says besides. */
+export function formatKept({ answer }: Idempotency, rows: readonly (Row | null)[]): string {
+  return JSON.stringify(answer === undefined ? rows : { rows, answer });
+}
+
+/** Reads it back. */
+export function parseKept(text: string): Extract<Recalled, { readonly kind: "replayed" }> {
+  const kept = JSON.parse(text) as
+    | readonly (Row | null)[]
+    | { readonly rows: (Row | null)[]; readonly answer: JSONValue };
+  return "rows" in kept ? { kind: "replayed", ...kept } : { kind: "replayed", rows: kept };
 }
 
 /** The key under which stands that a record tells of a row. It expires with that; no caller's key begins like this. */

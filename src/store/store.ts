@@ -229,6 +229,8 @@ export interface Idempotency {
   readonly key: string;
   /** What of the first change's row is kept for a repeat, `id` among it. Nothing is kept of other rows. */
   readonly columns: readonly string[];
+  /** What the answer says that stands in no row: kept as it is, and erased with what is kept of the row. */
+  readonly answer?: JSONValue;
   /** A `forget` is to find it by that row. */
   readonly erasable: boolean;
   /** A digest of the request: the same key with another request is a mismatch. */
@@ -243,7 +245,7 @@ export type Outcome =
   /** For each change the row as it is now: null for a removed one and for those without a row of their own. */
   | { readonly kind: "written"; readonly rows: readonly (Row | null)[] }
   /** The key was used for the same request: the first row as it was written then, with the columns that were kept; `id` alone where it was erased since. */
-  | { readonly kind: "replayed"; readonly rows: readonly (Row | null)[] }
+  | { readonly kind: "replayed"; readonly rows: readonly (Row | null)[]; readonly answer?: JSONValue }
   /** The key was used for another request. */
   | { readonly kind: "mismatch" }
   /** There is no row under this key. */

@@ -20,7 +20,7 @@ import { preparedMistakes, type Prepared, type Write } from "./write.ts";
 export async function create(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
   const idempotency = repeatable(placed, exchange);
   const known = await recall(exchange, idempotency);
-  if (known !== null) return created(placed, exchange, known[0]!, true);
+  if (known !== null) return created(placed, exchange, known.rows[0]!, true);
   const draft = requireDraft(placed.resource, exchange.context, { id: null, current: null });
   await requireParents(placed, exchange);
   const prepared = await prepare(placed, { kind: "create", context: exchange.context, id: null, current: null, draft });
@@ -104,7 +104,7 @@ async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): P
 export async function update(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
   const idempotency = repeatable(placed, exchange);
   const known = await recall(exchange, idempotency);
-  if (known !== null) return replayed(placed, exchange, known[0]!);
+  if (known !== null) return replayed(placed, exchange, known.rows[0]!);
   const patch = requirePatch(placed.resource, exchange.context, exchange.id());
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const row = await findVisible(placed, exchange);

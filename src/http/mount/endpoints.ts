@@ -1,7 +1,10 @@
 import type { Eventually } from "../../eventually.ts";
+import { isRequired } from "../../resource/field.ts";
 import type { Reply } from "../call.ts";
 import type { ServedEndpoint } from "../endpoint.ts";
 import { exchangeOf, type Context } from "../exchange.ts";
+import { act } from "./acting.ts";
+import type { ServedAction } from "./action.ts";
 import { create, remove, replace, update } from "./changing.ts";
 import { list } from "./listing.ts";
 import type { MountInPlace, ResourceAction } from "./mount.ts";
@@ -57,7 +60,25 @@ export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
     path: one,
     handle: (context) => remove(placed, exchangeOf(context)),
   });
+  for (const action of placed.actions) endpoints.push(endpointOfAction(placed, action));
   return endpoints;
+}
+
+/** The endpoint of an action: on the record, or on the collection. */
+function endpointOfAction(placed: MountInPlace, action: ServedAction): ServedEndpoint {
+  const { name, on, method, permission, body } = action;
+  const { path } = placed.resource;
+  const common = {
+    method,
+    path: on === "record" ? `${path}/{id}/${name}` : `${path}/${name}`,
+    access: permission,
+    ...(on === "record" ? { rows: placed.collection } : {}),
+    preconditions: "weighed by the handler",
+    handle: (context: Context) => act(placed, action, exchangeOf(context)),
+  } as const;
+  if (method === "GET") return common;
+  const bodyOptional = !Object.values(body.fields).some(isRequired);
+  return { ...common, consumes: MEDIA_TYPES, bodyOptional, repeatable: true };
 }
 
 /** GET of one record, for an endpoint of one's own. */

@@ -2,7 +2,7 @@ import { hmac } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import { parseIdempotencyKey } from "../../headers/idempotency-key.ts";
 import { problem } from "../../problem/problem.ts";
-import type { Change, Collection, Idempotency, Outcome, Row, Where } from "../../store/store.ts";
+import type { Change, Collection, Idempotency, Outcome, Recalled, Where } from "../../store/store.ts";
 import type { Exchange } from "../exchange.ts";
 import type { MountInPlace } from "./mount.ts";
 
@@ -81,15 +81,15 @@ export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange)
   };
 }
 
-/** The rows that an earlier write under the key has left; null where there was none. Asked before the request is looked at, for what it says need not hold any more. */
-export function recall(
-  { service }: Exchange,
-  idempotency: Idempotency | null,
-): Eventually<readonly (Row | null)[] | null> {
+/** What an earlier write under a key has left. */
+export type Repeated = Extract<Recalled, { readonly kind: "replayed" }>;
+
+/** What an earlier write under the key has left; null where there was none. Asked before the request is looked at, for what it says need not hold any more. */
+export function recall({ service }: Exchange, idempotency: Idempotency | null): Eventually<Repeated | null> {
   if (idempotency === null) return null;
   return after(service.store.recall(idempotency), (known) => {
     if (known === null) return null;
     if (known.kind === "mismatch") throw problem("idempotency_mismatch");
-    return known.rows;
+    return known;
   });
 }

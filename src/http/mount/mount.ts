@@ -1,6 +1,7 @@
 import {
   aBoolean,
   aFunction,
+  anObject,
   isObject,
   isText,
   membersMistakes,
@@ -14,7 +15,7 @@ import type { Eventually } from "../../eventually.ts";
 import type { Action, Permission } from "../../permission/permission.ts";
 import type { AnyProblem } from "../../problem/definition.ts";
 import { isShown } from "../../resource/field.ts";
-import { DeclarationError, type ColumnOf, type RecordOf, type Resource } from "../../resource/resource.ts";
+import { DeclarationError, type ColumnOf, type Fields, type RecordOf, type Resource } from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
 import {
   actions,
@@ -24,6 +25,7 @@ import {
   permissionForm,
   permissionsMistakes,
 } from "../checking.ts";
+import { readActions, type Actions, type ActionValues, type ServedAction } from "./action.ts";
 import { collectionOf } from "./collection.ts";
 import type { AfterWrite, BeforeWrite, Prepared, PreparedValues, Write, Written } from "./write.ts";
 
@@ -37,7 +39,12 @@ export type PermissionsOf<R extends Resource> =
   | { readonly [A in ResourceAction]?: Permission<ColumnOf<R>> };
 
 /** How a resource is served. */
-export interface MountOptions<R extends Resource = Resource, V = PreparedValues<R>> {
+export interface MountOptions<
+  R extends Resource = Resource,
+  V = PreparedValues<R>,
+  B = Readonly<Record<string, Fields>>,
+  W = unknown,
+> {
   /** Who may; one for all actions, or one for each. An action that is not named is not offered. */
   readonly permission: PermissionsOf<R>;
   /** Writes must carry `If-Match` (428). */
@@ -48,6 +55,8 @@ export interface MountOptions<R extends Resource = Resource, V = PreparedValues<
   readonly personal?: boolean;
   /** For the API's documentation: what `beforeWrite` refuses with, besides what every such write can end in. */
   readonly problems?: Readonly<Partial<Record<ResourceAction, readonly AnyProblem[]>>>;
+  /** What it can do besides: `actions: { cancel: … }` is `POST /orders/{id}/cancel`. */
+  readonly actions?: Actions<R, B> & ActionValues<R, W>;
   /** Looks at a write before it happens and adds to it. Throws a problem to refuse it. May be asked again when the record changed meanwhile. */
   beforeWrite?(write: Write<R>): Eventually<Prepared<R, V>>;
   /**
@@ -66,6 +75,7 @@ export interface Mount<R extends Resource = Resource> {
   readonly cache: "public" | "private";
   readonly personal: boolean;
   readonly problems: Readonly<Partial<Record<ResourceAction, readonly AnyProblem[]>>>;
+  readonly actions: readonly ServedAction[];
   readonly beforeWrite: BeforeWrite | null;
   readonly afterWrite: AfterWrite | null;
   /** Makes what callers see of a stored record. */
@@ -79,14 +89,18 @@ export interface Mount<R extends Resource = Resource> {
 }
 
 /** Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. Throws `DeclarationError` where it cannot. */
-export function mount<const R extends Resource, const V = {}>(resource: R, options: MountOptions<R, V>): Mount<R>;
+export function mount<const R extends Resource, const V = {}, const B = {}, const W = {}>(
+  resource: R,
+  options: MountOptions<R, V, B, W>,
+): Mount<R>;
 export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
+  const served = requireActions(resource, options.actions);
   const permissions = permissionsOf(options.permission);
   const collection = collectionOf(resource, permissions.list?.columns);
   const missing = columnMistakes(
-    Object.values(permissions),
+    [...Object.values(permissions), ...served.map(({ permission }) => permission)],
     collection.columns.map(({ name }) => name),
   );
   if (missing.length > 0) throw new DeclarationError(missing.map((mistake) => `mount(${resource.path}): ${mistake}`));
@@ -104,6 +118,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     cache: options.cache ?? "private",
     personal: options.personal ?? false,
     problems: options.problems ?? {},
+    actions: served,
     beforeWrite: options.beforeWrite ?? null,
     afterWrite: options.afterWrite ?? null,
     shown,
@@ -111,6 +126,13 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
     show: makeShow(collection, shown),
   });
+}
+
+function requireActions(resource: Resource, declared: unknown): readonly ServedAction[] {
+  const mistakes: string[] = [];
+  const actions = readActions(declared, mistakes);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes.map((mistake) => `mount(${resource.path}): ${mistake}`));
+  return actions;
 }
 
 function permissionsOf(
@@ -136,6 +158,7 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
   personal: optional(aBoolean),
   cache: optional(oneOf("public")),
   problems: optional(problemsMistake),
+  actions: optional(anObject),
   beforeWrite: optional(aFunction),
   afterWrite: optional(aFunction),
 };

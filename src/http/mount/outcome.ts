@@ -33,9 +33,17 @@ export function refusal(outcome: Unwritten, mount: MountInPlace): Error {
 }
 
 /** What a `require` was called: a code of the catalogue, or of a problem that the mount names. */
-function refusedAs(name: string, { problems }: MountInPlace): AnyProblem {
+function refusedAs(name: string, mount: MountInPlace): AnyProblem {
   if (isCode(name)) return name;
-  return ownAmong(Object.values(problems).flat()).find(({ code }) => code === name) ?? "conflict";
+  return ownAmong(problemsNamedBy(mount)).find(({ code }) => code === name) ?? "conflict";
+}
+
+/** The problems that a mount and its actions say they refuse with. */
+export function problemsNamedBy({
+  problems,
+  actions,
+}: Pick<MountInPlace, "problems" | "actions">): readonly AnyProblem[] {
+  return [...Object.values(problems).flat(), ...actions.flatMap((action) => action.problems)];
 }
 
 function isCode(name: string): name is ProblemCode {

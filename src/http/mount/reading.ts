@@ -1,3 +1,4 @@
+import { isUnsafe } from "../../auth/cross-site.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import { decideOn } from "../../permission/decision.ts";
 import type { Decision, PermissionRequest } from "../../permission/permission.ts";
@@ -94,7 +95,7 @@ function hasParents({ parent, resource }: MountInPlace, exchange: Exchange): Eve
 
 /** Whoever may read the outer record may reach what stands within it; where it can be changed, only whoever may do that may change what stands within it. */
 function isReached(parent: MountInPlace, exchange: Exchange, id: number, record: StoredRecord): boolean {
-  const reads = exchange.action === "read" || exchange.action === "list";
+  const reads = !isUnsafe(exchange.call.method);
   if (reads || parent.permissions.update === undefined) return mayReach(parent, exchange, "read", id, record);
   if (mayReach(parent, exchange, "update", id, record)) return true;
   if (!mayReach(parent, exchange, "read", id, record)) return false;

@@ -1,4 +1,4 @@
-import { erasedRows, keptRows, keysFrom, mentionOf } from "../kept-rows.ts";
+import { erasedRows, formatKept, keptRows, keysFrom, mentionOf } from "../kept-rows.ts";
 import type { Change, Idempotency, Row } from "../store.ts";
 import { prepared, type Statement } from "./parameters.ts";
 
@@ -25,7 +25,10 @@ export function rememberRows(
 ): readonly Statement[] {
   const { key, expiresAt } = idempotency;
   const kept = keptRows(idempotency, rows);
-  const remembered = prepared("UPDATE latchkey_idempotency SET rows = $2 WHERE key = $1", [key, JSON.stringify(kept)]);
+  const remembered = prepared("UPDATE latchkey_idempotency SET rows = $2 WHERE key = $1", [
+    key,
+    formatKept(idempotency, kept),
+  ]);
   if (!idempotency.erasable || !kept[0]) return [remembered];
   const mention = mentionOf(collection, kept[0].record["id"], key);
   const mentioned = prepared(

@@ -1,3 +1,4 @@
+import { parseKept } from "../kept-rows.ts";
 import type { Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../store.ts";
 import type { Connections } from "./connections.ts";
 import { tableOf } from "./dialect.ts";
@@ -106,7 +107,7 @@ export async function recall(session: Pick<Session, "send">, idempotency: Idempo
   const [found] = await session.send(recallKey(idempotency));
   if (found === undefined) return null;
   if (found[0] !== idempotency.fingerprint) return { kind: "mismatch" };
-  return { kind: "replayed", rows: JSON.parse((found[1] ?? "[]") as string) as (Row | null)[] };
+  return parseKept((found[1] ?? "[]") as string);
 }
 
 function sendPlan(session: Session, { statements, readings }: Plan): Promise<Rows>[] {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { erasedRows, keptRows, keysFrom, mentionOf } from "../kept-rows.ts";
+import { erasedRows, formatKept, keptRows, keysFrom, mentionOf, parseKept } from "../kept-rows.ts";
 import type { Idempotency, Key, Recalled, Row } from "../store.ts";
 import { prepare } from "./connection.ts";
 
@@ -39,7 +39,7 @@ export function idempotencyRecordsOf(database: DatabaseSync): IdempotencyRecords
     remember(idempotency, collection, rows) {
       const { key, fingerprint, expiresAt, now } = idempotency;
       const kept = keptRows(idempotency, rows);
-      put.run(key, fingerprint, JSON.stringify(kept), Date.parse(expiresAt));
+      put.run(key, fingerprint, formatKept(idempotency, kept), Date.parse(expiresAt));
       if (idempotency.erasable && kept[0])
         put.run(mentionOf(collection, kept[0].record["id"], key), "", "[]", Date.parse(expiresAt));
       prune.run(Date.parse(now));
@@ -60,6 +60,6 @@ export function recallOf(database: DatabaseSync): Recall {
     const found = find.get(key, Date.parse(now));
     if (found === undefined) return null;
     if (found[0] !== fingerprint) return { kind: "mismatch" };
-    return { kind: "replayed", rows: JSON.parse(found[1] as string) as (Row | null)[] };
+    return parseKept(found[1] as string);
   };
 }
