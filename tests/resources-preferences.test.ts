@@ -49,6 +49,8 @@ test("only what was followed is in Preference-Applied", async (t) => {
     ["GET", "/users", undefined, "count=exact", "count=exact"],
     ["GET", "/users", undefined, "handling=strict, count=exact", "handling=strict, count=exact"],
     ["GET", "/users", undefined, "handling=lenient; x=y, respond-async", "handling=lenient"],
+    ["GET", "/users", undefined, "count=estimated", "count=estimated"],
+    ["GET", "/users?name=Ann", undefined, "count=estimated", "count=exact"],
     ["GET", "/users", undefined, "count=estimate", null],
     ["GET", "/users", undefined, "count=Exact", null],
     ["GET", "/users", undefined, "return=minimal", null],

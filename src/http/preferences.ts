@@ -7,7 +7,7 @@ import type { Exchange } from "./exchange.ts";
 const known: Readonly<Record<string, readonly string[]>> = {
   handling: ["strict", "lenient"],
   return: ["minimal", "representation"],
-  count: ["exact"],
+  count: ["exact", "estimated"],
 };
 
 /** Ends the request of a caller who wants to be told of preferences that nobody knows, and sent one (`handling=strict`). */

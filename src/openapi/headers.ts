@@ -12,7 +12,8 @@ export const headers = {
   Location: { description: "Where the record is.", schema: { type: "string", format: "uri-reference" } },
   Link: { description: "Pages of the list: `first`, and `prev` and `next` while they exist (RFC 8288).", schema: text },
   TotalCount: {
-    description: "How many records there are on all pages, where the caller prefers `count=exact`.",
+    description:
+      "How many records there are on all pages, where the caller prefers `count=exact` or `count=estimated`; `Preference-Applied` says which it is.",
     schema: { type: "integer", minimum: 0 },
   },
   PreferenceApplied: { description: "The preferences that were followed (RFC 7240).", schema: text },

@@ -38,7 +38,7 @@ export const parameters = {
   PreferCount: {
     name: "Prefer",
     in: "header",
-    description: "`count=exact` asks for `X-Total-Count` (RFC 7240).",
+    description: "`count=exact` or `count=estimated` asks for `X-Total-Count` (RFC 7240).",
     schema: { type: "string", examples: ["count=exact"] },
   },
   IdempotencyKey: {

@@ -152,12 +152,10 @@ function filterMistakes(name: string, field: Field, operators: readonly Operator
 }
 
 function sortMistakes(field: Field): string[] {
-  const { kind, options } = field;
+  const { kind } = field;
   if (!isShown(field))
     return ["a field that is never shown must not be sorted by, for that would show it; leave the sort out"];
   if (kind.column.type === "json") return ["a JSON value cannot be sorted by; leave the sort out"];
-  if (options.optional === true && options.default === undefined)
-    return ["null has no place in an order; give the field a default or leave the sort out"];
   // Followed links must stay within the request line, which is 8 KiB.
   if (Number(kind.schema["maxLength"] ?? 0) > MAX_SORTED_LENGTH)
     return [

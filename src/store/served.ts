@@ -21,6 +21,8 @@ export function isServed({ collection, where, sort }: Pick<ListQuery, "collectio
   if (isOpen) return false;
   const [first, ...rest] = sort.filter(({ column }) => !equal.has(column));
   if (first === undefined) return equal.size > 0;
+  // Databases do not agree on where rows without a value stand in an index.
+  if ([first, ...rest].some(({ column }) => isNullable(collection, column))) return false;
   if (ranged !== null && !equal.has(ranged) && first.column !== ranged) return false;
   return indexesOf(collection).some((index) => leads(collection, index, equal, [first, ...rest]));
 }
@@ -68,6 +70,10 @@ function leads(
     if (column === "id") return true;
   }
   return true;
+}
+
+function isNullable({ columns }: Collection, name: string): boolean {
+  return columns.find((column) => column.name === name)?.nullable === true;
 }
 
 /** Whether hardly any rows have the same value: a time or a text, and neither one of a few words nor a number of something. */

@@ -30,6 +30,8 @@ export interface Store {
   listJSON(query: ListQuery): Eventually<ListText>;
   /** How many rows there are. `long`: as for a query. */
   count(collection: Collection, where: Where | null, long?: boolean): Eventually<number>;
+  /** How many rows a collection has, within a fifth, at a price that does not grow with it; null where nobody knows. Left out where a driver can only count. */
+  estimate?(collection: Collection): Eventually<number | null>;
   /** What became of an earlier write under this key: what `write` would tell of it, before anything of the request is looked at. Null: the key is free. */
   recall(idempotency: Idempotency): Eventually<Recalled | null>;
   /** All changes or none, on the disk before the promise resolves. */
@@ -122,12 +124,14 @@ export type Where<C extends string = string> =
 export interface Sort {
   readonly column: string;
   readonly descending?: boolean;
+  /** Rows without a value come first; last where it is left out, whatever the direction. */
+  readonly nullsFirst?: boolean;
 }
 
 export interface ListQuery {
   readonly collection: Collection;
   readonly where: Where | null;
-  /** The order. The caller puts `id` last, so that it is total. A sorted column is not nullable. */
+  /** The order. The caller puts `id` last, so that it is total. */
   readonly sort: readonly Sort[];
   /** Only rows behind these values of the sorted columns (a keyset). */
   readonly after?: readonly Value[];

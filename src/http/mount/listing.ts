@@ -12,8 +12,9 @@ import { invalid, type Exchange } from "../exchange.ts";
 import { FORMAT_PARAMETER } from "../formats/format.ts";
 import { takeTurn } from "../turns.ts";
 import { contentTag } from "../writing.ts";
-import { askForCount, askForPage, askForRows } from "./asking.ts";
+import { askForPage, askForRows } from "./asking.ts";
 import { allOf, whereOf } from "./conditions.ts";
+import { countOf } from "./counting.ts";
 import type { MountInPlace } from "./mount.ts";
 import { requireParents } from "./reading.ts";
 
@@ -170,12 +171,11 @@ function readPage(exchange: Exchange, query: ListQuery, cursor: Cursor | null): 
 }
 
 function reversed(sort: readonly Sort[]): readonly Sort[] {
-  return sort.map(({ column, descending }) => ({ column, descending: descending !== true }));
-}
-
-/** The headers of a count that was asked for; null where it was not, or takes too long. */
-function countOf(exchange: Exchange, query: ListQuery): Eventually<Headers | null> {
-  return exchange.preferences?.get("count") === "exact" ? countRows(exchange, query) : null;
+  return sort.map(({ column, descending, nullsFirst }) => ({
+    column,
+    descending: descending !== true,
+    nullsFirst: nullsFirst !== true,
+  }));
 }
 
 type Headers = readonly (readonly [string, string])[];
@@ -210,11 +210,4 @@ function linksOf(exchange: Exchange, { query, binding, cursor, kept }: Place, pa
       return [["Link", links]];
     }),
   );
-}
-
-async function countRows(exchange: Exchange, query: ListQuery): Promise<Headers | null> {
-  const count = await askForCount(exchange, query);
-  if (count === null) return null;
-  exchange.follow("count=exact");
-  return [["X-Total-Count", String(count)]];
 }

@@ -1,4 +1,4 @@
-import type { ListQuery, Value, Where } from "../store.ts";
+import type { ListQuery, Sort, Value, Where } from "../store.ts";
 import { encodeOperand } from "./codec.ts";
 import type { Parameters } from "./dialect.ts";
 import { requireColumn, type Table, type TableColumn } from "./table.ts";
@@ -27,10 +27,13 @@ export function compileRest(table: Table, query: ListQuery, values: Parameters):
   if (query.where !== null) conditions.push(compileWhere(table, query.where, values));
   if (query.after !== undefined) conditions.push(compileAfter(table, query, query.after, values));
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-  const order = query.sort
-    .map(({ column, descending }) => requireColumn(table, column).sql + (descending === true ? " DESC" : ""))
-    .join(", ");
+  const order = query.sort.map((each) => compileOrder(requireColumn(table, each.column), each)).join(", ");
   return `FROM ${table.name}${where}${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${limitOf(table, query, values)}`;
+}
+
+function compileOrder({ sql, nullable }: TableColumn, { descending, nullsFirst }: Sort): string {
+  const nulls = nullable !== true ? "" : nullsFirst === true ? " NULLS FIRST" : " NULLS LAST";
+  return `${sql}${descending === true ? " DESC" : ""}${nulls}`;
 }
 
 /** Stands first, so that it is looked at for every row that is read. */
@@ -55,12 +58,19 @@ function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[]
   if (after.length !== sort.length)
     throw new TypeError(`Sorted by ${sort.length} columns, but there are ${after.length} values to go on from`);
   if (after.length === 0) return "FALSE";
-  const steps = sort.map(({ column: name, descending }, at): Step => {
+  const steps = sort.map(({ column: name, descending, nullsFirst }, at): Step => {
     const column = requireColumn(table, name);
     const cell = encodeOperand(table.dialect, column, after[at]);
-    return { name: column.sql, direction: descending === true ? "<" : ">", place: () => values.place(cell) };
+    return {
+      name: column.sql,
+      direction: descending === true ? "<" : ">",
+      nulls: column.nullable !== true ? null : nullsFirst === true ? "first" : "last",
+      isNull: cell === null,
+      place: () => values.place(cell),
+    };
   });
   const { direction } = steps[0]!;
+  if (steps.some(({ nulls }) => nulls !== null)) return compileWithNulls(steps);
   if (steps.some((step) => step.direction !== direction)) return compileMixed(steps);
   return `(${steps.map(({ name }) => name).join(", ")}) ${direction} (${steps.map(({ place }) => place()).join(", ")})`;
 }
@@ -69,6 +79,10 @@ function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[]
 interface Step {
   readonly name: string;
   readonly direction: "<" | ">";
+  /** Where rows without a value stand; null where every row has one. */
+  readonly nulls: "first" | "last" | null;
+  /** The row to go on from has no value. */
+  readonly isNull: boolean;
   place(): string;
 }
 
@@ -77,4 +91,18 @@ function compileMixed([step, ...rest]: readonly Step[]): string {
   const { name, direction, place } = step!;
   if (rest.length === 0) return `${name} ${direction} ${place()}`;
   return `(${name} ${direction}= ${place()} AND (${name} ${direction} ${place()} OR ${compileMixed(rest)}))`;
+}
+
+/** `(a > ? OR a IS NULL) OR (a = ? AND …)`: rows without a value are behind all others, or before them. */
+function compileWithNulls([step, ...rest]: readonly Step[]): string {
+  const behind = compileBehind(step!);
+  if (rest.length === 0) return behind;
+  const same = step!.isNull ? `${step!.name} IS NULL` : `${step!.name} = ${step!.place()}`;
+  return `(${behind} OR (${same} AND ${compileWithNulls(rest)}))`;
+}
+
+function compileBehind({ name, direction, nulls, isNull, place }: Step): string {
+  if (isNull) return nulls === "first" ? `${name} IS NOT NULL` : "FALSE";
+  const behind = `${name} ${direction} ${place()}`;
+  return nulls === "last" ? `(${behind} OR ${name} IS NULL)` : behind;
 }

@@ -7,6 +7,7 @@ import type { Collection, Idempotency, Key, ListQuery, ListText, Recalled, Row, 
 import { prepare, type Statement } from "./connection.ts";
 import { sqlite } from "./dialect.ts";
 import { storeError } from "./errors.ts";
+import { estimateRows } from "./estimate.ts";
 import { recallOf, type Recall } from "./idempotency.ts";
 import { pagesOf } from "./pages.ts";
 import { statementsOf, type Statements } from "./statements.ts";
@@ -18,6 +19,7 @@ export interface Reader {
   list(query: ListQuery): readonly Row[];
   listJSON(query: ListQuery): ListText;
   count(collection: Collection, where: Where | null): number;
+  estimate(collection: Collection): number | null;
   recall(idempotency: Idempotency): Recalled | null;
 }
 
@@ -95,6 +97,15 @@ export function readerOf({ database, ready, version, tableOf }: ReaderOptions): 
         const parameters = parametersOf(sqlite);
         const sql = selectCount(table, where, parameters);
         return statements(sql, () => sql).get(...parameters.values)![0] as number;
+      } catch (error) {
+        throw storeError(error);
+      }
+    },
+    estimate(collection) {
+      try {
+        ready();
+        const { table, statements } = of(collection);
+        return estimateRows(table, statements);
       } catch (error) {
         throw storeError(error);
       }

@@ -48,6 +48,42 @@ export function promiseLists(promises: Promises): void {
     }
   });
 
+  promises("rows without a value are last in both directions, and first where that is asked for", async (store) => {
+    const ages = [3, null, 1, null, 2, 1];
+    await written(store, ...ages.map((age, at) => insert(people, { name: `${at}`, ...(age === null ? {} : { age }) })));
+    const orders: readonly (readonly [sort: readonly Sort[], ids: readonly number[]])[] = [
+      [
+        [{ column: "age" }, { column: "id" }],
+        [3, 6, 5, 1, 2, 4],
+      ],
+      [
+        [{ column: "age", descending: true }, { column: "id" }],
+        [1, 5, 3, 6, 2, 4],
+      ],
+      [
+        [
+          { column: "age", nullsFirst: true },
+          { column: "id", descending: true },
+        ],
+        [4, 2, 6, 3, 5, 1],
+      ],
+      [
+        [{ column: "age", descending: true, nullsFirst: true }, { column: "id" }],
+        [2, 4, 1, 5, 3, 6],
+      ],
+    ];
+
+    for (const [sort, ids] of orders)
+      for (const limit of [1, 2, 10]) {
+        const paged = await walk(store, { collection: people, where: null, sort, limit });
+        assert.deepEqual(
+          paged.map(({ id }) => id),
+          ids,
+          JSON.stringify(sort),
+        );
+      }
+  });
+
   promises("pages keep to their condition", async (store) => {
     await fill(store, 30);
     const condition = { any: [where("active", "eq", true), where("age", "eq", 3)] };
