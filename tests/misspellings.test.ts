@@ -184,6 +184,11 @@ const slips: readonly Slip[] = [
     started: /documentation is an object; there is no option sumary; did you mean summary\?/,
   },
   {
+    code: `defineEndpoint({ method: "GET", path: "/a/{name:text}", access: anyone, handle: ({ params }) => ({ status: params.nmae === "a" ? 200 : 204 }) })`,
+    compiled: /'nmae' does not exist/,
+    started: null,
+  },
+  {
     code: `start([], { endpoint: [] })`,
     compiled: /'endpoint'.*Did you mean.*'endpoints'/,
     started: /createService: there is no option endpoint; did you mean endpoints\?/,

@@ -6,6 +6,7 @@ import {
   anyOf,
   anyone,
   authenticated,
+  caller,
   defineResource,
   integer,
   mount,
@@ -167,4 +168,21 @@ test("each action has a permission of its own; what has none is not offered", as
     if (status === 405) assert.equal(answered.headers.get("allow"), "GET, HEAD, DELETE, OPTIONS");
     if (status === 401) assert.equal(answered.headers.get("www-authenticate"), "Visitor");
   }
+});
+
+test("whoever is calling is the default that owner understands, and nobody is nobody", async (t) => {
+  const notes = defineResource({ name: "note", fields: { user_id: integer({ default: caller }), title: text() } });
+  const open = defineResource({ name: "leaf", plural: "leaves", fields: { user_id: integer({ default: caller }) } });
+  const { ask } = await ownService(t, {
+    mounts: [mount(notes, { permission: anyOf(administrator, owner("user_id")) }), mount(open, { permission: anyone })],
+  });
+  const create = (as: string, body: object): ReturnType<typeof ask> => ask("POST", "/notes", { as, body });
+
+  assert.equal((await create("ada", { title: "a" })).json.user_id, 2);
+  assert.equal((await create("ada", { title: "a", user_id: 3 })).status, 403);
+  assert.equal((await create("root", { title: "a", user_id: 3 })).json.user_id, 3);
+  assert.equal((await ask("PUT", "/notes/1", { as: "ada", body: { title: "b" } })).json.user_id, 2);
+  assert.equal((await ask("PATCH", "/notes/1", { as: "ada", body: { user_id: 3 } })).status, 403);
+  assert.equal((await ask("POST", "/leaves", { body: {} })).status, 401);
+  assert.equal((await ask("POST", "/leaves", { body: { user_id: 9 } })).json.user_id, 9);
 });

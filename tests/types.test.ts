@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  administrator,
+  anyOf,
   boolean,
   dateTime,
   decimal,
@@ -10,13 +12,20 @@ import {
   enumeration,
   integer,
   json,
+  keyOf,
   mount,
+  nobody,
+  owner,
   reference,
+  self,
   text,
+  type ColumnOf,
   type DraftOf,
   type MountOptions,
+  type Permission,
   type RecordOf,
   type Scheme,
+  type StoredOf,
 } from "../src/index.ts";
 
 const books = defineResource({
@@ -88,6 +97,74 @@ const least: BookDraft = { title: "Emma", kind: "novel", contact: "a@example.com
 test("records and drafts have the types of their declaration", () => {
   assert.deepEqual(checks, { record: true, draft: true });
   assert.equal(least.kind, "novel");
+});
+
+const shelves = defineResource({ name: "shelf", plural: "shelves", within: books, fields: { label: text() } });
+
+test("hooks, checks and handlers know what they are given", () => {
+  // None of these is run: tsc reads them.
+  const never = (): void => {
+    mount(books, {
+      permission: anyOf(administrator, owner("author_id")),
+      beforeWrite(write) {
+        if (write.kind === "delete") return {};
+        true satisfies Same<typeof write.draft.values.title, string>;
+        true satisfies Same<typeof write.draft.transient.note, string | undefined>;
+        if (write.kind === "create") {
+          true satisfies Same<typeof write.current, null>;
+          true satisfies Same<typeof write.draft.values.pin, string>;
+          true satisfies Same<typeof write.draft.values.added_at, string>;
+          return { values: { score: 1, author_id: keyOf(1) } };
+        }
+        // Left out, it stays as it is.
+        true satisfies Same<typeof write.draft.values.pin, string | undefined>;
+        true satisfies Same<typeof write.current.pin, string>;
+        true satisfies Same<typeof write.id, number>;
+        return { values: { score: write.current.score + 1 } };
+      },
+    });
+    true satisfies Same<ColumnOf<typeof shelves>, "id" | "book_id" | "label">;
+    true satisfies Same<StoredOf<typeof shelves>["book_id"], number>;
+    mount(shelves, { permission: owner("book_id") });
+    defineResource({
+      name: "stay",
+      fields: {
+        from: dateTime(),
+        to: dateTime({ optional: true }),
+        secret: text({ writeOnly: true, transient: true }),
+      },
+      check(record) {
+        true satisfies Same<typeof record.from, string>;
+        true satisfies Same<typeof record.to, string | null>;
+        true satisfies Same<typeof record.secret, string | undefined>;
+        return [];
+      },
+    });
+    defineEndpoint({
+      method: "GET",
+      path: "/shelves/{id}/{label:text}",
+      access: anyOf(administrator, self()),
+      handle({ params }) {
+        true satisfies Same<typeof params.id, number>;
+        true satisfies Same<typeof params.label, string>;
+        return { status: 204 };
+      },
+    });
+    // @ts-expect-error -- given by the path
+    mount(shelves, { permission: nobody, beforeWrite: () => ({ values: { book_id: 2 } }) });
+    // @ts-expect-error -- a value of another type
+    mount(books, { permission: nobody, beforeWrite: () => ({ values: { score: "1" } }) });
+    // @ts-expect-error -- transient, and no column
+    mount(books, { permission: owner("note") });
+    // @ts-expect-error -- it narrows by a column that it does not name
+    ({ name: "own", decide: () => ({ only: { column: "author_id", operator: "eq", value: 1 } }) }) satisfies Permission;
+    ({
+      name: "own",
+      decide: () => ({ only: { column: "author_id", operator: "eq", value: 1 } }),
+    }) satisfies Permission<"author_id">;
+  };
+
+  assert.equal(typeof never, "function");
 });
 
 test("what a declaration refuses is refused by its type", () => {

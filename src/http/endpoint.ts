@@ -51,7 +51,36 @@ export interface ResponseDocumentation {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** An endpoint, as its author writes it: its functions know the parameters of its path. */
+export interface EndpointDeclaration<Path extends string> extends Omit<
+  Endpoint,
+  "path" | "guard" | "target" | "handle"
+> {
+  /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text. */
+  readonly path: Path;
+  /** Ends the request before its format, its type and its body are looked at: where a call from another site must not even begin. */
+  guard?(context: Context<ParamsOf<Path>>): void;
+  /** Ends the request where what its path names is not there. It is asked only where preconditions are weighed, which come after that. */
+  target?(context: Context<ParamsOf<Path>>): Eventually<unknown>;
+  handle(context: Context<ParamsOf<Path>>): Eventually<Reply>;
+}
+
+/** The parameters of a path: `{id}` is a number, `{name:text}` a text. */
+export type ParamsOf<Path extends string> = {
+  readonly [Name in Written<Path> as Name extends `${infer Text}:text` ? Text : Name]: Name extends `${string}:text`
+    ? string
+    : number;
+};
+
+/** What stands in braces; whatever may stand there, where the path is not known. */
+type Written<Path extends string> = string extends Path
+  ? string
+  : Path extends `${string}{${infer Name}}${infer Rest}`
+    ? Name | Written<Rest>
+    : never;
+
 /** Declares an endpoint of your own. */
+export function defineEndpoint<const Path extends string>(endpoint: EndpointDeclaration<Path>): Endpoint;
 export function defineEndpoint(endpoint: Endpoint): Endpoint {
   return Object.freeze(endpoint);
 }

@@ -1,5 +1,6 @@
 import type { Identified } from "../auth/chain.ts";
 import { requireSameSite } from "../auth/cross-site.ts";
+import { suggestion } from "../checking/nearest.ts";
 import { parsePrefer } from "../headers/prefer.ts";
 import { parseQuery } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
@@ -128,9 +129,14 @@ export class Exchange implements PermissionRequest {
 
   /** A parameter of the path that is an id. */
   id(name = "id"): number {
-    return this.params[name] as number;
+    const id = this.params[name];
+    if (typeof id === "number") return id;
+    throw new TypeError(`The path has no id ${name}${suggestion(name, Object.keys(this.params))}.`);
   }
 }
+
+/** The parameters of a path by name. */
+export type Params = Readonly<Record<string, number | string>>;
 
 /** Only this room looks behind a context: whoever writes a handler has no way to the service's keys and counters. */
 let lookBehind: (context: Context) => Exchange;
@@ -139,7 +145,7 @@ let lookBehind: (context: Context) => Exchange;
  * One request, as far as handlers, hooks and permissions may know of it: what was called, who calls, what the store holds. It is good
  * until the request is answered.
  */
-export class Context implements PermissionRequest {
+export class Context<P extends Params = Params> implements PermissionRequest {
   readonly #exchange: Exchange;
 
   static {
@@ -166,8 +172,9 @@ export class Context implements PermissionRequest {
   }
 
   /** The parameters of the path: `{name}` is a number, `{name:text}` a text. */
-  get params(): Readonly<Record<string, number | string>> {
-    return this.#exchange.params;
+  get params(): P {
+    // The route has read them as the path declares them.
+    return this.#exchange.params as P;
   }
 
   /** A parameter of the path that is an id. */

@@ -27,7 +27,7 @@ import {
 } from "../checking.ts";
 import { readActions, type Actions, type ActionValues, type ServedAction } from "./action.ts";
 import { collectionOf } from "./collection.ts";
-import type { AfterWrite, BeforeWrite, Prepared, PreparedValues, Write, Written } from "./write.ts";
+import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./write.ts";
 
 export type { AfterWrite, Prepared, Write, Written } from "./write.ts";
 
@@ -41,7 +41,7 @@ export type PermissionsOf<R extends Resource> =
 /** How a resource is served. */
 export interface MountOptions<
   R extends Resource = Resource,
-  V = PreparedValues<R>,
+  P = Eventually<Prepared<R>>,
   B = Readonly<Record<string, Fields>>,
   W = unknown,
 > {
@@ -58,7 +58,7 @@ export interface MountOptions<
   /** What it can do besides: `actions: { cancel: … }` is `POST /orders/{id}/cancel`. */
   readonly actions?: Actions<R, B> & ActionValues<R, W>;
   /** Looks at a write before it happens and adds to it. Throws a problem to refuse it. May be asked again when the record changed meanwhile. */
-  beforeWrite?(write: Write<R>): Eventually<Prepared<R, V>>;
+  beforeWrite?(write: Write<R>): P & Exactly<P, R>;
   /**
    * Hears of each write once it is on the disk, and of none twice: for what may be lost, such as caches. A process that ends in between
    * has told nobody. The answer waits for no promise, and is the same where this fails, which is a fault.
@@ -89,10 +89,12 @@ export interface Mount<R extends Resource = Resource> {
 }
 
 /** Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. Throws `DeclarationError` where it cannot. */
-export function mount<const R extends Resource, const V = {}, const B = {}, const W = {}>(
-  resource: R,
-  options: MountOptions<R, V, B, W>,
-): Mount<R>;
+export function mount<
+  const R extends Resource,
+  const P extends Eventually<Prepared<R>> = Prepared<R>,
+  const B = {},
+  const W = {},
+>(resource: R, options: MountOptions<R, P, B, W>): Mount<R>;
 export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);

@@ -1,4 +1,4 @@
-import { unknownMembers, type Only } from "../../checking/members.ts";
+import { unknownMembers, type ThereIsNo } from "../../checking/members.ts";
 import { shownName, suggestion } from "../../checking/nearest.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Draft } from "../../resource/draft.ts";
@@ -65,9 +65,9 @@ export interface Written<R extends Resource = Resource> {
 export type PreparedValues<R extends Resource> = { readonly [K in keyof WritableOf<R>]?: WritableOf<R>[K] | KeyOf };
 
 /** What else belongs to a write. */
-export interface Prepared<R extends Resource = Resource, V = PreparedValues<R>> {
+export interface Prepared<R extends Resource = Resource> {
   /** Stored in place of, or besides, what was sent. */
-  readonly values?: Only<V, PreparedValues<R>>;
+  readonly values?: PreparedValues<R>;
   /** Changes of the same transaction, after the record's own: `keyOf(0)` is its id. */
   readonly also?: readonly Change[];
   /**
@@ -75,6 +75,15 @@ export interface Prepared<R extends Resource = Resource, V = PreparedValues<R>> 
    */
   complete?(): Eventually<readonly Change[]>;
 }
+
+/** `W` where it has no name that means nothing; the compiler lets those pass in what a function gives. */
+export type Exactly<W, R extends Resource> = [NameOfNothing<Awaited<W>, R>] extends [never]
+  ? W
+  : W & ThereIsNo<NameOfNothing<Awaited<W>, R>>;
+
+type NameOfNothing<P, R extends Resource> = P extends { readonly values?: infer V }
+  ? Exclude<keyof P, keyof Prepared> | (V extends object ? Exclude<keyof V, keyof PreparedValues<R>> : never)
+  : Exclude<keyof P, keyof Prepared>;
 
 /** Written as a method, so that one that knows its own resource is one of these: it is asked for writes of that alone. */
 export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["beforeWrite"];

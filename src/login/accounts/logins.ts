@@ -140,9 +140,12 @@ function readExcept(context: Context): boolean {
   return parameters.length > 0;
 }
 
-async function endOne(parts: AccountsParts, context: Context): Promise<Reply> {
+async function endOne(
+  parts: AccountsParts,
+  context: Context<{ readonly id: number; readonly session_id: string }>,
+): Promise<Reply> {
   const account = await requireAccount(parts, context);
-  const id = context.params["session_id"] as string;
+  const id = context.params.session_id;
   if (!(await endAmong(parts.sources, account.id, id, context.call.now))) throw problem("not_found");
   tell(parts, context, account.id, "one");
   return { status: 204, cache: "no-store" };

@@ -187,18 +187,20 @@ async function list(parts: KeysParts, context: Context): Promise<Reply> {
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "keys", items: "key" } };
 }
 
-async function read(parts: KeysParts, context: Context): Promise<Reply> {
+async function read(parts: KeysParts, context: KeyContext): Promise<Reply> {
   const value = await parts.keys.find((await parts.people.requireAccount(context)).id, keyId(context));
   if (value === null) throw problem("not_found");
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "key" } };
 }
 
-async function revoke(parts: KeysParts, context: Context): Promise<Reply> {
+type KeyContext = Context<{ readonly id: number; readonly key_id: string }>;
+
+async function revoke(parts: KeysParts, context: KeyContext): Promise<Reply> {
   const revoked = await parts.keys.revoke((await parts.people.requireAccount(context)).id, keyId(context));
   if (!revoked) throw problem("not_found");
   return { status: 204, cache: "no-store" };
 }
 
-function keyId({ params }: Context): string {
-  return params["key_id"] as string;
+function keyId({ params }: KeyContext): string {
+  return params.key_id;
 }
