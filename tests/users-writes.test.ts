@@ -132,6 +132,17 @@ test("of two administrators who remove each other at once one stays", async (t) 
   );
 });
 
+test("many who change one record at once, without If-Match, all do", async (t) => {
+  const api = await serve(t);
+  const ann = await api.user("Ann");
+
+  const answers = await Promise.all(
+    Array.from({ length: 64 }, (_, at) => api.patch(`/users/${ann.id}`, { name: `Ann ${at}` }, api.admin)),
+  );
+
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+});
+
 test("whoever changes their own password or username shows the present password", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");

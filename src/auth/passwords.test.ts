@@ -96,6 +96,18 @@ test("a password that is changed while its old hash is being replaced stays chan
   assert.equal((await house.accounts.find(4))?.passwordHash, "changed");
 });
 
+test("a write that is made anew within one request needs no second hash, and another password does", async () => {
+  await using house = await set();
+  const request = callOf({ now: call.now });
+
+  const first = await house.passwords.hash(request, "lovelace 1815");
+
+  assert.equal(await house.passwords.hash(request, "lovelace 1815"), first);
+  assert.notEqual(await house.passwords.hash(request, "lovelace 1816"), first);
+  assert.notEqual(await house.passwords.hash(callOf({ now: call.now }), "lovelace 1815"), first);
+  assert.notEqual(await house.passwords.hash(null, "lovelace 1815"), await house.passwords.hash(null, "lovelace 1815"));
+});
+
 test("a burst of guesses gets hardly further than the limit", async () => {
   await using house = await set();
 
@@ -110,7 +122,9 @@ test("a burst of guesses gets hardly further than the limit", async () => {
 test("beyond 64 that wait the answer is 503 with Retry-After", async () => {
   await using house = await set();
 
-  const tries = await Promise.allSettled(Array.from({ length: 80 }, () => house.passwords.hash(call, "correct horse")));
+  const tries = await Promise.allSettled(
+    Array.from({ length: 80 }, (_, at) => house.passwords.hash(call, `correct horse ${at}`)),
+  );
 
   const refused = tries.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
   assert.equal(refused.length, 80 - 64 - 2);

@@ -52,16 +52,23 @@ async function erase(store: Store, changes: readonly Change[], signal: AbortSign
   else for (const change of erasing) await eraseInPortions(store, change, signal);
 }
 
-/** How many rows one write erases: some milliseconds' worth, so that nobody's write waits long behind it. */
-const PORTION = 500;
+/** How long a write that erases may take, in milliseconds: whoever writes waits behind it. */
+const AIM_MS = 10;
+
+/** How many rows it erases: few at first, then as many as that time allows. Rows of many indexes, and keys in no order, cost a hundred times what others do. */
+const rowsAtATime = { first: 50, least: 10, most: 500 } as const;
 
 /** Writes only where something is due, so that a service nobody uses leaves the disk alone. */
 async function eraseInPortions(store: Store, change: Erasing, signal: AbortSignal): Promise<void> {
   const { collection, where } = change;
+  let atMost: number = rowsAtATime.first;
   while (!signal.aborted && (await store.list({ collection, where, sort: [], limit: 1 })).length > 0) {
     const start = performance.now();
-    await store.write({ changes: [{ ...change, atMost: PORTION }] });
+    await store.write({ changes: [{ ...change, atMost }] });
+    const tookMs = performance.now() - start;
+    const fitting = Math.round((atMost * AIM_MS) / Math.max(tookMs, 1));
+    atMost = Math.max(rowsAtATime.least, Math.min(fitting, atMost * 2, rowsAtATime.most));
     // At least half of the time is for those who write.
-    await wait(performance.now() - start, undefined, { ref: false });
+    await wait(tookMs, undefined, { ref: false });
   }
 }

@@ -7,16 +7,13 @@ import type { Reply } from "../call.ts";
 import { invalid, type Exchange } from "../exchange.ts";
 import { giveWay } from "../turns.ts";
 import type { ActionDraft, RecordCall, ServedAction } from "./action.ts";
-import { ATTEMPTS, commit, isErased, isOvertaken, REPLAYED } from "./committing.ts";
+import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "./committing.ts";
 import { requireDraft } from "./drafting.ts";
 import { countKept, recall, repeatable, type Repeated } from "./idempotency.ts";
 import type { MountInPlace } from "./mount.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
 import { requireCollectionAsKnown, requirePreconditions } from "./preconditions.ts";
 import { findVisible, requireParents, showChanged } from "./reading.ts";
-
-// What an action changes besides its record may always be in a state that it does not expect: that is no race, however often it is asked.
-const ATTEMPTS_ELSEWHERE = 100;
 
 /** What an action has left, found in order. */
 interface Done {
@@ -31,8 +28,7 @@ export async function act(placed: MountInPlace, action: ServedAction, exchange: 
   const known = await recall(exchange, idempotency);
   if (known !== null) return repeat(placed, action, exchange, known);
   const draft = readSent(action, exchange);
-  let elsewhere = 0;
-  for (let attempt = 0; attempt < ATTEMPTS && elsewhere < ATTEMPTS_ELSEWHERE; attempt++) {
+  return untilSettled(placed, exchange, async () => {
     const row = await findSubject(placed, action, exchange);
     const done = await ask(placed, action, exchange, { row, draft });
     if (action.method === "GET" || isNothing(done))
@@ -54,9 +50,8 @@ export async function act(placed: MountInPlace, action: ServedAction, exchange: 
       });
     if (outcome.kind === "replayed") return repeat(placed, action, exchange, outcome);
     if (!isOvertakenAction(outcome, row, exchange)) throw refusal(outcome, placed);
-    if (row === null || ("change" in outcome && outcome.change > 0)) elsewhere++;
-  }
-  throw problem("conflict");
+    return null;
+  });
 }
 
 /** On the collection nothing is bound to a state but what the action itself has looked at. */

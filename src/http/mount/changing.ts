@@ -6,7 +6,7 @@ import type { Change, Idempotency, Row, StoredRecord, Transaction, WrittenValues
 import type { Reply } from "../call.ts";
 import type { Exchange } from "../exchange.ts";
 import { giveWay } from "../turns.ts";
-import { ATTEMPTS, commit, isErased, isOvertaken, REPLAYED, replayed, storedOf } from "./committing.ts";
+import { commit, isErased, isOvertaken, REPLAYED, replayed, storedOf, untilSettled } from "./committing.ts";
 import { requireDraft, requirePatch, type Patch } from "./drafting.ts";
 import { countKept, recall, repeatable } from "./idempotency.ts";
 import { matches } from "./matches.ts";
@@ -48,12 +48,10 @@ function created(placed: MountInPlace, exchange: Exchange, row: Row, isReplay: b
 
 /** PUT of one record: replaces it, or creates it where nothing is and the caller may. */
 export async function replace(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  return untilSettled(placed, exchange, async () => {
     const row = await findVisible(placed, exchange);
-    const reply = row === null ? await createUnder(placed, exchange) : await replaceRow(placed, exchange, row);
-    if (reply !== null) return reply;
-  }
-  throw problem("conflict");
+    return row === null ? createUnder(placed, exchange) : replaceRow(placed, exchange, row);
+  });
 }
 
 async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Reply | null> {
@@ -106,20 +104,15 @@ export async function update(placed: MountInPlace, exchange: Exchange): Promise<
   const known = await recall(exchange, idempotency);
   if (known !== null) return replayed(placed, exchange, known.rows[0]!);
   const patch = requirePatch(placed.resource, exchange.context, exchange.id());
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  return untilSettled(placed, exchange, async () => {
     const row = await findVisible(placed, exchange);
     if (row === null) {
       patch.requireSound();
       throw problem("not_found");
     }
-    const reply = await change(placed, exchange, row, {
-      kind: "update",
-      draft: await apply(patch, placed, exchange, row),
-      idempotency,
-    });
-    if (reply !== null) return reply;
-  }
-  throw problem("conflict");
+    const draft = await apply(patch, placed, exchange, row);
+    return change(placed, exchange, row, { kind: "update", draft, idempotency });
+  });
 }
 
 /** A patch that does not apply is a conflict, which is told only where the preconditions hold. */
@@ -175,7 +168,7 @@ async function change(
 
 /** DELETE of one record. */
 export async function remove(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  return untilSettled(placed, exchange, async () => {
     const row = await findVisible(placed, exchange);
     if (row === null) throw problem("not_found");
     requirePreconditions(placed, exchange, row);
@@ -195,9 +188,9 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
     const transaction: Transaction = { changes: [removal, ...(await furtherChanges(prepared))] };
     const outcome = await commit(placed, exchange, transaction, { kind: "delete", action: null, before: row });
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
-    if (!isOvertaken(outcome, exchange)) throw refusal(outcome, placed);
-  }
-  throw problem("conflict");
+    if (isOvertaken(outcome, exchange)) return null;
+    throw refusal(outcome, placed);
+  });
 }
 
 /** A caller who may reach only some rows may make or leave behind only such. */

@@ -1,5 +1,7 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { problem } from "../../problem/problem.ts";
 import type { Resource, StoredOf } from "../../resource/resource.ts";
-import { OVERTAKEN, type Outcome, type Row, type Transaction } from "../../store/store.ts";
+import { OVERTAKEN, type Collection, type Outcome, type Row, type Transaction } from "../../store/store.ts";
 import type { Reply } from "../call.ts";
 import type { Exchange } from "../exchange.ts";
 import { giveWay } from "../turns.ts";
@@ -9,8 +11,49 @@ import type { Unwritten } from "./outcome.ts";
 import { showChanged } from "./reading.ts";
 import type { Written } from "./write.ts";
 
-// Whoever changes a record without If-Match wants the change on whatever is there: it is made anew on what another has written meanwhile.
-export const ATTEMPTS = 1000;
+const ATTEMPTS = 10;
+
+/** Who waits to make a change anew: the last of them, by collection and record. */
+const lines = new WeakMap<Collection, Map<string, Promise<unknown>>>();
+
+/**
+ * The reply of the first attempt that gives one. Whoever changes a record without If-Match wants the change on whatever is there: where another
+ * was faster, it is made anew on what that one has written. In this process they do so one after another; from those of other processes they
+ * come apart by a random time, longer with every attempt.
+ */
+export async function untilSettled(
+  { collection }: MountInPlace,
+  { params }: Exchange,
+  attempt: () => Promise<Reply | null>,
+): Promise<Reply> {
+  const line = lineFor(collection);
+  const record = String(params["id"] ?? "");
+  const reply = await attempt();
+  if (reply !== null) return reply;
+  const turn = (line.get(record) ?? Promise.resolve()).then(() => attemptAnew(attempt));
+  const over = turn.catch(() => undefined);
+  line.set(record, over);
+  try {
+    return await turn;
+  } finally {
+    if (line.get(record) === over) line.delete(record);
+  }
+}
+
+async function attemptAnew(attempt: () => Promise<Reply | null>): Promise<Reply> {
+  for (let made = 1; made < ATTEMPTS; made++) {
+    const reply = await attempt();
+    if (reply !== null) return reply;
+    await wait(Math.random() * 2 ** made);
+  }
+  throw problem("conflict");
+}
+
+function lineFor(collection: Collection): Map<string, Promise<unknown>> {
+  let line = lines.get(collection);
+  if (line === undefined) lines.set(collection, (line = new Map<string, Promise<unknown>>()));
+  return line;
+}
 
 export const REPLAYED = ["Idempotency-Replayed", "true"] as const;
 
