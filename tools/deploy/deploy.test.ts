@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { parseAllDocuments } from "yaml";
+import { settingsTable } from "../../src/service/settings-table.ts";
+import { startPostgres } from "../../tests/postgres.ts";
+import { basicHeader } from "../../tests/serve.ts";
+import { startService } from "../../tests/service-process.ts";
+
+// Neither Grafana nor Kubernetes runs here: what is checked is what both read, and that it is true of the service.
+
+const root = path.join(import.meta.dirname, "../..");
+const read = (file: string): string => readFileSync(path.join(root, file), "utf8");
+const rules = "deploy/prometheus/alerts.yaml";
+const dashboard = JSON.parse(read("deploy/grafana/latchkey.json")) as Dashboard;
+const manifests = ["latchkey", "service-monitor"].flatMap((name) =>
+  parseAllDocuments(read(`deploy/kubernetes/${name}.yaml`)).map((document) => {
+    assert.deepEqual(document.errors, []);
+    return document.toJS() as Manifest;
+  }),
+);
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly id: number;
+    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+    readonly targets: readonly { readonly expr: string; readonly datasource: { readonly uid: string } }[];
+  }[];
+}
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects by looking
+  readonly spec?: any;
+}
+
+function manifest(kind: string): Manifest {
+  const found = manifests.find((each) => each.kind === kind);
+  assert.ok(found !== undefined, kind);
+  return found;
+}
+
+test("Prometheus takes the rules, and they fire when they should", () => {
+  execFileSync("promtool", ["check", "rules", path.join(root, rules)]);
+  execFileSync("promtool", ["test", "rules", path.join(root, "deploy/prometheus/alerts.test.yaml")]);
+});
+
+test("each expression of the dashboard is one that Prometheus takes", () => {
+  const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  const lines = expressions.map((expr, at) => {
+    const filled = expr.replaceAll("$__rate_interval", "5m").replaceAll("$job", "latchkey");
+    return `  - { record: "panel:${at}", expr: ${JSON.stringify(filled)} }`;
+  });
+  const folder = path.join(import.meta.dirname, "generated");
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, "dashboard.yaml");
+  writeFileSync(file, ["groups:", "- name: dashboard", "  rules:", ...lines, ""].join("\n"));
+
+  execFileSync("promtool", ["check", "rules", file]);
+  rmSync(file);
+});
+
+test("every metric of the rules and the dashboard is one that the service tells", async (t) => {
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  await using service = await startService({
+    LATCHKEY_DATABASE: await server.makeDatabase(),
+    LATCHKEY_SECRET: "a secret that all processes of the service know",
+  });
+  const ask = async (): Promise<string> =>
+    (await fetch(`${service.address}/metrics`, { headers: basicHeader("admin", service.password) })).text();
+  // What has never happened is no series.
+  await fetch(`${service.address}/protected/`, { headers: { authorization: "Bearer x.y.z" } });
+  await ask();
+  const told = new Set([...(await ask()).matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!));
+
+  const used = [read(rules), ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))]
+    .flatMap((text) => text.match(/\b(?:latchkey|process)_\w+\b/g) ?? [])
+    .map((name) => name.replace(/_bucket$/, ""));
+
+  assert.ok(used.length > 20);
+  assert.deepEqual(
+    used.filter((name) => !told.has(name)),
+    [],
+  );
+});
+
+test("the panels stand beside each other, each with a number of its own and the chosen data source", () => {
+  const { panels } = dashboard;
+
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+    Array.from({ length: w * h }, (_, at) => `${x + (at % w)}:${y + Math.floor(at / w)}`),
+  );
+  assert.equal(new Set(cells).size, cells.length);
+  for (const { targets } of panels)
+    for (const { datasource } of targets) assert.equal(datasource.uid, "${datasource}");
+});
+
+test("the manifests have the members that Kubernetes knows, with their types", () => {
+  const types: Readonly<Record<string, string>> = {
+    ConfigMap: "core/v1",
+    Deployment: "apps/v1",
+    Service: "core/v1",
+    PodDisruptionBudget: "policy/v1",
+  };
+  const lines = manifests
+    .filter(({ kind }) => kind !== "ServiceMonitor")
+    .flatMap((each, at) => {
+      const place = types[each.kind];
+      assert.ok(place !== undefined, each.kind);
+      return [
+        `import type { ${each.kind} as T${at} } from "kubernetes-types/${place}.d.ts";`,
+        `export const m${at}: T${at} = ${JSON.stringify(each)};`,
+      ];
+    });
+  const folder = path.join(import.meta.dirname, "generated");
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, "manifests.ts");
+  writeFileSync(file, lines.join("\n"));
+
+  const options = "--noEmit --strict --module nodenext --skipLibCheck --allowImportingTsExtensions --ignoreConfig".split(" ");
+  execFileSync(path.join(root, "node_modules/.bin/tsc"), [...options, file], { stdio: "inherit" });
+  rmSync(file);
+});
+
+test("their settings exist, and none of their values is a secret", () => {
+  const { initContainers, containers } = manifest("Deployment").spec.template.spec;
+  const given = manifest("ConfigMap").data!;
+  for (const [name, value] of Object.entries(given)) {
+    const setting = Object.values(settingsTable).find((each) => each.name === name);
+    assert.ok(setting !== undefined, name);
+    assert.equal("wrong" in setting.parse(value), false, `${name}=${value}`);
+  }
+  for (const { name, value, valueFrom } of [...initContainers, ...containers].flatMap(({ env }) => env)) {
+    assert.ok(Object.values(settingsTable).some((each) => each.name === name), name);
+    assert.equal(value, undefined, `${name} comes from a Secret`);
+    assert.ok(valueFrom.secretKeyRef.key.length > 0);
+  }
+  assert.ok(manifests.every(({ kind }) => kind !== "Secret"));
+});
+
+test("two replicas of which one always serves, that are asked where they answer, and whom the Service finds", () => {
+  const { replicas, strategy, selector, template } = manifest("Deployment").spec;
+  const { containers, initContainers, enableServiceLinks, terminationGracePeriodSeconds } = template.spec;
+  const [{ ports, livenessProbe, readinessProbe }] = containers;
+
+  assert.ok(replicas >= 2);
+  assert.equal(strategy.rollingUpdate.maxUnavailable, 0);
+  // Kubernetes would set LATCHKEY_PORT, which is a setting.
+  assert.equal(enableServiceLinks, false);
+  assert.ok(terminationGracePeriodSeconds >= 20);
+  assert.deepEqual([livenessProbe.httpGet.path, readinessProbe.httpGet.path], ["/livez", "/readyz"]);
+  assert.deepEqual(initContainers[0].args, ["db", "migrate"]);
+  assert.equal(initContainers[0].image, containers[0].image);
+  assert.notEqual(initContainers[0].env[0].valueFrom.secretKeyRef.name, containers[0].env[0].valueFrom.secretKeyRef.name);
+  for (const { securityContext } of [...containers, ...initContainers]) {
+    assert.equal(securityContext.readOnlyRootFilesystem, true);
+    assert.deepEqual(securityContext.capabilities.drop, ["ALL"]);
+  }
+  const labels = template.metadata.labels as object;
+  for (const chosen of [selector.matchLabels, manifest("Service").spec.selector, manifest("PodDisruptionBudget").spec.selector.matchLabels])
+    assert.deepEqual(chosen, labels);
+  assert.ok(manifest("PodDisruptionBudget").spec.minAvailable < replicas);
+  const image = /^EXPOSE (\d+)$/m.exec(read("Dockerfile"))![1];
+  assert.equal(String(ports[0].containerPort), image);
+  assert.equal(manifest("Service").spec.ports[0].targetPort, ports[0].name);
+  assert.equal(manifest("ServiceMonitor").spec.endpoints[0].port, manifest("Service").spec.ports[0].name);
+});
+
+test("the unit is one that systemd takes, and its user is made", () => {
+  const exposure = execFileSync("systemd-analyze", ["security", "--offline=true", path.join(root, "deploy/latchkey.service")], {
+    encoding: "utf8",
+  });
+  const users = execFileSync("systemd-sysusers", ["--dry-run", path.join(root, "deploy/latchkey.sysusers")], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+
+  assert.match(exposure, /Overall exposure level for latchkey\.service: 1\.\d OK/);
+  assert.equal(typeof users, "string");
+  assert.match(read("deploy/latchkey.service"), /^User=latchkey$/m);
+  assert.match(read("deploy/latchkey.sysusers"), /^u latchkey /m);
+});
