@@ -97,8 +97,7 @@ test("the panels stand beside each other, each with a number of its own and the 
     Array.from({ length: w * h }, (_, at) => `${x + (at % w)}:${y + Math.floor(at / w)}`),
   );
   assert.equal(new Set(cells).size, cells.length);
-  for (const { targets } of panels)
-    for (const { datasource } of targets) assert.equal(datasource.uid, "${datasource}");
+  for (const { targets } of panels) for (const { datasource } of targets) assert.equal(datasource.uid, "${datasource}");
 });
 
 test("the manifests have the members that Kubernetes knows, with their types", () => {
@@ -123,7 +122,8 @@ test("the manifests have the members that Kubernetes knows, with their types", (
   const file = path.join(folder, "manifests.ts");
   writeFileSync(file, lines.join("\n"));
 
-  const options = "--noEmit --strict --module nodenext --skipLibCheck --allowImportingTsExtensions --ignoreConfig".split(" ");
+  const options =
+    "--noEmit --strict --module nodenext --skipLibCheck --allowImportingTsExtensions --ignoreConfig".split(" ");
   execFileSync(path.join(root, "node_modules/.bin/tsc"), [...options, file], { stdio: "inherit" });
   rmSync(file);
 });
@@ -137,7 +137,10 @@ test("their settings exist, and none of their values is a secret", () => {
     assert.equal("wrong" in setting.parse(value), false, `${name}=${value}`);
   }
   for (const { name, value, valueFrom } of [...initContainers, ...containers].flatMap(({ env }) => env)) {
-    assert.ok(Object.values(settingsTable).some((each) => each.name === name), name);
+    assert.ok(
+      Object.values(settingsTable).some((each) => each.name === name),
+      name,
+    );
     assert.equal(value, undefined, `${name} comes from a Secret`);
     assert.ok(valueFrom.secretKeyRef.key.length > 0);
   }
@@ -157,13 +160,20 @@ test("two replicas of which one always serves, that are asked where they answer,
   assert.deepEqual([livenessProbe.httpGet.path, readinessProbe.httpGet.path], ["/livez", "/readyz"]);
   assert.deepEqual(initContainers[0].args, ["db", "migrate"]);
   assert.equal(initContainers[0].image, containers[0].image);
-  assert.notEqual(initContainers[0].env[0].valueFrom.secretKeyRef.name, containers[0].env[0].valueFrom.secretKeyRef.name);
+  assert.notEqual(
+    initContainers[0].env[0].valueFrom.secretKeyRef.name,
+    containers[0].env[0].valueFrom.secretKeyRef.name,
+  );
   for (const { securityContext } of [...containers, ...initContainers]) {
     assert.equal(securityContext.readOnlyRootFilesystem, true);
     assert.deepEqual(securityContext.capabilities.drop, ["ALL"]);
   }
   const labels = template.metadata.labels as object;
-  for (const chosen of [selector.matchLabels, manifest("Service").spec.selector, manifest("PodDisruptionBudget").spec.selector.matchLabels])
+  for (const chosen of [
+    selector.matchLabels,
+    manifest("Service").spec.selector,
+    manifest("PodDisruptionBudget").spec.selector.matchLabels,
+  ])
     assert.deepEqual(chosen, labels);
   assert.ok(manifest("PodDisruptionBudget").spec.minAvailable < replicas);
   const image = /^EXPOSE (\d+)$/m.exec(read("Dockerfile"))![1];
@@ -173,9 +183,13 @@ test("two replicas of which one always serves, that are asked where they answer,
 });
 
 test("the unit is one that systemd takes, and its user is made", () => {
-  const exposure = execFileSync("systemd-analyze", ["security", "--offline=true", path.join(root, "deploy/latchkey.service")], {
-    encoding: "utf8",
-  });
+  const exposure = execFileSync(
+    "systemd-analyze",
+    ["security", "--offline=true", path.join(root, "deploy/latchkey.service")],
+    {
+      encoding: "utf8",
+    },
+  );
   const users = execFileSync("systemd-sysusers", ["--dry-run", path.join(root, "deploy/latchkey.sysusers")], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
