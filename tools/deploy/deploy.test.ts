@@ -76,7 +76,7 @@ test("every metric of the rules and the dashboard is one that the service tells"
   // What has never happened is no series.
   await fetch(`${service.address}/protected/`, { headers: { authorization: "Bearer x.y.z" } });
   await ask();
-  const told = new Set([...(await ask()).matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!));
+  const told = new Set([...(await ask()).matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name));
 
   const used = [read(rules), ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))]
     .flatMap((text) => text.match(/\b(?:latchkey|process)_\w+\b/g) ?? [])
