@@ -84,6 +84,31 @@ export function promiseIdempotency(promises: Promises): void {
     assert.equal(third.rows[0]!.record["name"], "Ada");
   });
 
+  promises("what an answer says besides is kept with the effect, and forgotten with the row", async (store) => {
+    const answer = { total: 7, "ä b": [null, "\u2028"] };
+    await store.write(transaction({ answer }));
+    await store.write(transaction({ key: "7 rowless", columns: [], answer: 0 }));
+
+    const again = await store.write(transaction({ answer: "another" }));
+    assert.ok(again.kind === "replayed");
+    assert.deepEqual(again.answer, answer);
+    const recalled = async (key: string) => store.recall(transaction({ key }).idempotency!);
+    assert.deepEqual(await recalled("7 key"), again);
+    assert.deepEqual((await recalled("7 rowless")) as object, { ...(await recalled("7 rowless")), answer: 0 });
+
+    await written(store, { kind: "forget", collection: people, key: 1, caller: "" });
+    assert.deepEqual(await recalled("7 key"), { kind: "replayed", rows: [{ revision: 0, record: { id: 1 } }] });
+  });
+
+  promises("who caused a transaction changes nothing about it", async (store) => {
+    const cause = { userId: 7, scheme: "x", credentialId: null, requestId: "r", traceId: null, parentId: null };
+
+    const outcome = await store.write({ ...transaction({}), cause });
+
+    assert.equal(outcome.kind, "written");
+    assert.equal((await store.write({ ...transaction({}), cause: { ...cause, userId: 8 } })).kind, "replayed");
+  });
+
   promises("a repeated write is known after a restart", async (store, { reopen }) => {
     const first = await store.write(transaction({}));
     await store.close();
