@@ -170,6 +170,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     allowedOrigins,
     sameSiteOrigins: [...allowedOrigins, ...ownOrigins],
     observe,
+    use: composition.use,
     inFlight: { count: 0 },
   };
   await store.open([

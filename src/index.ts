@@ -49,6 +49,7 @@ export {
   type Write,
   type Written,
 } from "./http/mount/mount.ts";
+export type { ActionResult, CollectionAction, CollectionCall, RecordAction, RecordCall } from "./http/mount/action.ts";
 export { requireDraft, type Target } from "./http/mount/drafting.ts";
 export { repeatCountsCollection } from "./http/mount/idempotency.ts";
 export { readRecord, updateRecord } from "./http/mount/endpoints.ts";

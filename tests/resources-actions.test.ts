@@ -158,10 +158,10 @@ test("at the same time: actions, repeats of one and a deletion", async (t) => {
   const tag = (await api.get(path, ann.headers)).headers.get("etag")!;
   const guarded = { ...ann.headers, "if-match": tag };
   const both = await Promise.all([1, 2].map(() => api.post(`${path}/count`, { by: 1 }, guarded)));
-  assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 412]);
+  assert.deepEqual(both.map(({ status }) => String(status)).toSorted(), ["200", "412"]);
 
   const closing = await Promise.all([1, 2, 3].map(() => api.post(`${path}/close`, undefined, ann.headers)));
-  assert.deepEqual(closing.map(({ status }) => status).toSorted(), [200, 409, 409]);
+  assert.deepEqual(closing.map(({ status }) => String(status)).toSorted(), ["200", "409", "409"]);
   assert.equal((await api.get("/traces", api.admin)).json.length, 1);
 
   const racing = await Promise.all([
@@ -169,7 +169,7 @@ test("at the same time: actions, repeats of one and a deletion", async (t) => {
     api.delete(path, ann.headers),
     api.post(`${path}/bump`, undefined, ann.headers),
   ]);
-  assert.equal(racing[1]!.status, 204);
+  assert.equal(racing[1].status, 204);
   for (const { status, text: sent } of racing) assert.ok([200, 204, 404].includes(status), `${status} ${sent}`);
   assert.equal((await api.post(`${path}/count`, { by: 5 }, keyed)).status, 200, "a repeat is answered as it was");
 });

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   anyone,
   defineEndpoint,
+  defineFeature,
   defineResource,
   mount,
   Secret,
@@ -109,6 +110,31 @@ test("a handler reads the store and writes to it through its context", async (t)
   });
 
   assert.deepEqual((await ask("POST", "/jots")).json, { id: 1, line: "jotted" });
+});
+
+test("an endpoint and an action use what a feature offers, and none of another service", async (t) => {
+  const greeter = defineFeature({
+    name: "greeter",
+    setUp: () => ({ offer: { greet: (name: string) => `Hello ${name}` } }),
+  });
+  const stranger = defineFeature({ name: "stranger", setUp: () => ({ offer: 7 }) });
+  const greet = (context: Context): string => context.use(greeter).greet("you");
+  const { ask } = await ownService(t, {
+    features: [greeter],
+    mounts: [
+      mount(defineResource({ name: "note", fields: { line: text() } }), {
+        permission: anyone,
+        actions: {
+          greet: { permission: anyone, handle: ({ context }) => ({ values: { line: greet(context) } }) },
+          lost: { permission: anyone, handle: ({ context }) => ({ values: { line: String(context.use(stranger)) } }) },
+        },
+      }),
+    ],
+  });
+  await ask("POST", "/notes", { body: { line: "x" } });
+
+  assert.equal((await ask("POST", "/notes/1/greet")).json.line, "Hello you");
+  assert.equal((await ask("POST", "/notes/1/lost")).status, 500);
 });
 
 test("what a context keeps to itself does not compile", () => {

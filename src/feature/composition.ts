@@ -1,4 +1,5 @@
 import { unknownMembers } from "../checking/members.ts";
+import type { Offering } from "../http/core.ts";
 import { declarationMistakes } from "../http/declared.ts";
 import { DeclarationError } from "../resource/resource.ts";
 import { clashesOf, missingReferences } from "./clashes.ts";
@@ -14,7 +15,7 @@ export interface SetUp {
 export interface Composition {
   readonly inOrder: readonly SetUp[];
   /** What a feature of the service offers. Throws a TypeError where it is none. */
-  use<Offer>(feature: Feature<Offer>): Offer;
+  use<Offer>(feature: Offering<Offer>): Offer;
 }
 
 /** What every feature is given alike. `secret` is null where the service has none. */
@@ -96,7 +97,7 @@ function hostOf(feature: Feature, surroundings: Surroundings, done: ReadonlyMap<
   };
 }
 
-function offerOf<Offer>(feature: Feature<Offer>, done: ReadonlyMap<Feature, SetUp>): Offer {
+function offerOf<Offer>(feature: Offering<Offer>, done: ReadonlyMap<unknown, SetUp>): Offer {
   const found = done.get(feature);
   if (found === undefined) throw new TypeError(`${feature.name} is no feature of this service.`);
   return found.parts.offer as Offer;

@@ -11,6 +11,12 @@ import type { LongReads } from "./long-reads.ts";
 /** Whether a credential with these scopes may be used with a method (`GET` for HEAD too). */
 export type ScopesAllow = (scopes: readonly string[], method: string) => boolean;
 
+/** As much of a feature as tells what it offers. */
+export interface Offering<Offer> {
+  readonly name: string;
+  setUp(host: never): { readonly offer: Offer };
+}
+
 /** What a request on its way needs to know of the service. */
 export interface ServiceCore {
   readonly chain: Chain;
@@ -43,6 +49,8 @@ export interface ServiceCore {
   readonly allowsCleartextLogins: boolean;
   /** Null where nobody listens. */
   readonly observe: Observer | null;
+  /** What a feature of the service offers. Throws a TypeError where it is none. */
+  use<Offer>(feature: Offering<Offer>): Offer;
   /** Requests that wait for something. Those that are answered at once are never seen in flight. */
   readonly inFlight: { count: number };
 }

@@ -9,7 +9,7 @@ import { problem, type Issue } from "../problem/problem.ts";
 import type { StoreReader } from "../store/reader.ts";
 import type { Cause, Outcome, Transaction, Where } from "../store/store.ts";
 import type { Call } from "./call.ts";
-import type { ServiceCore } from "./core.ts";
+import type { Offering, ServiceCore } from "./core.ts";
 import type { MountedFacts, ReceivedBody, Refusal } from "./facts.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
 import type { Hold } from "./held-bodies.ts";
@@ -225,6 +225,11 @@ export class Context<P extends Params = Params> implements PermissionRequest {
   /** Who is behind what is written during the request, for a transaction of one's own. */
   get cause(): Cause {
     return this.#exchange.cause;
+  }
+
+  /** What a feature of the service offers. Throws a TypeError where it is none of this service. */
+  use<Offer>(feature: Offering<Offer>): Offer {
+    return this.#exchange.service.use(feature);
   }
 
   /** What the caller prefers (RFC 7240), by name; null: nothing. */

@@ -94,7 +94,9 @@ export function promiseIdempotency(promises: Promises): void {
     assert.deepEqual(again.answer, answer);
     const recalled = async (key: string) => store.recall(transaction({ key }).idempotency!);
     assert.deepEqual(await recalled("7 key"), again);
-    assert.deepEqual((await recalled("7 rowless")) as object, { ...(await recalled("7 rowless")), answer: 0 });
+    const rowless = await recalled("7 rowless");
+    assert.ok(rowless?.kind === "replayed");
+    assert.equal(rowless.answer, 0);
 
     await written(store, { kind: "forget", collection: people, key: 1, caller: "" });
     assert.deepEqual(await recalled("7 key"), { kind: "replayed", rows: [{ revision: 0, record: { id: 1 } }] });
