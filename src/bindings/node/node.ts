@@ -137,10 +137,17 @@ export function requestListener(
   service: Responder,
   state: { readonly closing: boolean } = { closing: false },
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  const tell = (address: string): void =>
+    service.observe?.({
+      kind: "refused",
+      reason: "unread",
+      address,
+      detail: "Too many answers wait for their readers.",
+    });
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     const answer = service.respond(new NodeArrival(request, targetFor(service, request), response));
-    if (answer instanceof Promise) void answer.then((done) => send(request, response, done, state.closing));
-    else send(request, response, answer, state.closing);
+    if (answer instanceof Promise) void answer.then((done) => send(request, response, done, state.closing, tell));
+    else send(request, response, answer, state.closing, tell);
   };
   return (request, response) => {
     // One packet can ask for a thousand answers, which would wait in memory for a reader who never comes: each has its turn.

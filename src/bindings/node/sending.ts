@@ -1,25 +1,44 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "../../http/writing.ts";
 import { endGently } from "./ending.ts";
+import { makeUnread } from "./unread.ts";
 
 /** How long an answer may take to leave whose request is still coming in. */
 const LEAVING_MS = 30_000;
 
+/** Of the whole process: so much is one memory. */
+const unread = makeUnread();
+
+/** Hears of a connection that was closed because too many answers waited for their readers: its network. */
+export type TellUnread = (address: string) => void;
+
 /** Sends an answer, and closes the connection behind it where the server is closing or the rest of the request is not wanted. */
-export function send(request: IncomingMessage, response: ServerResponse, answer: Answer, closing: boolean): void {
-  if (!isStillComing(request)) return sendWhole(response, answer, closing);
+export function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  closing: boolean,
+  tell: TellUnread,
+): void {
+  if (!isStillComing(request)) return sendWhole(response, answer, closing, tell);
   // What came together with the head may be the whole body, and then the connection is as good as before.
   setImmediate(() => {
     if (isStillComing(request)) sendAhead(request, response, answer);
-    else sendWhole(response, answer, closing);
+    else sendWhole(response, answer, closing, tell);
   });
 }
 
-function sendWhole(response: ServerResponse, { status, headers, content }: Answer, closing: boolean): void {
+function sendWhole(
+  response: ServerResponse,
+  { status, headers, content }: Answer,
+  closing: boolean,
+  tell: TellUnread,
+): void {
   if (closing) headers.push("Connection", "close");
   response.writeHead(status, headers);
-  if (content === null) response.end();
-  else response.end(content);
+  if (content === null) return void response.end();
+  response.end(content);
+  if (response.socket !== null) unread.watch(response.socket, tell);
 }
 
 /** Answers before the body is there, which is not waited for: whoever is refused could send for ever. */
