@@ -150,6 +150,21 @@ test("hooks, checks and handlers know what they are given", () => {
         return { status: 204 };
       },
     });
+    mount(books, {
+      permission: nobody,
+      async beforeWrite({ kind, current, draft }) {
+        if (kind === "delete") return {};
+        if (kind === "create") return { values: { kind: "novel", score: 1 } };
+        if (current?.lent === true) return { values: { kind: "poem" }, also: [], complete: async () => [] };
+        return { values: draft === null ? {} : { title: draft.values.title } };
+      },
+    });
+    mount(books, {
+      permission: nobody,
+      beforeWrite: ({ kind }) => (kind === "create" ? Promise.resolve({ values: { score: 2 } }) : {}),
+    });
+    // @ts-expect-error -- a member that means nothing
+    mount(books, { permission: nobody, beforeWrite: () => ({ values: { score: 1 }, alos: [] }) });
     // @ts-expect-error -- given by the path
     mount(shelves, { permission: nobody, beforeWrite: () => ({ values: { book_id: 2 } }) });
     // @ts-expect-error -- a value of another type

@@ -89,12 +89,10 @@ export interface Mount<R extends Resource = Resource> {
 }
 
 /** Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. Throws `DeclarationError` where it cannot. */
-export function mount<
-  const R extends Resource,
-  const P extends Eventually<Prepared<R>> = Prepared<R>,
-  const B = {},
-  const W = {},
->(resource: R, options: MountOptions<R, P, B, W>): Mount<R>;
+export function mount<const R extends Resource, const P = {}, const B = {}, const W = {}>(
+  resource: R,
+  options: MountOptions<R, P, B, W>,
+): Mount<R>;
 export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);

@@ -76,10 +76,10 @@ export interface Prepared<R extends Resource = Resource> {
   complete?(): Eventually<readonly Change[]>;
 }
 
-/** `W` where it has no name that means nothing; the compiler lets those pass in what a function gives. */
-export type Exactly<W, R extends Resource> = [NameOfNothing<Awaited<W>, R>] extends [never]
-  ? W
-  : W & ThereIsNo<NameOfNothing<Awaited<W>, R>>;
+/** What a function gives that gives `P`: the compiler lets names pass in it that mean nothing, and here it does not. */
+export type Exactly<P, R extends Resource> = [NameOfNothing<Awaited<P>, R>] extends [never]
+  ? Eventually<Prepared<R>>
+  : ThereIsNo<NameOfNothing<Awaited<P>, R>>;
 
 type NameOfNothing<P, R extends Resource> = P extends { readonly values?: infer V }
   ? Exclude<keyof P, keyof Prepared> | (V extends object ? Exclude<keyof V, keyof PreparedValues<R>> : never)
