@@ -164,6 +164,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),
     heldBodies: makeHeldBodies(),
     longReads: makeLongReads(),
+    alongside: all.flatMap(({ alongside = [] }) => alongside),
     scopesAllow: options.scopesAllow ?? scopesAllowOf(all),
     allowsCleartextLogins: options.allowCleartextLogins ?? false,
     hsts: options.hsts ?? "host",

@@ -11,7 +11,7 @@ const floors = [
   ["auth", "auth/<scheme>", "permission", "store/sql"],
   ["http", "store/<driver>"],
   ["feature"],
-  ["login", "login/<name>", "openapi", "bindings/node", "bindings/web", "ops", "console"],
+  ["login", "login/<name>", "openapi", "bindings/node", "bindings/web", "ops", "outbox", "console"],
   ["create-service.ts"],
   ["index.ts"],
   ["service", "testing"],

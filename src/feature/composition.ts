@@ -73,6 +73,7 @@ const partsMembers: Readonly<Record<keyof Parts, true>> = {
   collections: true,
   tags: true,
   observe: true,
+  alongside: true,
   problems: true,
   measure: true,
   upkeep: true,

@@ -3,6 +3,7 @@ import type { Scheme } from "../auth/scheme.ts";
 import type { Only } from "../checking/members.ts";
 import type { Secret } from "../crypto/secret.ts";
 import type { Eventually } from "../eventually.ts";
+import type { Alongside } from "../http/alongside.ts";
 import type { ScopesAllow } from "../http/core.ts";
 import type { Endpoint } from "../http/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
@@ -41,6 +42,8 @@ export interface Parts<Offer = unknown> {
   readonly tags?: Readonly<Record<string, string>>;
   /** Problems of its own, besides those that its endpoints and mounts name. */
   readonly problems?: readonly ProblemDefinition[];
+  /** Changes that belong into the transaction of every write of a mounted resource: written together, or not at all. */
+  readonly alongside?: Alongside;
   /** Hears everything that happens in the service. Must not throw and must not wait. */
   readonly observe?: Observer;
   /** What it measures of itself, for whoever tells it on. */

@@ -2,6 +2,7 @@ import type { Chain } from "../auth/chain.ts";
 import type { Observer } from "../observation.ts";
 import type { StoreReader } from "../store/reader.ts";
 import type { Store } from "../store/store.ts";
+import type { Alongside } from "./alongside.ts";
 import type { CallContext } from "./call.ts";
 import type { Cursors } from "./cursors.ts";
 import type { Format } from "./formats/format.ts";
@@ -34,6 +35,8 @@ export interface ServiceCore {
   readonly heldBodies: HeldBodies;
   /** Whose turn it is with lists that may take long. */
   readonly longReads: LongReads;
+  /** What is written with every write of a mounted resource. */
+  readonly alongside: readonly Alongside[];
   /** JSON first: it is the default. */
   readonly formats: readonly Format[];
   readonly callContext: CallContext;

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { problem } from "../../problem/problem.ts";
 import type { Resource, StoredOf } from "../../resource/resource.ts";
-import { OVERTAKEN, type Collection, type Outcome, type Row, type Transaction } from "../../store/store.ts";
+import { keyOf, OVERTAKEN, type Collection, type Outcome, type Row, type Transaction } from "../../store/store.ts";
+import type { RecordWrite } from "../alongside.ts";
 import type { Reply } from "../call.ts";
 import type { Exchange } from "../exchange.ts";
 import { giveWay } from "../turns.ts";
@@ -73,12 +74,25 @@ export async function commit(
   transaction: Transaction,
   writing: Writing,
 ): Promise<Outcome> {
-  const outcome = await exchange.write(transaction);
+  const outcome = await exchange.write(withAlongside(placed, exchange, transaction, writing));
   requireRoomForRepeats(outcome, exchange);
   if (outcome.kind === "written" && placed.afterWrite !== null)
     tell(placed.afterWrite, exchange, writing, outcome.rows[0] ?? null);
   await giveWay(exchange.body);
   return outcome;
+}
+
+/** What belongs to every write, whatever its resource: an event, a line of a trail. It is written or undone with it. */
+function withAlongside(
+  { resource }: MountInPlace,
+  { service: { alongside }, cause }: Exchange,
+  transaction: Transaction,
+  { kind, action, before }: Writing,
+): Transaction {
+  if (alongside.length === 0) return transaction;
+  const id = before === null ? (kind === "create" ? keyOf(0) : null) : (before.record["id"] as number);
+  const write: RecordWrite = { resource, kind, action, id, cause };
+  return { ...transaction, changes: [...transaction.changes, ...alongside.flatMap((changesFor) => changesFor(write))] };
 }
 
 /** What is told is done already: a hook that fails is a fault, and the caller's answer is the same. */

@@ -1,0 +1,148 @@
+import type { Eventually } from "../eventually.ts";
+import type { Observer } from "../observation.ts";
+import type { Resource } from "../resource/resource.ts";
+import type { Cause, Row, Store, WrittenValues } from "../store/store.ts";
+import { mountedEvents } from "./events.ts";
+
+/** What happened to a record: enough to look it up, and nothing of what was in it. */
+export interface RecordEvent {
+  /** The same for each try of one delivery, so that whoever must not act twice can remember it. */
+  readonly id: number;
+  /** The plural of the resource: `orders`. */
+  readonly resource: string;
+  /** The id of the record; null where an action was about the collection. */
+  readonly record: number | null;
+  readonly kind: "create" | "replace" | "update" | "delete" | "action";
+  /** The name of the action; null for every other kind. */
+  readonly action: string | null;
+  /** When it was written: RFC 3339. */
+  readonly at: string;
+  readonly cause: Cause;
+  /** 1 for the first try. */
+  readonly attempt: number;
+}
+
+/** Who is told of what happens to some resources: a mailer, a search index, a webhook. */
+export interface Subscriber {
+  /** Lower-case words joined by hyphens. It stands in the database: another name is another subscriber. */
+  readonly name: string;
+  readonly to: readonly Resource[];
+  /** Done when it resolves. Whatever it throws is tried again, later each time; `signal` says that its time is over. */
+  deliver(event: RecordEvent, signal: AbortSignal): Eventually<void>;
+}
+
+export interface DeliveryOptions {
+  readonly store: Store;
+  readonly subscribers: ReadonlyMap<string, Subscriber>;
+  readonly observe: Observer;
+  readonly now: () => number;
+  /** From 0 up to 1, so that those who failed together do not come back together. */
+  readonly random: () => number;
+  readonly attempts: number;
+  readonly timeoutSeconds: number;
+}
+
+const { collection } = mountedEvents;
+
+/** How many are delivered at once. */
+export const TOGETHER = 16;
+const FIRST_RETRY_MS = 1000;
+const LAST_RETRY_MS = 3_600_000;
+
+/** What is due, the longest due first. */
+export async function dueEvents(store: Store, now: number): Promise<readonly Row[]> {
+  return store.list({
+    collection,
+    where: {
+      all: [
+        { column: "failed", operator: "eq", value: false },
+        { column: "due_at", operator: "lte", value: new Date(now).toISOString() },
+      ],
+    },
+    sort: [{ column: "due_at" }, { column: "id" }],
+    limit: TOGETHER,
+  });
+}
+
+/** Delivers one and writes down what became of it. Throws where that cannot be written, and then it is delivered again. */
+export async function deliver(row: Row, options: DeliveryOptions, stopped: AbortSignal): Promise<void> {
+  const { store, subscribers, timeoutSeconds } = options;
+  const event = eventOf(row);
+  // Nobody is left to be told; it goes when a program that knows its name has it, or with an administrator's hand.
+  const subscriber = subscribers.get(row.record["subscriber"] as string);
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutSeconds * 1000)]);
+  try {
+    if (subscriber === undefined) throw new Error("No subscriber of this name is there.");
+    await inTime(async () => subscriber.deliver(event, signal), signal);
+  } catch (error) {
+    // Cut off by the end of the process, which is no failure of its own.
+    if (!stopped.aborted) await postpone(row, event, error, options);
+    return;
+  }
+  await store.write({
+    changes: [{ kind: "deleteAll", collection, where: { column: "id", operator: "eq", value: event.id } }],
+  });
+}
+
+/** A subscriber that does not look at its signal is not waited for either. */
+async function inTime(task: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  let forget = (): void => undefined;
+  const over = new Promise<never>((_, reject) => {
+    const end = (): void => reject(new Error("It took too long.", { cause: signal.reason }));
+    signal.addEventListener("abort", end, { once: true });
+    forget = () => signal.removeEventListener("abort", end);
+  });
+  try {
+    await Promise.race([task(), over]);
+  } finally {
+    forget();
+  }
+}
+
+async function postpone(row: Row, event: RecordEvent, error: unknown, options: DeliveryOptions): Promise<void> {
+  const { store, observe, now, random, attempts } = options;
+  const failed = event.attempt >= attempts;
+  const values: WrittenValues = {
+    attempts: event.attempt,
+    failed,
+    due_at: new Date(now() + pauseMs(event.attempt, random())).toISOString(),
+    error: textOf(error),
+  };
+  // Whoever has erased it, or has it tried again, meanwhile, wins.
+  await store.write({ changes: [{ kind: "update", collection, key: event.id, values, revision: row.revision }] });
+  if (failed)
+    observe({
+      kind: "notice",
+      level: "error",
+      message: `An event was not delivered to ${String(row.record["subscriber"])} and is not tried again by itself: /outbox/${event.id}.`,
+      error,
+    });
+}
+
+/** Twice as long each time, up to an hour; half of it by chance. */
+function pauseMs(attempt: number, chance: number): number {
+  const most = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LAST_RETRY_MS);
+  return most / 2 + (most / 2) * chance;
+}
+
+function eventOf({ record }: Row): RecordEvent {
+  return {
+    id: record["id"] as number,
+    resource: record["resource"] as string,
+    record: record["record"] as number | null,
+    kind: record["kind"] as RecordEvent["kind"],
+    action: record["action"] as string | null,
+    at: record["at"] as string,
+    cause: record["cause"] as unknown as Cause,
+    attempt: (record["attempts"] as number) + 1,
+  };
+}
+
+/** As much as helps, and nothing that a text column refuses. */
+function textOf(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return text
+    .toWellFormed()
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ")
+    .slice(0, 500);
+}

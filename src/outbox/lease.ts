@@ -1,0 +1,39 @@
+import type { Store } from "../store/store.ts";
+import { leases } from "./events.ts";
+
+const KEY = "outbox";
+
+/** Sees to it that one process at a time delivers. One that dies keeps the others waiting until its time is over. */
+export interface Lease {
+  /** Whether this process has it from now on for `seconds`. */
+  hold(now: number, seconds: number): Promise<boolean>;
+  /** Gives it to whoever asks next, where this process has it. */
+  release(): Promise<void>;
+}
+
+/** `holder` is a name that no other process has. */
+export function leaseOf(store: Store, holder: string): Lease {
+  async function take(until: number, isFree: (row: { holder: string; until: number }) => boolean): Promise<boolean> {
+    const row = await store.find(leases, KEY);
+    if (row === null) {
+      const made = await store.write({
+        changes: [{ kind: "insert", collection: leases, key: KEY, values: { holder, until } }],
+      });
+      return made.kind === "written";
+    }
+    const { holder: by, until: their } = row.record as { holder: string; until: number };
+    if (!isFree({ holder: by, until: their })) return false;
+    // Of two that take it at once one finds it changed.
+    const taken = await store.write({
+      changes: [{ kind: "update", collection: leases, key: KEY, values: { holder, until }, revision: row.revision }],
+    });
+    return taken.kind === "written";
+  }
+
+  return {
+    hold: (now, seconds) => take(now + seconds * 1000, (row) => row.holder === holder || row.until <= now),
+    async release() {
+      await take(0, (row) => row.holder === holder);
+    },
+  };
+}

@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto";
+import { defineFeature, type Feature } from "../feature/feature.ts";
+import type { Alongside } from "../http/alongside.ts";
+import { defineEndpoint } from "../http/endpoint.ts";
+import type { Family } from "../measurement.ts";
+import { administrator } from "../permission/permission.ts";
+import { problem } from "../problem/problem.ts";
+import { DeclarationError } from "../resource/resource.ts";
+import type { Store } from "../store/store.ts";
+import { deliver, dueEvents, TOGETHER, type DeliveryOptions, type Subscriber } from "./delivery.ts";
+import { leases, mountedEvents } from "./events.ts";
+import { leaseOf } from "./lease.ts";
+
+export interface OutboxOptions {
+  readonly subscribers: readonly Subscriber[];
+  /** Tries before one has failed for good; 12 where it is left out, which is about an hour and a half. */
+  readonly attempts?: number;
+  /** How long one try may take; 30 where it is left out, at most 300. */
+  readonly timeoutSeconds?: number;
+  /** From 0 up to 1. */
+  readonly random?: () => number;
+}
+
+/** What the outbox offers. */
+export interface Outbox {
+  /** Delivers what is due, where this process may; resolves when nothing more is due now. */
+  deliverDue(): Promise<void>;
+  /** Has one tried again from the beginning. False where there is none of this id. */
+  retry(id: number): Promise<boolean>;
+}
+
+const { collection } = mountedEvents;
+const LOOK_MS = 1000;
+/** How long after a write its event is looked for: the write is on the disk by then, as a rule. */
+const SOON_MS = 20;
+
+/**
+ * Tells subscribers of every write of a mounted resource: at least once each, by one process at a time. The event is a row of the same transaction, so that
+ * no write is without its event and no event without its write; it goes when it is delivered. What fails is tried again, later each time, and in the end
+ * kept for administrators at `/outbox`, who have it tried again (`POST /outbox/{id}/retry`) or erase it.
+ */
+export function outbox({
+  subscribers,
+  attempts = 12,
+  timeoutSeconds = 30,
+  random = Math.random,
+}: OutboxOptions): Feature<Outbox> {
+  return defineFeature({
+    name: "outbox",
+    setUp({ store, observe, now }) {
+      requireSound(subscribers, attempts, timeoutSeconds);
+      const byName = new Map(subscribers.map((each) => [each.name, each]));
+      const options: DeliveryOptions = { store, subscribers: byName, observe, now, random, attempts, timeoutSeconds };
+      const courier = courierOf(options);
+      const retry = (id: number): Promise<boolean> => retryEvent(store, id, now());
+      let timer: NodeJS.Timeout | undefined;
+      return {
+        offer: { deliverDue: courier.run, retry },
+        mounts: [mountedEvents],
+        collections: [leases],
+        alongside: eventsFor(subscribers, now, courier.soon),
+        measure: courier.measure,
+        endpoints: [
+          defineEndpoint({
+            method: "POST",
+            path: "/outbox/{id}/retry",
+            access: administrator,
+            documentation: {
+              summary: "Have an event delivered again",
+              tag: "outbox",
+              responses: { 204: { description: "It is due now." } },
+            },
+            async handle(context) {
+              if (!(await retry(context.id()))) throw problem("not_found");
+              courier.soon();
+              return { status: 204 };
+            },
+          }),
+        ],
+        start: () => void (timer = setInterval(courier.look, LOOK_MS).unref()),
+        async stop() {
+          clearInterval(timer);
+          await courier.stop();
+        },
+      };
+    },
+  });
+}
+
+function requireSound(subscribers: readonly Subscriber[], attempts: number, timeoutSeconds: number): void {
+  const mistakes = subscribers.flatMap(({ name, to, deliver: reached }, at) => [
+    ...(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) && name.length <= 100
+      ? []
+      : [
+          `the subscriber ${JSON.stringify(name)} has no good name; lower-case words joined by hyphens, like search-index`,
+        ]),
+    ...(subscribers.findIndex((other) => other.name === name) < at
+      ? [`two subscribers are called ${name}; rename one`]
+      : []),
+    ...(Array.isArray(to) && to.length > 0
+      ? []
+      : [`the subscriber ${name} is told of no resource; name some in to: [ … ]`]),
+    ...(typeof reached === "function" ? [] : [`the subscriber ${name} has no function deliver`]),
+  ]);
+  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 100)
+    mistakes.push("attempts is a whole number from 1 to 100");
+  if (!(timeoutSeconds > 0 && timeoutSeconds <= 300)) mistakes.push("timeoutSeconds is a number up to 300");
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+}
+
+/** The events of a write: one for each subscriber, and none where nobody is told. */
+function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: () => void): Alongside {
+  return ({ resource, kind, action, id, cause }) => {
+    const told = subscribers.filter(({ to }) => to.includes(resource));
+    if (told.length === 0) return [];
+    const at = new Date(now()).toISOString();
+    soon();
+    return told.map(({ name }) => ({
+      kind: "insert",
+      collection,
+      values: {
+        subscriber: name,
+        resource: resource.plural,
+        record: id,
+        kind,
+        action,
+        at,
+        attempts: 0,
+        due_at: at,
+        failed: false,
+        error: null,
+        cause: { ...cause },
+      },
+    }));
+  };
+}
+
+async function retryEvent(store: Store, id: number, now: number): Promise<boolean> {
+  const values = { failed: false, attempts: 0, due_at: new Date(now).toISOString() };
+  const outcome = await store.write({ changes: [{ kind: "update", collection, key: id, values }] });
+  return outcome.kind === "written";
+}
+
+/** The part that goes round: in one process of all, as long as that holds the lease. */
+function courierOf(options: DeliveryOptions): {
+  run(): Promise<void>;
+  look(): void;
+  soon(): void;
+  stop(): Promise<void>;
+  measure(): readonly Family[];
+} {
+  const { store, observe, now, timeoutSeconds } = options;
+  const lease = leaseOf(store, randomUUID());
+  const stopped = new AbortController();
+  const counts = { delivered: 0 };
+  let round = Promise.resolve();
+  let rounds = 0;
+  let isAwaited = false;
+
+  async function goRound(): Promise<void> {
+    // Longer than any try takes, so that nobody else begins while one is under way.
+    while (!stopped.signal.aborted && (await lease.hold(now(), timeoutSeconds * 2))) {
+      const due = await dueEvents(store, now());
+      if (due.length === 0) return;
+      await Promise.all(due.map((row) => deliver(row, options, stopped.signal)));
+      counts.delivered += due.length;
+      if (due.length < TOGETHER) return;
+    }
+  }
+
+  // One behind the other: a round that is under way may have looked before what is meant was written.
+  const run = (): Promise<void> => {
+    rounds++;
+    round = round
+      .catch(() => undefined)
+      .then(goRound)
+      .finally(() => rounds--);
+    return round;
+  };
+  const look = (): void => {
+    if (stopped.signal.aborted || rounds > 0) return;
+    run().catch((error: unknown) => {
+      if (!stopped.signal.aborted)
+        observe({
+          kind: "notice",
+          level: "error",
+          message: "Events could not be delivered; it will be tried again.",
+          error,
+        });
+    });
+  };
+
+  return {
+    run,
+    look,
+    soon() {
+      if (isAwaited) return;
+      isAwaited = true;
+      setTimeout(() => {
+        isAwaited = false;
+        look();
+      }, SOON_MS).unref();
+    },
+    async stop() {
+      stopped.abort();
+      await round.catch(() => undefined);
+      await lease.release().catch(() => undefined);
+    },
+    measure: () => [
+      {
+        name: "latchkey_outbox_deliveries_total",
+        help: "Deliveries of events that were tried.",
+        type: "counter",
+        samples: [["latchkey_outbox_deliveries_total", counts.delivered]],
+      },
+    ],
+  };
+}

@@ -1,0 +1,242 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import {
+  accepted,
+  authenticated,
+  createService,
+  defineResource,
+  mount,
+  outbox,
+  postgresStore,
+  problem,
+  Secret,
+  sqliteStore,
+  text,
+  DeclarationError,
+  type Feature,
+  type Outbox,
+  type OutboxOptions,
+  type RecordEvent,
+  type Scheme,
+  type Service,
+  type Store,
+} from "../src/index.ts";
+import { startPostgres, testsOnPostgres } from "./postgres.ts";
+
+const notes = defineResource({ name: "note", fields: { body: text() } });
+const silent = defineResource({ name: "draft", fields: { body: text() } });
+
+/** Believes whoever says that they are the administrator. */
+const visitor: Scheme = {
+  name: "visitor",
+  carriers: [{ in: "header", name: "X-Visitor" }],
+  challenge: () => "Visitor",
+  authenticate: (name) =>
+    accepted({ id: 7, username: name, role: "admin", scheme: "visitor", scopes: null, expiresAt: null }),
+};
+
+interface Running {
+  readonly service: Service;
+  readonly events: Feature<Outbox>;
+  ask(method: string, path: string, body?: unknown): Promise<Response>;
+  deliver(): Promise<void>;
+  waiting(): Promise<readonly Record<string, unknown>[]>;
+  readonly clock: { now: number };
+}
+
+async function run(
+  t: TestContext,
+  options: OutboxOptions,
+  store: Store = sqliteStore({ path: ":memory:" }),
+): Promise<Running> {
+  // Deliveries happen when a test asks for them.
+  if (!timersStand) t.mock.timers.enable({ apis: ["setInterval"] });
+  timersStand = true;
+  const clock = { now: Date.parse("2026-01-31T09:30:00Z") };
+  const events = outbox(options);
+  const service = await createService({
+    store,
+    features: [events],
+    schemes: [visitor],
+    mounts: [
+      mount(notes, {
+        permission: authenticated,
+        beforeWrite: ({ draft }) => {
+          if (draft?.values.body === "refused") throw problem("conflict");
+          return {};
+        },
+      }),
+      mount(silent, { permission: authenticated }),
+    ],
+    observe: null,
+    now: () => clock.now,
+  });
+  t.after(() => service.close());
+  const ask = (method: string, path: string, body?: unknown): Promise<Response> =>
+    service.fetch(
+      new Request(`http://localhost${path}`, {
+        method,
+        headers: { "x-visitor": "ada", "content-type": "application/json", "x-request-id": "of-a-test" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+      { peer: null },
+    );
+  return {
+    service,
+    events,
+    ask,
+    clock,
+    deliver: () => service.use(events).deliverDue(),
+    waiting: async () => (await (await ask("GET", "/outbox?limit=1000")).json()) as readonly Record<string, unknown>[],
+  };
+}
+
+let timersStand = false;
+
+async function stores(t: TestContext): Promise<readonly Store[]> {
+  if (testsOnPostgres) return [sqliteStore({ path: ":memory:" })];
+  const server = await startPostgres();
+  t.after(() => server.stop());
+  return [sqliteStore({ path: ":memory:" }), postgresStore({ url: new Secret(await server.makeDatabase()) })];
+}
+
+test("every write is told once to each subscriber, with its cause, and nothing stays", async (t) => {
+  for (const store of await stores(t)) {
+    const told: RecordEvent[] = [];
+    const names: string[] = [];
+    const subscriber = (name: string) => ({
+      name,
+      to: [notes],
+      deliver: (event: RecordEvent) => void (told.push(event), names.push(name)),
+    });
+    const { ask, deliver, waiting } = await run(
+      t,
+      { subscribers: [subscriber("mail"), subscriber("search-index")] },
+      store,
+    );
+
+    assert.equal((await ask("POST", "/notes", { body: "one" })).status, 201);
+    assert.equal((await ask("PUT", "/notes/1", { body: "two" })).status, 200);
+    assert.equal((await ask("PATCH", "/notes/1", { body: "three" })).status, 200);
+    assert.equal((await ask("PUT", "/notes/9", { body: "nine" })).status, 201);
+    assert.equal((await ask("DELETE", "/notes/1")).status, 204);
+    assert.equal((await ask("POST", "/notes", { body: "refused" })).status, 409);
+    assert.equal((await ask("POST", "/notes", { wrong: 1 })).status, 400);
+    assert.equal((await ask("POST", "/drafts", { body: "nobody is told" })).status, 201);
+    await deliver();
+
+    const of = (name: string): unknown[] =>
+      told.filter((_, at) => names[at] === name).map(({ kind, resource, record }) => [kind, resource, record]);
+    const expected = [
+      ["create", "notes", 1],
+      ["replace", "notes", 1],
+      ["update", "notes", 1],
+      ["create", "notes", 9],
+      ["delete", "notes", 1],
+    ];
+    assert.deepEqual(of("mail"), expected);
+    assert.deepEqual(of("search-index"), expected);
+    assert.equal(told[0]!.cause.userId, 7);
+    assert.equal(told[0]!.cause.scheme, "visitor");
+    assert.equal(told[0]!.cause.requestId, "of-a-test");
+    assert.equal(told[0]!.attempt, 1);
+    assert.deepEqual(await waiting(), []);
+  }
+});
+
+test("what fails is tried again, later each time, then kept until somebody has it tried again", async (t) => {
+  const tries: number[] = [];
+  let works = false;
+  const { ask, deliver, waiting, clock } = await run(t, {
+    attempts: 3,
+    random: () => 1,
+    subscribers: [
+      {
+        name: "mail",
+        to: [notes],
+        deliver({ attempt }) {
+          tries.push(attempt);
+          if (!works) throw new Error("The line\nis dead.");
+        },
+      },
+    ],
+  });
+  await ask("POST", "/notes", { body: "one" });
+
+  for (const seconds of [0, 0.9, 0.1, 1.9, 0.1, 3600]) {
+    clock.now += seconds * 1000;
+    await deliver();
+  }
+
+  assert.deepEqual(tries, [1, 2, 3]);
+  const [kept] = await waiting();
+  assert.deepEqual(
+    [kept!["failed"], kept!["attempts"], kept!["error"], kept!["subscriber"]],
+    [true, 3, "Error: The line is dead.", "mail"],
+  );
+  works = true;
+  assert.equal((await ask("POST", `/outbox/${String(kept!["id"])}/retry`)).status, 204);
+  await deliver();
+  assert.deepEqual(tries, [1, 2, 3, 1]);
+  assert.deepEqual(await waiting(), []);
+  assert.equal((await ask("POST", "/outbox/99/retry")).status, 404);
+});
+
+test("a subscriber that hangs is left, and one that is gone keeps its events", async (t) => {
+  const { ask, deliver, waiting } = await run(t, {
+    timeoutSeconds: 0.05,
+    subscribers: [{ name: "mail", to: [notes], deliver: () => new Promise(() => undefined) }],
+  });
+  await ask("POST", "/notes", { body: "one" });
+
+  await deliver();
+
+  assert.equal((await waiting())[0]!["error"], "Error: It took too long.");
+});
+
+test("one process at a time delivers; another takes over when it has gone", async (t) => {
+  const told: string[] = [];
+  const subscribers = (who: string): OutboxOptions => ({
+    subscribers: [{ name: "mail", to: [notes], deliver: () => void told.push(who) }],
+  });
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-outbox-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "a.db");
+  const one = await run(t, subscribers("one"), sqliteStore({ path: file }));
+  const other = await run(t, subscribers("other"), sqliteStore({ path: file }));
+  await one.deliver();
+
+  await other.ask("POST", "/notes", { body: "a" });
+  await other.deliver();
+  assert.deepEqual(told, []);
+  await one.deliver();
+  assert.deepEqual(told, ["one"]);
+
+  await other.ask("POST", "/notes", { body: "b" });
+  other.clock.now += 120_000;
+  await other.deliver();
+  assert.deepEqual(told, ["one", "other"]);
+});
+
+test("what is wrong with subscribers stops the start, all of it at once", async () => {
+  const wrong = outbox({
+    attempts: 0,
+    subscribers: [
+      { name: "Mail", to: [notes], deliver: () => undefined },
+      { name: "index", to: [], deliver: () => undefined },
+      { name: "index", to: [notes], deliver: () => undefined },
+    ],
+  });
+
+  await assert.rejects(
+    createService({ store: sqliteStore({ path: ":memory:" }), features: [wrong] }),
+    (error: unknown) => {
+      assert.ok(error instanceof DeclarationError);
+      assert.equal(error.mistakes.length, 4);
+      return true;
+    },
+  );
+});
