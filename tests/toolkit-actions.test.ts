@@ -363,6 +363,82 @@ test("what a handler cannot have meant is a fault, and nothing is written", asyn
   assert.deepEqual([broken.status, broken.json.errors[0].pointer], [400, "/reason"]);
 });
 
+test("an action may take its own record away, and a repeat of it is still known", async (t) => {
+  const slips = defineResource({ name: "slip", fields: { line: text() } });
+  const { ask, get } = await ownService(t, {
+    mounts: [
+      mount(slips, {
+        permission: anyone,
+        actions: {
+          consume: {
+            permission: anyone,
+            handle: ({ record: { id }, collection }) => ({ changes: [{ kind: "delete", collection, key: id }] }),
+          },
+          tell: {
+            permission: anyone,
+            answer: { line: text() },
+            handle: ({ record: { id, line }, collection }) => ({
+              changes: [{ kind: "delete", collection, key: id }],
+              answer: { line },
+            }),
+          },
+        },
+      }),
+    ],
+  });
+  for (const line of ["a", "b"]) await ask("POST", "/slips", { body: { line } });
+
+  const rows: readonly [string, number, string][] = [
+    ["/slips/1/consume", 204, ""],
+    ["/slips/2/tell", 200, '{"line":"b"}'],
+  ];
+  for (const [path, status, body] of rows) {
+    const headers = { "idempotency-key": path };
+    for (const replayed of [null, "true"]) {
+      const reply = await ask("POST", path, { headers });
+      assert.deepEqual([reply.status, reply.text, reply.headers.get("idempotency-replayed")], [status, body, replayed]);
+    }
+    assert.equal((await ask("POST", path)).status, 404);
+  }
+  assert.deepEqual((await get("/slips")).json, []);
+});
+
+test("what an action told of a person goes with them", async (t) => {
+  const persons = defineResource({ name: "person", fields: { line: text() } });
+  const { ask } = await ownService(t, {
+    mounts: [
+      mount(persons, {
+        permission: anyone,
+        personal: true,
+        beforeWrite({ kind, id }) {
+          if (kind !== "delete") return {};
+          return {
+            also: [
+              { kind: "forget", collection: { name: "persons", key: "integer", columns: [] }, key: id, caller: "" },
+            ],
+          };
+        },
+        actions: {
+          tell: {
+            permission: anyone,
+            answer: { line: text() },
+            handle: ({ record: { line } }) => ({ values: { line: `${line}!` }, answer: { line } }),
+          },
+        },
+      }),
+    ],
+  });
+  await ask("POST", "/persons", { body: { line: "Ada" } });
+  const headers = { "idempotency-key": "tell-of-ada" };
+  assert.equal((await ask("POST", "/persons/1/tell", { headers })).text, '{"line":"Ada"}');
+  assert.equal((await ask("POST", "/persons/1/tell", { headers })).text, '{"line":"Ada"}');
+
+  assert.equal((await ask("DELETE", "/persons/1")).status, 204);
+
+  const repeated = await ask("POST", "/persons/1/tell", { headers });
+  assert.deepEqual([repeated.status, repeated.text, repeated.headers.get("idempotency-replayed")], [204, "", "true"]);
+});
+
 test("actions stand within what their resource stands within", async (t) => {
   const shops = defineResource({ name: "shop", fields: { user_id: integer() } });
   const shelves = defineResource({

@@ -92,7 +92,8 @@ test("nothing is told of what was not written", async (t) => {
 });
 
 test("a hook that fails after the commit is a fault, and the answer is the same", async (t) => {
-  const ways = [
+  const ways: readonly ((written: Written) => void | Promise<void>)[] = [
+    ({ after }) => void Object.assign(after!, { line: "of the hook" }),
     () => {
       throw new Error("at once");
     },
@@ -101,14 +102,17 @@ test("a hook that fails after the commit is a fault, and the answer is the same"
   ];
   let way = 0;
   const { ask, observed } = await ownService(t, {
-    mounts: [mount(notes, { permission: anyone, afterWrite: () => ways[way++]!() })],
+    mounts: [mount(notes, { permission: anyone, afterWrite: (written) => ways[way++]!(written) })],
   });
 
-  for (const line of ["a", "b", "c"]) assert.equal((await ask("POST", "/notes", { body: { line } })).status, 201);
+  for (const line of ["a", "b", "c", "d"]) {
+    const reply = await ask("POST", "/notes", { body: { line } });
+    assert.deepEqual([reply.status, reply.json.line], [201, line]);
+  }
 
   const faults = observed.flatMap((each) => (each.kind === "fault" ? [String(each.error)] : []));
   assert.deepEqual(faults, ["Error: at once", "Error: later"]);
-  assert.equal((await ask("GET", "/notes")).json.length, 3);
+  assert.equal((await ask("GET", "/notes")).json.length, 4);
 });
 
 test("every transaction of a request says who caused it", async (t) => {

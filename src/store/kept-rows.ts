@@ -10,8 +10,10 @@ export function keptRows({ columns }: Idempotency, rows: readonly (Row | null)[]
 }
 
 /** The text under which a write is kept: its rows, and with them what its answer says besides. */
-export function formatKept({ answer }: Idempotency, rows: readonly (Row | null)[]): string {
-  return JSON.stringify(answer === undefined ? rows : { rows, answer });
+export function formatKept({ answer, erasable }: Idempotency, rows: readonly (Row | null)[]): string {
+  // Of what goes with its row nothing stays where the write itself has taken that away.
+  const isGone = erasable && rows.length === 0;
+  return JSON.stringify(answer === undefined || isGone ? rows : { rows, answer });
 }
 
 /** Reads it back. */

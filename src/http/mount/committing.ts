@@ -112,8 +112,8 @@ function tell(
       kind,
       action,
       id,
-      before: before === null ? null : storedOf(before),
-      after: after === null ? null : storedOf(after),
+      before: before === null ? null : copyOf(before),
+      after: after === null ? null : copyOf(after),
       cause: exchange.cause,
     });
     if (told instanceof Promise) told.catch(observeFault);
@@ -124,6 +124,11 @@ function tell(
 
 function idOf(row: Row | null): number | null {
   return row === null ? null : (row.record["id"] as number);
+}
+
+/** What is told is the hook's own: whatever it does with it, the answer shows what was written. */
+function copyOf(row: Row): StoredOf<Resource> {
+  return structuredClone(storedOf(row));
 }
 
 /** A record of the store has an id, whatever else it has. */

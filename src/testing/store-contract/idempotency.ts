@@ -87,7 +87,11 @@ export function promiseIdempotency(promises: Promises): void {
   promises("what an answer says besides is kept with the effect, and forgotten with the row", async (store) => {
     const answer = { total: 7, "ä b": [null, "\u2028"] };
     await store.write(transaction({ answer }));
-    await store.write(transaction({ key: "7 rowless", columns: [], answer: 0 }));
+    await inserted(store, people, { name: "Bob" });
+    await store.write({
+      changes: [{ kind: "deleteAll", collection: visits, where: { all: [] } }],
+      idempotency: { ...transaction({ key: "7 rowless", answer: 0 }).idempotency!, erasable: false },
+    });
 
     const again = await store.write(transaction({ answer: "another" }));
     assert.ok(again.kind === "replayed");
@@ -97,6 +101,11 @@ export function promiseIdempotency(promises: Promises): void {
     const rowless = await recalled("7 rowless");
     assert.ok(rowless?.kind === "replayed");
     assert.equal(rowless.answer, 0);
+    await store.write({
+      changes: [{ kind: "delete", collection: people, key: 2 }],
+      idempotency: { ...transaction({ key: "7 gone", answer: 0 }).idempotency! },
+    });
+    assert.deepEqual(await recalled("7 gone"), { kind: "replayed", rows: [] });
 
     await written(store, { kind: "forget", collection: people, key: 1, caller: "" });
     assert.deepEqual(await recalled("7 key"), { kind: "replayed", rows: [{ revision: 0, record: { id: 1 } }] });
