@@ -259,3 +259,19 @@ test("a feature sees the whole service, once it is whole", async (t) => {
     /once every feature is set up/,
   );
 });
+
+test("what is no feature, or gives no parts, is told", async () => {
+  const rows: readonly (readonly [features: unknown, told: RegExp])[] = [
+    [[null], /features\[0\] is null; make one with defineFeature/],
+    [[{}], /features\[0\]: name is missing; it has to be a text\n.*needs is missing; .*\n.*setUp is missing/],
+    [
+      [{ name: "a", needs: [], setUp: () => undefined }],
+      /feature a: setUp gave nothing; it has to give \{ offer: … \}/,
+    ],
+  ];
+  for (const [features, told] of rows)
+    await assert.rejects(
+      createService({ store: sqliteStore({ path: ":memory:" }), features: features as readonly Feature[] }),
+      told,
+    );
+});

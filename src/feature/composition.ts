@@ -1,4 +1,13 @@
-import { unknownMembers } from "../checking/members.ts";
+import {
+  aFunction,
+  isObject,
+  isText,
+  membersMistakes,
+  shown,
+  text,
+  unknownMembers,
+  type Check,
+} from "../checking/members.ts";
 import type { Offering } from "../http/core.ts";
 import { declarationMistakes } from "../http/declared.ts";
 import { DeclarationError } from "../resource/resource.ts";
@@ -30,6 +39,9 @@ export type Surroundings = Omit<Host, "use" | "secret"> & {
  * everything that is missing or there twice.
  */
 export function compose(features: readonly Feature[], own: Parts, surroundings: Surroundings): Composition {
+  const shapeless = features.flatMap(shapeMistakes);
+  // Of what is no feature nobody can say what it needs.
+  if (shapeless.length > 0) throw new DeclarationError([...surroundings.mistakes, ...shapeless]);
   const mistakes = [...surroundings.mistakes, ...mistakesOfList(features)];
   const done = new Map<Feature, SetUp>();
   const failed = new Set<Feature>();
@@ -41,7 +53,12 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
     for (const needed of feature.needs) if (features.includes(needed)) setUp(needed);
     if (feature.needs.some((needed) => !done.has(needed))) return;
     try {
-      done.set(feature, { feature, parts: feature.setUp(hostOf(feature, surroundings, done)) });
+      const parts: unknown = feature.setUp(hostOf(feature, surroundings, done));
+      if (!isParts(parts))
+        throw new DeclarationError([
+          `setUp gave ${parts === undefined ? "nothing" : shown(parts)}; it has to give { offer: … }`,
+        ]);
+      done.set(feature, { feature, parts });
       failed.delete(feature);
     } catch (error) {
       if (!(error instanceof DeclarationError)) throw error;
@@ -80,7 +97,22 @@ const partsMembers: Readonly<Record<keyof Parts, true>> = {
   start: true,
   stop: true,
 };
-const featureMembers: Readonly<Record<keyof Feature, true>> = { name: true, needs: true, setUp: true };
+const featureMembers: Readonly<Record<keyof Feature, Check>> = {
+  name: text,
+  needs: (value) => (Array.isArray(value) ? null : "it has to be a list of features; defineFeature fills it in"),
+  setUp: aFunction,
+};
+
+/** Its own parts are looked at with those of the others. */
+function isParts(parts: unknown): parts is Parts {
+  return isObject(parts);
+}
+
+function shapeMistakes(feature: unknown, at: number): readonly string[] {
+  if (!isObject(feature)) return [`features[${at}] is ${shown(feature)}; make one with defineFeature`];
+  const place = isText(feature["name"]) ? `feature ${feature["name"]}` : `features[${at}]`;
+  return membersMistakes(feature, featureMembers).map((mistake) => `${place}: ${mistake}`);
+}
 
 function hostOf(feature: Feature, surroundings: Surroundings, done: ReadonlyMap<Feature, SetUp>): Host {
   const { secret, mistakes: _, ...rest } = surroundings;
@@ -107,8 +139,6 @@ function offerOf<Offer>(feature: Offering<Offer>, done: ReadonlyMap<unknown, Set
 /** What is wrong with the list before any of it is set up. */
 function* mistakesOfList(features: readonly Feature[]): Generator<string> {
   for (const [at, feature] of features.entries()) {
-    for (const mistake of unknownMembers({ ...feature }, Object.keys(featureMembers)))
-      yield `feature ${feature.name}: ${mistake}`;
     const first = features.findIndex(({ name }) => name === feature.name);
     if (first < at)
       yield features[first] === feature
