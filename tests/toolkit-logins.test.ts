@@ -316,6 +316,14 @@ test("a login without its accounts, or without a secret, stops the start and say
   );
   const [twice] = await mistakesOf([people, sessionLogin(people), sessionLogin(people)]);
   assert.equal(twice, "two features are called session-login; leave one out, or give it another name");
+  const misspelt = { registraton: "open", outsideCredentialsSeconds: -1 } as AccountsOptions;
+  assert.deepEqual(await mistakesOf([accounts(misspelt)]), [
+    "feature accounts: there is no option registraton; did you mean registration?",
+    "feature accounts: outsideCredentialsSeconds is -1; it has to be a whole number of seconds from 0",
+  ]);
+  assert.deepEqual(await mistakesOf([people, sessionLogin(people, { idleSeconds: 0.5 })]), [
+    "feature session-login: idleSeconds is 0.5; it has to be a whole number of seconds from 1",
+  ]);
   assert.deepEqual(await mistakesOf([accounts({ fields: { email: text(), city: text() } })]), [
     "feature accounts: users have the field email already; give yours another name",
     "feature accounts: the field city of users is required, and users are also made where nobody can be asked for it; make it optional, or give it a default",

@@ -50,19 +50,24 @@ function join(parts: readonly Scheme[]): Scheme {
     return rejection.code !== undefined || own === rejectedAs ? rejection : { ...rejection, code: own };
   }
 
+  const carriers = carriersOf(parts);
+  // Who reads a place: those that recognize their own, and the rest.
+  const readers = new Map(
+    carriers.map((carrier) => [carrier, [readersOf(knowing, carrier), readersOf(rest, carrier)] as const]),
+  );
   return {
     name,
     shared: true,
-    carriers: carriersOf(parts),
+    carriers,
     ambient: parts.some(({ ambient }) => ambient === true),
     rejectedAs,
     alsoRejectedAs: [...new Set(codes)].filter((code) => code !== rejectedAs),
     ...(missingDetail === undefined ? {} : { missingDetail }),
     ...(parts.some(({ challenge }) => challenge !== undefined) ? { challenge: challengeOf(parts) } : {}),
     authenticate(credential, call, carrier) {
-      const here = (part: Scheme): boolean => part.carriers.some((each) => isSamePlace(each, carrier));
-      const own = knowing.find((part) => here(part) && part.recognizes!(credential));
-      return ask(own === undefined ? rest.filter(here) : [own], credential, call, carrier);
+      const [first, others] = readers.get(carrier)!;
+      const own = first.find((part) => part.recognizes!(credential));
+      return ask(own === undefined ? others : [own], credential, call, carrier);
     },
   };
 }
@@ -79,11 +84,17 @@ function challengeOf(parts: readonly Scheme[]): NonNullable<Scheme["challenge"]>
   };
 }
 
+/** Each place once; a cookie that one part wants with its prefix is the one with the prefix. */
 function carriersOf(parts: readonly Scheme[]): readonly Carrier[] {
-  const places = new Map(parts.flatMap(({ carriers }) => carriers.map((each) => [formatCarrier(each), each] as const)));
+  const places = new Map<string, Carrier>();
+  for (const carrier of parts.flatMap((part) => part.carriers)) {
+    const known = places.get(formatCarrier(carrier));
+    if (known === undefined || (carrier.in === "cookie" && carrier.hostPrefix === true))
+      places.set(formatCarrier(carrier), carrier);
+  }
   return [...places.values()];
 }
 
-function isSamePlace(one: Carrier, other: Carrier): boolean {
-  return one === other || formatCarrier(one) === formatCarrier(other);
+function readersOf(parts: readonly Scheme[], carrier: Carrier): readonly Scheme[] {
+  return parts.filter(({ carriers }) => carriers.some((each) => formatCarrier(each) === formatCarrier(carrier)));
 }

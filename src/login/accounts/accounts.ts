@@ -4,12 +4,14 @@ import { bindingsCollection, storeBindings } from "../../auth/bindings.ts";
 import { breachedPasswords } from "../../auth/breached-passwords.ts";
 import { makePasswords } from "../../auth/passwords.ts";
 import { makeRevocations, revocationsCollection } from "../../auth/revocation.ts";
+import { anObject, oneOf, optional, text } from "../../checking/members.ts";
 import type { PasswordCost } from "../../crypto/password-hash.ts";
 import { defineFeature, type Host } from "../../feature/feature.ts";
 import { gauge, type Family } from "../../measurement.ts";
 import type { Fields } from "../../resource/resource.ts";
 import type { Collection } from "../../store/store.ts";
 import type { AccountsFeature, LoginSource, People } from "../login.ts";
+import { requireOptions, secondsFrom, type ChecksOf } from "../options.ts";
 import { accountEndpoints } from "./account.ts";
 import { loginListEndpoints } from "./logins.ts";
 import { insertUser } from "./new-user.ts";
@@ -33,6 +35,15 @@ export interface AccountsOptions {
   readonly outsideCredentialsSeconds?: number;
 }
 
+const checks: ChecksOf<AccountsOptions> = {
+  registration: optional(oneOf("closed", "open")),
+  fields: optional(anObject),
+  issuer: optional(text),
+  passwordCost: optional(anObject),
+  breachedPasswordsURL: optional(text),
+  outsideCredentialsSeconds: secondsFrom(0),
+};
+
 const DAY_SECONDS = 86_400;
 
 /** How often what was revoked for good is forgotten. */
@@ -47,6 +58,7 @@ export function accounts(options: AccountsOptions = {}): AccountsFeature {
 }
 
 function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature["setUp"]> {
+  requireOptions(options, checks);
   const { store, guessing, observe } = host;
   const { issuer = "latchkey", fields = {}, breachedPasswordsURL: url, passwordCost: cost } = options;
   const ending: Record<"password" | "account", Collection[]> = { password: [], account: [] };

@@ -2,17 +2,20 @@ import { apiTokensCollection, storeAPITokens, type APITokens } from "../../auth/
 import { token } from "../../auth/token/token.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
+import { loginChecks, requireOptions } from "../options.ts";
 import { apiTokenEndpoints } from "./endpoints.ts";
 
 /**
  * The one API token of a user, which lives until it is revoked: `/users/{id}/token`, `POST /api-token-auth/`, and
  * `Authorization: Token`. Needs the service's secret.
  */
-export function apiTokens(people: AccountsFeature, { enabled = true }: LoginOptions = {}): Feature<APITokens> {
+export function apiTokens(people: AccountsFeature, options: LoginOptions = {}): Feature<APITokens> {
   return defineFeature({
     name: "api-tokens",
     needs: [people],
     setUp(host) {
+      requireOptions(options, loginChecks);
+      const { enabled = true } = options;
       const parts = { people: host.use(people), tokens: storeAPITokens(host) };
       const { accounts } = parts.people;
       parts.people.endsWith("account", apiTokensCollection);

@@ -1,7 +1,9 @@
 import { customHeader } from "../../auth/custom-header/custom-header.ts";
+import { anObject, optional, text } from "../../checking/members.ts";
 import type { Secret } from "../../crypto/secret.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature } from "../login.ts";
+import { requireOptions, type ChecksOf } from "../options.ts";
 
 export interface CustomHeaderLoginOptions {
   /** `X-Custom-Token` where it is left out. */
@@ -11,17 +13,18 @@ export interface CustomHeaderLoginOptions {
   readonly username: string;
 }
 
+const checks: ChecksOf<CustomHeaderLoginOptions> = { header: optional(text), token: anObject, username: text };
+
 /** One shared token in a header of its own, for callers that speak no standard scheme. */
-export function customHeaderLogin(
-  people: AccountsFeature,
-  { username, ...options }: CustomHeaderLoginOptions,
-): Feature {
+export function customHeaderLogin(people: AccountsFeature, options: CustomHeaderLoginOptions): Feature {
   return defineFeature({
     name: "custom-header-login",
     needs: [people],
     setUp(host) {
+      requireOptions(options, checks);
+      const { username, ...more } = options;
       const { accounts } = host.use(people);
-      return { offer: null, schemes: [customHeader({ ...options, account: () => accounts.findByUsername(username) })] };
+      return { offer: null, schemes: [customHeader({ ...more, account: () => accounts.findByUsername(username) })] };
     },
   });
 }

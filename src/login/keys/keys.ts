@@ -2,6 +2,7 @@ import { namedKeysCollection, storeNamedKeys, type NamedKeys } from "../../auth/
 import { token } from "../../auth/token/token.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
+import { loginChecks, requireOptions } from "../options.ts";
 import { keyEndpoints } from "./endpoints.ts";
 import { scopesAllow } from "./scopes.ts";
 
@@ -9,11 +10,13 @@ import { scopesAllow } from "./scopes.ts";
  * Keys for programs, as many as a user has programs, each with scopes and an end of its own: `/users/{id}/keys`, and
  * `Authorization: Token`. Where they are not `enabled` they are still managed. Needs the service's secret.
  */
-export function namedKeys(people: AccountsFeature, { enabled = true }: LoginOptions = {}): Feature<NamedKeys> {
+export function namedKeys(people: AccountsFeature, options: LoginOptions = {}): Feature<NamedKeys> {
   return defineFeature({
     name: "named-keys",
     needs: [people],
     setUp(host) {
+      requireOptions(options, loginChecks);
+      const { enabled = true } = options;
       const parts = { people: host.use(people), keys: storeNamedKeys(host) };
       const { accounts } = parts.people;
       parts.people.endsWith("account", namedKeysCollection);

@@ -1,7 +1,9 @@
 import { remoteUser } from "../../auth/remote-user/remote-user.ts";
+import { aBoolean, anObject, optional, text } from "../../checking/members.ts";
 import type { Secret } from "../../crypto/secret.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature } from "../login.ts";
+import { requireOptions, type ChecksOf } from "../options.ts";
 import { createRemoteUser } from "./newcomers.ts";
 
 export interface RemoteUserLoginOptions {
@@ -13,19 +15,24 @@ export interface RemoteUserLoginOptions {
   readonly create?: boolean;
 }
 
+const checks: ChecksOf<RemoteUserLoginOptions> = {
+  header: optional(text),
+  secret: optional(anObject),
+  create: optional(aBoolean),
+};
+
 /** The user that a trusted proxy has already identified. The service's `trustedProxies` say which those are. */
-export function remoteUserLogin(
-  people: AccountsFeature,
-  { create = false, ...options }: RemoteUserLoginOptions = {},
-): Feature {
+export function remoteUserLogin(people: AccountsFeature, options: RemoteUserLoginOptions = {}): Feature {
   return defineFeature({
     name: "remote-user-login",
     needs: [people],
     setUp(host) {
+      requireOptions(options, checks);
+      const { create = false, ...more } = options;
       const offered = host.use(people);
       offered.takeOutsideLogins();
       const making = create ? { create: createRemoteUser(offered) } : {};
-      return { offer: null, schemes: [remoteUser({ ...options, ...making, bindings: offered.bindings })] };
+      return { offer: null, schemes: [remoteUser({ ...more, ...making, bindings: offered.bindings })] };
     },
   });
 }

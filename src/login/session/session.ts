@@ -5,6 +5,7 @@ import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { Reply } from "../../http/call.ts";
 import type { Context } from "../../http/exchange.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
+import { loginChecks, requireOptions, secondsFrom, type ChecksOf } from "../options.ts";
 import { sessionEndpoints, startSession } from "./endpoints.ts";
 
 export interface SessionLoginOptions extends LoginOptions {
@@ -21,6 +22,12 @@ export interface SessionLogin {
   start(context: Context, account: Account): Promise<Reply>;
 }
 
+const checks: ChecksOf<SessionLoginOptions> = {
+  ...loginChecks,
+  idleSeconds: secondsFrom(1),
+  lifetimeSeconds: secondsFrom(1),
+};
+
 const DAY_SECONDS = 86_400;
 const PRUNE_SECONDS = 60;
 
@@ -31,6 +38,7 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
     name: "session-login",
     needs: [people],
     setUp({ use, store, observe, ownOrigins }) {
+      requireOptions(options, checks);
       const kept = sessions({ store, idleSeconds, lifetimeSeconds, observe });
       const parts = { people: use(people), sessions: kept, ownOrigins };
       const { accounts, endsWith, listLogins } = parts.people;

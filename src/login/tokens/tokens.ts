@@ -5,8 +5,10 @@ import { deadFamiliesCollection, refreshUsesCollection } from "../../auth/bearer
 import { tokenPairs, type TokenPairs } from "../../auth/bearer/token-pairs.ts";
 import { derivedSigningKeys, type SigningKeys } from "../../auth/keys.ts";
 import { watchSigningKeys } from "../../auth/watched-keys.ts";
+import { aBoolean, optional, text } from "../../checking/members.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
+import { loginChecks, requireOptions, secondsFrom, type ChecksOf } from "../options.ts";
 import { keysEndpoint, tokenEndpoints } from "./endpoints.ts";
 
 export interface TokenLoginOptions extends LoginOptions {
@@ -31,6 +33,16 @@ export interface TokenLogin {
   readonly keys: SigningKeys;
 }
 
+const checks: ChecksOf<TokenLoginOptions> = {
+  ...loginChecks,
+  accessSeconds: secondsFrom(1),
+  refreshSeconds: secondsFrom(1),
+  familySeconds: secondsFrom(1),
+  graceSeconds: secondsFrom(0),
+  rotates: optional(aBoolean),
+  signingKeysFile: optional(text),
+};
+
 const DAY_SECONDS = 86_400;
 const PRUNE_SECONDS = 60;
 
@@ -45,6 +57,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
     name: "token-login",
     needs: [people],
     setUp(host) {
+      requireOptions(options, checks);
       const { store, secret, observe } = host;
       const offered = host.use(people);
       const { accounts, revocations, issuer } = offered;
