@@ -168,11 +168,7 @@ const documentation = {
 } satisfies Record<string, EndpointDocumentation>;
 
 async function logIn(parts: TokensParts, context: Context): Promise<Reply> {
-  const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values as {
-    username: string;
-    password: string;
-    cookie: boolean;
-  };
+  const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values;
   if (cookie) context.requireSameSite();
   const account = await parts.people.requireLogin(context, username, password);
   const { call } = context;
@@ -220,7 +216,7 @@ function presentedToken(context: Context): { readonly token: string | null; read
 }
 
 async function verify(parts: TokensParts, context: Context): Promise<Reply> {
-  const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values as { token: string };
+  const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values;
   const other = parts.others().find((part) => part.recognizes?.(token) === true);
   const verdict = await (other?.authenticate(token, context.call, other.carriers[0]!) ??
     parts.pairs.verify(token, context.call));
