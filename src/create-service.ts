@@ -9,6 +9,7 @@ import { unknownMembers } from "./checking/members.ts";
 import { Secret } from "./crypto/secret.ts";
 import type { Eventually } from "./eventually.ts";
 import { problemsOf } from "./feature/clashes.ts";
+import { clockOf } from "./feature/clock.ts";
 import { compose, type Composition } from "./feature/composition.ts";
 import type { Feature, Parts, ServiceFacts } from "./feature/feature.ts";
 import { startUpkeep } from "./feature/upkeep.ts";
@@ -74,7 +75,7 @@ export interface ServiceOptions {
   readonly allowCleartextLogins?: boolean;
   /** Hears what happens. Left out, faults and errors are printed on standard error, with their stack; null: nobody is told. */
   readonly observe?: Observer | null;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. Left out, the machine's clock, corrected by the store's where that has one of its own. */
   readonly now?: () => number;
 }
 
@@ -117,6 +118,8 @@ export interface Service {
   use<Offer>(feature: Feature<Offer>): Offer;
   /** Who hears what happens: bindings tell what was refused before it was a request. */
   readonly observe: Observer | null;
+  /** The time as the service has it, in milliseconds since the epoch. */
+  readonly now: () => number;
   /** How many requests are being answered. */
   inFlight(): number;
   /** Stops the features and closes the store. Whoever brought requests has stopped before. */
@@ -128,12 +131,14 @@ export interface Service {
  * there twice; then, and where a feature cannot start, nothing is left open.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { store, allowedOrigins = [], ownOrigins = [], now = Date.now, secret = null } = options;
+  const { store, allowedOrigins = [], ownOrigins = [], secret = null } = options;
   const guessing = options.guessing ?? makeGuessing({ store, ...(secret === null ? {} : { secret }) });
   const own = ownParts(options);
   const late: { facts?: ServiceFacts } = {};
   const basePath = requireBasePath(options.basePath ?? "");
   const observers: Observer[] = options.observe === null ? [] : [options.observe ?? printFaults];
+  const clock = clockOf(options, (observation) => tellAll(observers, observation));
+  const { now } = clock;
   const composition = compose(options.features ?? [], own, {
     store,
     secret,
@@ -148,7 +153,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
   observers.push(...all.flatMap((parts) => parts.observe ?? []));
   const observe = observerOf(observers);
-  const facts = (late.facts = factsOf(all, () => core.inFlight.count));
+  const facts = (late.facts = factsOf(all, () => core.inFlight.count, clock.aheadMs));
   const placed = placeMounts(facts.mounts);
   const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints], basePath);
   const core: RoutedService = {
@@ -184,6 +189,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     const message = scansOf(mount);
     if (message !== null) observe?.({ kind: "notice", level: "info", message });
   }
+  const stopClock = await clock.start();
   const stop = await startFeatures(composition, store);
   const stopUpkeep = startUpkeep(
     [{ everySeconds: 60, due: (time) => guessing.due?.(time) ?? [] }, ...all.flatMap(({ upkeep = [] }) => upkeep)],
@@ -198,9 +204,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     basePath,
     use: composition.use,
     observe,
+    now,
     inFlight: () => core.inFlight.count,
     async close() {
       stopUpkeep();
+      stopClock();
       await stop();
     },
   };
@@ -217,7 +225,7 @@ function ownParts({
   return { offer: null, schemes, mounts, endpoints, formats, collections };
 }
 
-function factsOf(all: readonly Parts[], inFlight: () => number): ServiceFacts {
+function factsOf(all: readonly Parts[], inFlight: () => number, clockAheadMs: () => number): ServiceFacts {
   return {
     schemes: all.flatMap(({ schemes = [] }) => schemes),
     mounts: all.flatMap(({ mounts = [] }) => mounts),
@@ -226,6 +234,7 @@ function factsOf(all: readonly Parts[], inFlight: () => number): ServiceFacts {
     tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
     problems: [...new Set(all.flatMap(problemsOf))],
     inFlight,
+    clockAheadMs,
     measure: () => all.flatMap(({ measure }) => measure?.() ?? []),
   };
 }

@@ -98,6 +98,8 @@ export interface ServiceFacts {
   readonly problems: readonly ProblemDefinition[];
   /** How many requests are being answered. */
   inFlight(): number;
+  /** How far the machine's clock is ahead of the database's, which is used in its place, in milliseconds; 0 where they are one. */
+  clockAheadMs(): number;
   /** What the features measure of themselves. */
   measure(): readonly Family[];
 }

@@ -1,3 +1,4 @@
+import { differenceText } from "../feature/clock.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
 import type { Reply } from "../http/call.ts";
 import { objectSchema, textSchema } from "../http/documentation.ts";
@@ -14,7 +15,7 @@ export interface Health {
 export function health(): Feature<Health> {
   return defineFeature({
     name: "health",
-    setUp({ store }) {
+    setUp({ store, service }) {
       let isStopping = false;
       const open = { method: "GET", access: "open", query: "ignored" } as const;
       return {
@@ -30,7 +31,8 @@ export function health(): Feature<Health> {
               if (isStopping)
                 throw problem("unavailable", { detail: "The process is stopping.", headers: [["Retry-After", "1"]] });
               await store.check();
-              return ok;
+              const clock = differenceText(service().clockAheadMs());
+              return clock === null ? ok : { ...ok, body: healthy({ status: "ok", clock }) };
             },
           }),
         ],
@@ -44,13 +46,22 @@ const system = "Health, keys and documentation.";
 const ok: Reply = {
   status: 200,
   cache: "no-store",
-  body: { kind: "data", value: { status: "ok" }, element: "health" },
+  body: healthy({ status: "ok" }),
 };
+
+function healthy(value: { readonly status: "ok"; readonly clock?: string }): NonNullable<Reply["body"]> {
+  return { kind: "data", value, element: "health" };
+}
 
 function of(summary: string): EndpointDocumentation {
   return {
     summary,
     tag: "system",
-    responses: { 200: { description: "It is so.", schema: objectSchema("health", { status: textSchema }) } },
+    responses: {
+      200: {
+        description: "It is so.",
+        schema: objectSchema("health", { status: textSchema, clock: textSchema }, ["clock"]),
+      },
+    },
   };
 }

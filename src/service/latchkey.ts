@@ -51,12 +51,12 @@ export interface OpenLatchkey {
 
 /** Puts the service together and starts it: the first administrator is made, and what has run out is erased. */
 export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey> {
-  const { settings, now = Date.now } = options;
+  const { settings } = options;
   const { service, people, builtIn, has } = await openLatchkey(options);
   try {
     const firstAdministrator = await makeFirstAdministrator(
       { settings, store: service.store, people },
-      now(),
+      service.now(),
       options.passwordFile ?? null,
     );
     await requireCustomAccount(settings, people.accounts);
@@ -77,7 +77,7 @@ export async function openLatchkey({
   settings,
   config = {},
   observe = null,
-  now = Date.now,
+  now,
   measured = () => [],
   gatherMetrics: gather,
 }: LatchkeyOptions): Promise<OpenLatchkey> {
@@ -101,7 +101,7 @@ export async function openLatchkey({
     basePath: settings.basePath,
     compression: settings.compression,
     observe,
-    now,
+    ...(now === undefined ? {} : { now }),
   });
   return { service, people: service.use(builtIn.accounts), builtIn, has: (feature) => features.includes(feature) };
 }

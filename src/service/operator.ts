@@ -130,14 +130,14 @@ export async function openOperator({
   return {
     ask,
     findAccount: async (username) => accounts.findByUsername(username),
-    unlock: (username) => people.guessing.unlock(username, Date.now()),
+    unlock: (username) => people.guessing.unlock(username, service.now()),
     listUsers,
     makeFirstAdministrator: () => {
       const passwordFile = process.stdout.isTTY ? null : passwordFileOf(settings);
-      return makeFirstAdministrator({ settings, store, people }, Date.now(), passwordFile);
+      return makeFirstAdministrator({ settings, store, people }, service.now(), passwordFile);
     },
     importUsers: (lines, options) => importUsers({ store, people }, lines, options),
-    bind: (userId, identity) => bindings.bind(userId, identity, Date.now()),
+    bind: (userId, identity) => bindings.bind(userId, identity, service.now()),
     unbind: (identity) => bindings.unbind(identity),
     async explain(arrival) {
       const explanation = await service.explain(arrival);

@@ -40,6 +40,8 @@ export interface Store {
   follow(collection: Collection, onRow: (row: Row) => void): Promise<Feed>;
   /** Resolves while the store answers and its schema is in place; rejects with the reason. */
   check(): Promise<void>;
+  /** The database's clock, in milliseconds since the epoch; left out where it is the machine's own. */
+  now?(): Promise<number>;
   /** How busy the way to the database is; left out where there are no connections to wait for. */
   connections?(): ConnectionCounts;
   close(): Promise<void>;

@@ -26,13 +26,15 @@ export interface EngineOptions {
   readonly collections: readonly Collection[];
 }
 
+const timeNow = prepared("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", []);
+
 /** Makes the schema ready and opens the connections. */
 export async function openEngine({
   address,
   poolSize,
   observe,
   collections,
-}: EngineOptions): Promise<Engine & Required<Pick<Engine, "connections">>> {
+}: EngineOptions): Promise<Engine & Required<Pick<Engine, "connections" | "now">>> {
   await prepare(address, collections);
   const primary = primaryOf(address);
   const sockets = makeSockets();
@@ -95,6 +97,10 @@ export async function openEngine({
     },
     follow: feeds.follow,
     check: () => connections.use((session) => requireSchema(session, collections)),
+    async now() {
+      const [time] = await connections.send(timeNow);
+      return time![0] as number;
+    },
     connections: connections.counts,
     async close() {
       // What is being written may still wait for its feed.

@@ -18,22 +18,26 @@ export interface PostgresStoreOptions {
 export function postgresStore({ url, observe = () => {}, poolSize = 10 }: PostgresStoreOptions): Store {
   const address = readAddress(url);
   let counts: (() => ConnectionCounts) | null = null;
-  const store = storeOver(
-    async (collections) => {
-      // Whoever keeps everything in SQLite never loads the client.
-      const { openEngine } = await import("./engine.ts");
-      const engine = await openEngine({ address, poolSize, observe, collections });
-      counts = engine.connections;
-      return engine;
-    },
-    () => new StoreUnavailable("PostgreSQL: the store is not open"),
-  );
+  let now: (() => Promise<number>) | null = null;
+  const store = storeOver(async (collections) => {
+    // Whoever keeps everything in SQLite never loads the client.
+    const { openEngine } = await import("./engine.ts");
+    const engine = await openEngine({ address, poolSize, observe, collections });
+    counts = engine.connections;
+    now = engine.now;
+    return engine;
+  }, notOpen);
   return {
     ...store,
+    now: () => (now === null ? Promise.reject(notOpen()) : now()),
     connections: () => counts?.() ?? { busy: 0, idle: 0, waiting: 0, max: poolSize },
     close() {
-      counts = null;
+      counts = now = null;
       return store.close();
     },
   };
+}
+
+function notOpen(): StoreUnavailable {
+  return new StoreUnavailable("PostgreSQL: the store is not open");
 }

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { startPostgres, type TestServer } from "./postgres.ts";
+import { startService, type ServiceProcess } from "./service-process.ts";
+
+let postgres: TestServer;
+before(async () => void (postgres = await startPostgres()));
+after(() => postgres.stop());
+
+test("a process whose clock is 90 s ahead, and one whose is as much behind, harm nobody and say so", async () => {
+  const settings = {
+    LATCHKEY_DATABASE: await postgres.makeDatabase(),
+    LATCHKEY_SECRET: "a secret that all of the processes know",
+    LATCHKEY_ADMIN_PASSWORD: "first-administrator",
+    LATCHKEY_LOG: "error",
+  };
+  await using right = await startService(settings);
+  await using ahead = await startService({ ...settings, NODE_OPTIONS: shifted(90_000) });
+  await using behind = await startService({ ...settings, NODE_OPTIONS: shifted(-90_000) });
+  const all = [right, ahead, behind];
+  const login = { username: "admin", password: "first-administrator" };
+
+  for (const from of all) {
+    const { access, refresh } = (await ask(from, "POST", "/api/token/", login)).body;
+    const session = await ask(from, "POST", "/api/session/", login);
+    const cookie = session.headers.getSetCookie()[0]!.split(";")[0]!;
+    const children = [(await ask(from, "POST", "/api/token/refresh/", { refresh })).body["refresh"]];
+    // The others look every second for nonces of windows that have closed.
+    await wait(1100);
+    for (const at of all) {
+      children.push((await ask(at, "POST", "/api/token/refresh/", { refresh })).body["refresh"]);
+      assert.equal(
+        (await ask(at, "GET", "/protected/", undefined, { authorization: `Bearer ${String(access)}` })).status,
+        200,
+      );
+      assert.equal((await ask(at, "GET", "/protected/", undefined, { cookie })).status, 200);
+    }
+    assert.equal(new Set(children).size, 1);
+    assert.equal(typeof children[0], "string");
+  }
+  const guesses: number[] = [];
+  for (let at = 0; at < 11; at++)
+    guesses.push((await ask(all[at % 3]!, "POST", "/api/token/", { ...login, password: "wrong" })).status);
+
+  assert.deepEqual(guesses, [...Array.from({ length: 10 }, () => 401), 429]);
+  const ready = await Promise.all(all.map((each) => ask(each, "GET", "/readyz")));
+  assert.deepEqual(
+    ready.map(({ status, body }) => [
+      status,
+      body["status"],
+      /\d+ s (?:ahead|behind)/.exec(String(body["clock"]))?.[0],
+    ]),
+    [
+      [200, "ok", undefined],
+      [200, "ok", "90 s ahead"],
+      [200, "ok", "90 s behind"],
+    ],
+  );
+  assert.match(ahead.said(), /clock of this machine is 90 s ahead/);
+});
+
+/** The options that set the clock of a process that much ahead. */
+function shifted(ms: number): string {
+  return `--import data:text/javascript,${encodeURIComponent(`const now = Date.now; Date.now = () => now() + ${ms};`)}`;
+}
+
+async function ask(
+  { address }: ServiceProcess,
+  method: string,
+  target: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly status: number; readonly headers: Headers; readonly body: Record<string, unknown> }> {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const type = body === undefined ? {} : { "content-type": "application/json" };
+  const answer = await fetch(address + target, { method, headers: { ...headers, ...type }, ...sent });
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> };
+}
