@@ -3,12 +3,13 @@ import type { Engine } from "../sql/store.ts";
 import type { Collection, ListQuery, ListText, Row, Where } from "../store.ts";
 import { connectReadOnly, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
-import { storeError } from "./errors.ts";
+import { storeError, unavailable } from "./errors.ts";
 import { followCollection } from "./feed.ts";
 import { longReads, type LongReads } from "./long-reads.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 import { rememberedPages } from "./pages.ts";
+import { fileAt, requireInPlace } from "./place.ts";
 import { readerOf, type Reader } from "./reader.ts";
 import { prepareFile, prepareSchema, requireSchema } from "./schema.ts";
 import { snapshotOf } from "./snapshot.ts";
@@ -28,13 +29,15 @@ export function openFile(path: string, observe: Observer): Opener {
 
 function openPrepared(path: string, collections: readonly Collection[], observe: Observer): Engine {
   prepareFile(path, collections);
+  const file = fileAt(path) ?? "";
   const database = connectReadOnly(path);
   const snapshot = snapshotOf(database);
   const dataVersion = prepare(database, "PRAGMA data_version");
-  const writer = writerThread({ path, collections }, observe);
+  const writer = writerThread({ path, file, collections }, observe);
   const long = longReads({ path, collections, limitMs: longReadMs });
   let version = 0;
   let askedIn = 0;
+  const stopWatching = watchPlace(path, file, observe);
   writer.start();
 
   function versionNow(): number {
@@ -57,6 +60,11 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
     write: writer.write,
     async check() {
       try {
+        requireInPlace(path, file);
+      } catch (error) {
+        throw unavailable(error);
+      }
+      try {
         snapshot.take();
         requireSchema(database, collections);
       } catch (error) {
@@ -64,6 +72,7 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
       }
     },
     async close() {
+      stopWatching();
       await long.close();
       await writer.close(() => {
         // The last connection to close moves the log into the file, and only one that writes can.
@@ -72,6 +81,26 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
       });
     },
   };
+}
+
+/** How often the place of the file is looked at, in milliseconds: whoever runs it learns within a second that nothing is written any more. */
+const lookMs = 500;
+
+/** Tells when the file is not in its place any more, and when it is there again. */
+function watchPlace(path: string, file: string, observe: Observer): () => void {
+  let isInPlace = true;
+  const timer = setInterval(() => {
+    try {
+      requireInPlace(path, file);
+      if (!isInPlace) observe({ kind: "notice", level: "info", message: "SQLite: the file is in its place again" });
+      isInPlace = true;
+    } catch (error) {
+      if (isInPlace) observe({ kind: "notice", level: "error", message: "SQLite: the file is gone", error });
+      isInPlace = false;
+    }
+  }, lookMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 /** A database in memory: everything over one connection, in this thread. It can be opened again with more collections. */

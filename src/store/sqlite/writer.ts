@@ -5,11 +5,14 @@ import type { Collection } from "../store.ts";
 import { connect } from "./connection.ts";
 import { failureOf, type Failure } from "./errors.ts";
 import type { NamedTransaction, Result } from "./named.ts";
+import { requireInPlace } from "./place.ts";
 import { committerOf, type Committer } from "./transactions.ts";
 
 /** What the writer thread is started with. */
 export interface WriterData {
   readonly path: string;
+  /** Which file that is (`fileAt`). */
+  readonly file: string;
   readonly collections: readonly Collection[];
 }
 
@@ -20,7 +23,7 @@ export type ToWriter = string | null;
 export type FromWriter = { readonly results: string } | { readonly failed: Failure; readonly count: number };
 
 /** The thread that writes: each group with one trip to the disk. */
-function write(port: MessagePort, { path, collections }: WriterData): void {
+function write(port: MessagePort, { path, file, collections }: WriterData): void {
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
 
@@ -32,11 +35,14 @@ function write(port: MessagePort, { path, collections }: WriterData): void {
 
   function commit(group: readonly NamedTransaction[]): FromWriter {
     try {
+      // A connection to what stands there now would write into another database, or make one.
+      requireInPlace(path, file);
       if (committer === null) {
         database = connect(path);
         committer = committerOf(database, collections);
       }
       const results: Result[] = committer.commit(group);
+      requireInPlace(path, file);
       return { results: JSON.stringify(results) };
     } catch (error) {
       // Whatever is wrong with the connection, the next group gets a new one.
