@@ -121,3 +121,45 @@ test("what a config file says wrong of features is told at once", () => {
     },
   );
 });
+
+test("users have the fields that the config file gives them, the first administrator too", async (t) => {
+  const userFields = { phone: text({ optional: true }), tenant_id: text({ default: "main" }) };
+  const api = await serve(t, { config: { userFields } });
+
+  const made = await api.post("/users", { name: "Ann", email: "ann@example.com", phone: "+44 20" }, api.admin);
+
+  assert.deepEqual([made.status, made.json.phone, made.json.tenant_id], [201, "+44 20", "main"]);
+  const { json } = await api.get("/users/1", api.admin);
+  assert.deepEqual([json.phone, json.tenant_id], [null, "main"]);
+  const { schemas } = (await api.get("/openapi.json")).json.components;
+  assert.ok("tenant_id" in schemas.User.properties);
+});
+
+test("a feature of one's own logs in through the built-in accounts", async (t) => {
+  const api = await serve(t, {
+    config: {
+      features: ({ accounts }) => [
+        defineFeature({
+          name: "pilots",
+          needs: [accounts],
+          setUp: (host) => ({
+            offer: null,
+            endpoints: [
+              defineEndpoint({
+                method: "GET",
+                path: "/pilot",
+                access: authenticated,
+                async handle(context) {
+                  const user = await host.use(accounts).requireUser(context.requireIdentity().id);
+                  return { status: 200, body: { kind: "data", value: { ...user }, element: "pilot" } };
+                },
+              }),
+            ],
+          }),
+        }),
+      ],
+    },
+  });
+
+  assert.equal((await api.get("/pilot", api.admin)).json.id, 1);
+});

@@ -1,7 +1,16 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import type { DocumentationOptions, Endpoint, Feature, Format, IssuerDeclaration, Mount, Scheme } from "../index.ts";
+import type {
+  DocumentationOptions,
+  Endpoint,
+  Feature,
+  Fields,
+  Format,
+  IssuerDeclaration,
+  Mount,
+  Scheme,
+} from "../index.ts";
 import type { BuiltIn, OptionalFeature } from "./built-in.ts";
 import { ConfigError } from "./settings-error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "./settings-table.ts";
@@ -14,6 +23,8 @@ export interface ConfigFile {
   readonly settings?: ConfigSettings;
   /** `open`: everyone may make a user; `closed` where it is left out. */
   readonly registration?: "open" | "closed";
+  /** Fields that users have besides name and e-mail, each optional or with a default. */
+  readonly userFields?: Fields;
   /** Issuers elsewhere whose tokens are taken too; the same as the file of `LATCHKEY_ISSUERS`, which wins. */
   readonly issuers?: readonly IssuerDeclaration[];
   /** What the API is called in its documentation and at `GET /`. */

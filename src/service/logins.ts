@@ -10,14 +10,15 @@ import {
   tokenLogin,
   type AccountsFeature,
   type Feature,
+  type Fields,
 } from "../index.ts";
 import type { Settings } from "./settings.ts";
 
 /** Users and their accounts. */
-export function accountsOf(settings: Settings): AccountsFeature {
+export function accountsOf(settings: Settings, fields: Fields = {}): AccountsFeature {
   const { registration, issuer, passwordCost, breachedPasswordsURL, outsideCredentialsSeconds } = settings;
   const looked = breachedPasswordsURL === null ? {} : { breachedPasswordsURL };
-  return accounts({ registration, issuer, passwordCost, outsideCredentialsSeconds, ...looked });
+  return accounts({ fields, registration, issuer, passwordCost, outsideCredentialsSeconds, ...looked });
 }
 
 /** The ways of logging in. What is turned off keeps its tables in order, so that nothing comes back to life with it. */

@@ -36,6 +36,7 @@ const prefix = "LATCHKEY_";
 const members = [
   "settings",
   "registration",
+  "userFields",
   "issuers",
   "api",
   "features",
