@@ -33,6 +33,7 @@ const neverACaller: readonly (readonly [place: RegExp, reason: string])[] = [
   [/^src\/service\/settings/, "settings are the operator's"],
   [/^src\/auth\/keys\.ts$/, "signing keys are the operator's"],
   [/: parseTrustedProxies$/, "the proxies are a setting"],
+  [/: parseKept$/, "what the store itself has written"],
   [/^src\/openapi\/page-script\.ts$/, "runs in the browser, on the document that we write"],
 ];
 
