@@ -35,6 +35,8 @@ import type { Observation, Observer } from "./observation.ts";
 import { printFaults } from "./ops/print-faults.ts";
 import { readerOf } from "./store/reader.ts";
 import type { Collection, Store } from "./store/store.ts";
+import { tracedStore } from "./ops/traced-store.ts";
+import type { Tracer } from "./tracer.ts";
 
 /** What a service is made of. */
 export interface ServiceOptions {
@@ -73,6 +75,8 @@ export interface ServiceOptions {
   readonly compression?: boolean;
   /** Lets endpoints with `logsIn` be called from other hosts over cleartext, where whoever is on the way reads along. */
   readonly allowCleartextLogins?: boolean;
+  /** Follows requests through their parts, as `await openTelemetry()` does. */
+  readonly tracer?: Tracer | null;
   /** Hears what happens. Left out, faults and errors are printed on standard error, with their stack; null: nobody is told. */
   readonly observe?: Observer | null;
   /** Milliseconds since the epoch. Left out, the machine's clock, corrected by the store's where that has one of its own. */
@@ -98,6 +102,7 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, true>> = {
   basePath: true,
   compression: true,
   allowCleartextLogins: true,
+  tracer: true,
   observe: true,
   now: true,
 };
@@ -131,7 +136,8 @@ export interface Service {
  * there twice; then, and where a feature cannot start, nothing is left open.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { store, allowedOrigins = [], ownOrigins = [], secret = null } = options;
+  const { tracer = null, allowedOrigins = [], ownOrigins = [], secret = null } = options;
+  const store = tracer === null ? options.store : tracedStore(options.store, tracer);
   const guessing = options.guessing ?? makeGuessing({ store, ...(secret === null ? {} : { secret }) });
   const own = ownParts(options);
   const late: { facts?: ServiceFacts } = {};
@@ -145,13 +151,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     guessing,
     basePath,
     ownOrigins,
+    tracer,
     observe: (observation) => tellAll(observers, observation),
     now,
     service: () => requireFacts(late),
     mistakes: unknownMembers({ ...options }, Object.keys(serviceOptions)).map((mistake) => `createService: ${mistake}`),
   });
   const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
-  observers.push(...all.flatMap((parts) => parts.observe ?? []));
+  observers.push(...all.flatMap((parts) => parts.observe ?? []), ...(tracer === null ? [] : [tracer.observe]));
   const observe = observerOf(observers);
   const facts = (late.facts = factsOf(all, () => core.inFlight.count, clock.aheadMs));
   const placed = placeMounts(facts.mounts);
@@ -175,6 +182,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     hsts: options.hsts ?? "host",
     allowedOrigins,
     sameSiteOrigins: [...allowedOrigins, ...ownOrigins],
+    tracer,
     observe,
     use: composition.use,
     inFlight: { count: 0 },

@@ -221,6 +221,8 @@ export { outbox, type Outbox, type OutboxOptions } from "./outbox/outbox.ts";
 export type { RecordEvent, Subscriber } from "./outbox/delivery.ts";
 export type { Alongside, RecordWrite } from "./http/alongside.ts";
 export { health, type Health } from "./ops/health.ts";
+export { openTelemetry } from "./ops/tracing.ts";
+export type { Traced, Tracer } from "./tracer.ts";
 export { metrics, type MetricsOffer, type MetricsOptions } from "./ops/prometheus.ts";
 export { makeMetrics, type Metrics } from "./ops/metrics.ts";
 export { processFamilies } from "./ops/process.ts";

@@ -7,7 +7,7 @@ import { test } from "node:test";
 const floors = [
   ["checking", "problem", "crypto", "eventually.ts", "node-version.ts"],
   ["headers", "identity.ts", "observation.ts", "measurement.ts"],
-  ["resource", "http/call.ts", "store"],
+  ["resource", "http/call.ts", "store", "tracer.ts"],
   ["auth", "auth/<scheme>", "permission", "store/sql"],
   ["http", "store/<driver>"],
   ["feature"],

@@ -12,6 +12,7 @@ import type { Call } from "../http/call.ts";
 import type { Issue } from "../problem/problem.ts";
 import { fold } from "../store/fold.ts";
 import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../store/store.ts";
+import type { Tracer } from "../tracer.ts";
 import { accountsCollection, type Account, type Accounts } from "./accounts.ts";
 import type { AccountGuessing } from "./guessing.ts";
 import { makeSideBySide } from "./side-by-side.ts";
@@ -44,14 +45,18 @@ export interface PasswordsOptions {
   readonly cores: number;
   /** What a hash costs; as OWASP asks for it where it is left out. Other hashes are replaced at the next login. */
   readonly cost?: PasswordCost;
+  /** Sees each hash, with the wait for its turn. */
+  readonly tracer?: Tracer | null;
 }
 
 /** How many hashes may wait for their turn. */
 const maxWaiting = 64;
 
 /** Makes the one place of a process where passwords are checked. */
-export function makePasswords({ accounts, store, guessing, cores, cost = usualCost }: PasswordsOptions): Passwords {
+export function makePasswords({ accounts, store, guessing, cores, cost = usualCost, tracer = null }: PasswordsOptions): Passwords {
   const turns = makeTurns(cores, maxWaiting);
+  const hold: typeof turns.hold =
+    tracer === null ? turns.hold : (asker, work) => tracer.part("hash", {}, () => turns.hold(asker, work));
   const sideBySide = makeSideBySide();
 
   async function check(call: Call, username: string, password: string, isLogin: boolean): Promise<Account | null> {
@@ -63,7 +68,7 @@ export function makePasswords({ accounts, store, guessing, cores, cost = usualCo
     const { subjects } = await guessing.look(call, name);
     // Asked again, for what was tried while this one waited: a burst gets no further than the limit.
     const room = () => guessing.check(call, name);
-    const checked = await turns.hold(asker, (place) =>
+    const checked = await hold(asker, (place) =>
       sideBySide(subjects, room, async () => {
         const good = await place.run(() => checkAccount(account, password, { cost, now: call.now }));
         if (good === null) await guessing.fail(call, name);
@@ -105,7 +110,7 @@ export function makePasswords({ accounts, store, guessing, cores, cost = usualCo
     hash(call, password, account) {
       const made = call === null ? undefined : newest.get(call);
       if (made?.password === password) return made.hash;
-      const hash = turns.hold(askerOf(call, account), (place) => place.run(() => hashPassword(password, cost)));
+      const hash = hold(askerOf(call, account), (place) => place.run(() => hashPassword(password, cost)));
       if (call !== null) newest.set(call, { password, hash });
       return hash;
     },

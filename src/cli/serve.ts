@@ -6,6 +6,7 @@ import {
   logSink,
   makeLog,
   MigrationNeeded,
+  openTelemetry,
   SigningKeysError,
   StoreSetupError,
   StoreUnavailable,
@@ -83,6 +84,7 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
     settings,
     config: config ?? {},
     observe: log === null ? null : log.observe,
+    tracer: await openTelemetry(),
     measured: sink.read,
     ...(others === null ? {} : { gatherMetrics: others.gather }),
     // What is no terminal is a log, and others read it for long.

@@ -12,6 +12,7 @@ import type { Family } from "../measurement.ts";
 import type { Observer } from "../observation.ts";
 import type { ProblemDefinition } from "../problem/definition.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
+import type { Tracer } from "../tracer.ts";
 
 /**
  * Something that a service can do: a way of logging in, an audit trail, a page. A service is a list of features, and `createService`
@@ -79,6 +80,8 @@ export interface Host {
   /** Exact origins under which the service is itself known. */
   readonly ownOrigins: readonly string[];
   readonly observe: Observer;
+  /** Follows requests through their parts; null where nobody does. Its view of the store is in `store` already. */
+  readonly tracer: Tracer | null;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** What a feature offers that this one needs. */

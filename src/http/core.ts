@@ -2,6 +2,7 @@ import type { Chain } from "../auth/chain.ts";
 import type { Observer } from "../observation.ts";
 import type { StoreReader } from "../store/reader.ts";
 import type { Store } from "../store/store.ts";
+import type { Tracer } from "../tracer.ts";
 import type { Alongside } from "./alongside.ts";
 import type { CallContext } from "./call.ts";
 import type { Cursors } from "./cursors.ts";
@@ -50,6 +51,8 @@ export interface ServiceCore {
   readonly scopesAllow: ScopesAllow | null;
   /** Endpoints that log in do so from other hosts over cleartext too. */
   readonly allowsCleartextLogins: boolean;
+  /** Null where nobody follows requests. */
+  readonly tracer: Tracer | null;
   /** Null where nobody listens. */
   readonly observe: Observer | null;
   /** What a feature of the service offers. Throws a TypeError where it is none. */

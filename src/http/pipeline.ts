@@ -31,8 +31,13 @@ export interface RoutedService extends ServiceCore {
 /** The way of every request through the service. Never throws: what goes wrong becomes an answer. */
 export function respond(service: RoutedService, arrival: Arrival): Eventually<Answer> {
   const startedAt = service.observe === null ? 0 : performance.now();
-  const call = new Call(arrival, service.callContext);
-  const way = new Way(service, call);
+  const way = new Way(service, new Call(arrival, service.callContext));
+  const { tracer } = service;
+  return tracer === null ? goAll(way, startedAt) : tracer.request(way.call, () => goAll(way, startedAt));
+}
+
+function goAll(way: Way, startedAt: number): Eventually<Answer> {
+  const { service } = way;
   let answer: Eventually<Answer>;
   try {
     answer = way.walk();
@@ -82,7 +87,8 @@ class Way {
     return after(service.chain.identify(call, this.witness), (identified) => {
       exchange.identified = identified;
       if (identified.ambient && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
-      requirePermission(exchange);
+      if (service.tracer === null) requirePermission(exchange);
+      else service.tracer.part("permission", {}, () => requirePermission(exchange));
       return this.#serve(exchange, endpoint);
     });
   }

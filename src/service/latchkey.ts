@@ -9,6 +9,7 @@ import {
   type People,
   type Service,
   type Store,
+  type Tracer,
 } from "../index.ts";
 import type { BuiltIn } from "./built-in.ts";
 import type { ConfigFile } from "./config-file.ts";
@@ -22,6 +23,8 @@ export interface LatchkeyOptions {
   readonly config?: ConfigFile;
   readonly observe?: Observer | null;
   readonly now?: () => number;
+  /** Follows requests through their parts, as `await openTelemetry()` does. */
+  readonly tracer?: Tracer | null;
   /** What else this process has measured, for `/metrics`. */
   readonly measured?: () => readonly Family[];
   /** The text of `/metrics` where several processes are one service; of this process alone where it is left out. */
@@ -77,6 +80,7 @@ export async function openLatchkey({
   settings,
   config = {},
   observe = null,
+  tracer = null,
   now,
   measured = () => [],
   gatherMetrics: gather,
@@ -100,6 +104,7 @@ export async function openLatchkey({
     trustedProxies: settings.trustedProxies,
     basePath: settings.basePath,
     compression: settings.compression,
+    tracer,
     observe,
     ...(now === undefined ? {} : { now }),
   });

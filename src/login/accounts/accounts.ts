@@ -59,7 +59,7 @@ export function accounts(options: AccountsOptions = {}): AccountsFeature {
 
 function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature["setUp"]> {
   requireOptions(options, checks);
-  const { store, guessing, observe } = host;
+  const { store, guessing, observe, tracer } = host;
   const { issuer = "latchkey", fields = {}, breachedPasswordsURL: url, passwordCost: cost } = options;
   const ending: Record<"password" | "account", Collection[]> = { password: [], account: [] };
   const sources: LoginSource[] = [];
@@ -76,6 +76,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
       accounts: found,
       guessing,
       cores: availableParallelism(),
+      tracer,
       ...(cost === undefined ? {} : { cost }),
     }),
     isBreached: url === undefined ? null : breachedPasswords({ url, observe }),

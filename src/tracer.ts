@@ -1,0 +1,18 @@
+import type { Eventually } from "./eventually.ts";
+import type { TraceContext } from "./headers/traceparent.ts";
+import type { Observer } from "./observation.ts";
+
+/** What a request tells of the trace it stands in. */
+export interface Traced {
+  readonly method: string;
+  readonly trace: TraceContext | null;
+}
+
+/** Follows requests through their parts. Nothing that it does changes what happens, and none of its spans shows a credential. */
+export interface Tracer {
+  /** Runs a request: whatever happens meanwhile, and in its name later, is a part of it. It ends with the observation of the request. */
+  request<T>(call: Traced, work: () => Eventually<T>): Eventually<T>;
+  /** Runs a part of a request; outside of one, runs it and no more. */
+  part<T>(name: string, facts: Readonly<Record<string, string>>, work: () => T): T;
+  readonly observe: Observer;
+}
