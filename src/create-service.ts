@@ -33,9 +33,9 @@ import { makeRoutes, type Route } from "./http/routes.ts";
 import type { Answer } from "./http/writing.ts";
 import type { Observation, Observer } from "./observation.ts";
 import { printFaults } from "./ops/print-faults.ts";
+import { tracedStore } from "./ops/traced-store.ts";
 import { readerOf } from "./store/reader.ts";
 import type { Collection, Store } from "./store/store.ts";
-import { tracedStore } from "./ops/traced-store.ts";
 import type { Tracer } from "./tracer.ts";
 
 /** What a service is made of. */

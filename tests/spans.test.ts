@@ -28,7 +28,6 @@ before(async () => {
     LATCHKEY_ADMIN_PASSWORD: password,
   });
   service = await createLatchkey({ settings, tracer: await openTelemetry() });
-
 });
 
 after(() => service.close());
@@ -69,7 +68,8 @@ test("a login is a span under the caller's, with what it asks the store and its 
   assert.equal(request.name, "POST /api/token/");
   assert.equal(request.parentSpanContext?.spanId, "00f067aa0ba902b7");
   assert.equal(request.attributes["http.response.status_code"], 200);
-  for (const name of ["hash", "store findBy", "store write"]) assert.ok(names.has(name), `${name}: ${[...names].join()}`);
+  for (const name of ["hash", "store findBy", "store write"])
+    assert.ok(names.has(name), `${name}: ${[...names].join()}`);
   const known = new Set(spans.map((span) => span.spanContext().spanId));
   for (const span of spans) if (span !== request) assert.ok(known.has(span.parentSpanContext!.spanId), span.name);
   const { access } = JSON.parse(text) as { readonly access: string };
@@ -87,7 +87,9 @@ test("reading one user has a permission and a read", async () => {
   assert.equal(request.name, "GET /users/{id}");
   assert.equal(request.attributes["user.id"], "1");
   assert.ok(spans.some(({ name }) => name === "permission"));
-  assert.ok(spans.some(({ name, attributes }) => name === "store find" && attributes["db.collection.name"] === "users"));
+  assert.ok(
+    spans.some(({ name, attributes }) => name === "store find" && attributes["db.collection.name"] === "users"),
+  );
 });
 
 test("requests at once each have their own spans, also where they wait for one another", async () => {

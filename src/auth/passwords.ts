@@ -53,7 +53,14 @@ export interface PasswordsOptions {
 const maxWaiting = 64;
 
 /** Makes the one place of a process where passwords are checked. */
-export function makePasswords({ accounts, store, guessing, cores, cost = usualCost, tracer = null }: PasswordsOptions): Passwords {
+export function makePasswords({
+  accounts,
+  store,
+  guessing,
+  cores,
+  cost = usualCost,
+  tracer = null,
+}: PasswordsOptions): Passwords {
   const turns = makeTurns(cores, maxWaiting);
   const hold: typeof turns.hold =
     tracer === null ? turns.hold : (asker, work) => tracer.part("hash", {}, () => turns.hold(asker, work));

@@ -1,5 +1,5 @@
-import type { Tracer } from "../tracer.ts";
 import type { Store } from "../store/store.ts";
+import type { Tracer } from "../tracer.ts";
 
 /** The same store, of which a tracer sees each read and write. */
 export function tracedStore(store: Store, tracer: Tracer): Store {

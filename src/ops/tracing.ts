@@ -61,7 +61,8 @@ function tracerOf(api: OpenTelemetry, spans: Spans): Tracer {
       const span = api.trace.getActiveSpan();
       if (span === undefined) return;
       if (observation.kind === "request") endRequest(api, span, observation);
-      else if (observation.kind === "fault" && observation.error instanceof Error) span.recordException(observation.error);
+      else if (observation.kind === "fault" && observation.error instanceof Error)
+        span.recordException(observation.error);
     },
   };
 }
