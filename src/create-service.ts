@@ -10,8 +10,9 @@ import { Secret } from "./crypto/secret.ts";
 import type { Eventually } from "./eventually.ts";
 import { problemsOf } from "./feature/clashes.ts";
 import { clockOf } from "./feature/clock.ts";
-import { compose, type Composition } from "./feature/composition.ts";
+import { compose } from "./feature/composition.ts";
 import type { Feature, Parts, ServiceFacts } from "./feature/feature.ts";
+import { startFeatures } from "./feature/starting.ts";
 import { startUpkeep } from "./feature/upkeep.ts";
 import { requireBasePath } from "./http/base-path.ts";
 import type { Arrival } from "./http/call.ts";
@@ -268,33 +269,6 @@ function requireFacts({ facts }: { readonly facts?: ServiceFacts }): ServiceFact
   throw new TypeError(
     "The service is known once every feature is set up: ask for it in a handler, in start or in stop.",
   );
-}
-
-/** Starts them, each after those that it needs. Gives what stops them, the last first, and closes the store. */
-async function startFeatures({ inOrder }: Composition, store: Store): Promise<() => Promise<void>> {
-  const started: Parts[] = [];
-  const stop = async (): Promise<void> => {
-    const failures: unknown[] = [];
-    for (let parts = started.pop(); parts !== undefined; parts = started.pop()) {
-      try {
-        await parts.stop?.();
-      } catch (error) {
-        failures.push(error);
-      }
-    }
-    await store.close();
-    if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
-  };
-  try {
-    for (const { parts } of inOrder) {
-      await parts.start?.();
-      started.push(parts);
-    }
-    return stop;
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }
 
 /** Ids that are unique between processes and cost next to nothing: a prefix drawn once, and a count. */
