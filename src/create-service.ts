@@ -26,6 +26,7 @@ import { xml } from "./http/formats/xml.ts";
 import { makeHeldBodies } from "./http/held-bodies.ts";
 import { makeLongReads } from "./http/long-reads.ts";
 import { endpointsOf } from "./http/mount/endpoints.ts";
+import { explainLists, type ExplainedList } from "./http/mount/explaining.ts";
 import { repeatCountsCollection } from "./http/mount/idempotency.ts";
 import { placeMounts, type Mount } from "./http/mount/mount.ts";
 import { scansOf } from "./http/mount/shapes.ts";
@@ -116,6 +117,8 @@ export interface Service {
   fetch(request: Request, info: FetchInfo): Promise<Response>;
   /** What the schemes would make of a request; nothing happens. */
   explain(arrival: Arrival): Eventually<Explanation>;
+  /** What each list that the declarations permit costs today, for an operator: it asks for all of them, a resource after another. */
+  explainLists(): AsyncGenerator<readonly ExplainedList[]>;
   readonly store: Store;
   readonly routes: readonly Route[];
   /** The path below which it stands, without a slash at its end; empty for the root. */
@@ -208,6 +211,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     respond: (arrival) => respond(core, arrival),
     fetch: (request, info) => fetchThrough((arrival) => respond(core, arrival), request, info),
     explain: (arrival) => explainArrival(core, arrival),
+    explainLists: () => explainLists(store, placed),
     store,
     routes: routes.all,
     basePath,

@@ -2,6 +2,7 @@
 import "./node-version.ts";
 
 export { createService, type Service, type ServiceOptions } from "./create-service.ts";
+export type { ExplainedList } from "./http/mount/explaining.ts";
 export {
   defineFeature,
   type Feature,

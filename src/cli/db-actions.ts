@@ -16,8 +16,9 @@ import { ConfigError } from "../service/settings-error.ts";
 import { readEach, type Readings } from "../service/settings-reading.ts";
 import { database as parseDatabase, type Database } from "../service/settings-values.ts";
 import { CommandFailed, exits, UsageError } from "./exit.ts";
-import { show, showList } from "./output.ts";
+import { show, showList, type Shown } from "./output.ts";
 import { makeProgress } from "./progress.ts";
+import { withOperator } from "./with-operator.ts";
 
 interface Output {
   readonly json?: boolean;
@@ -142,6 +143,15 @@ export async function migrate({ json = false }: Output): Promise<void> {
     ),
   ];
   show(json, { made, changed }, lines.length === 0 ? "All tables are as they have to be." : lines.join("\n"));
+}
+
+/** `latchkey db explain` */
+export async function explain({ json = false }: Output): Promise<void> {
+  await withOperator(({ explainLists }) => showList(json, shownOf(explainLists()), ["list", "served", "ms", "plan"]));
+}
+
+async function* shownOf(pages: AsyncIterable<readonly object[]>): AsyncGenerator<readonly Shown[]> {
+  for await (const page of pages) yield page.map((each) => ({ ...each }));
 }
 
 /** What says where the database is. The rest of the settings may be as it is: a restore needs no secret, and makes none. */

@@ -29,6 +29,10 @@ export function addDatabaseCommands(db: Command): void {
     .description("make the tables that are missing, and change those of an older version, as far as nothing is lost")
     .option("--json", "answer in JSON")
     .action(async (options: object) => (await actions()).migrate(options));
+  db.command("explain")
+    .description("ask for every list that the declarations permit, and tell how it is found and what it costs today")
+    .option("--json", "answer in JSON")
+    .action(async (options: object) => (await actions()).explain(options));
   db.command("check")
     .description("look for damage in the database, and tell what it holds")
     .option("--json", "answer in JSON")

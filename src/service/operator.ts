@@ -7,6 +7,7 @@ import {
   Secret,
   type Account,
   type Arrival,
+  type ExplainedList,
   type Explanation,
   type OutsideIdentity,
   type Observer,
@@ -49,6 +50,8 @@ export interface Operator {
   unbind(identity: OutsideName): Promise<boolean>;
   /** What each scheme of the service would make of a request. */
   explain(arrival: Arrival): Promise<Explanation>;
+  /** How each list that the declarations permit is found, and what it costs today. */
+  explainLists(): AsyncGenerator<readonly ExplainedList[]>;
   close(): Promise<void>;
 }
 
@@ -144,6 +147,7 @@ export async function openOperator({
       // Callers have never heard of ours.
       return { ...explanation, schemes: explanation.schemes.filter(({ scheme }) => scheme !== SCHEME) };
     },
+    explainLists: () => service.explainLists(),
     close: () => service.close(),
   };
 }

@@ -35,7 +35,8 @@ function collect(where: Where, conditions: Condition[]): boolean {
   return true;
 }
 
-function isUnique({ columns }: Collection, name: string): boolean {
+/** Whether one row at most has a value. */
+export function isUnique({ columns }: Collection, name: string): boolean {
   if (name === "id") return true;
   const unique = columns.find((column) => column.name === name)?.unique;
   return unique !== undefined && unique !== false;

@@ -32,6 +32,8 @@ export interface Store {
   count(collection: Collection, where: Where | null, long?: boolean): Eventually<number>;
   /** How many rows a collection has, within a fifth, at a price that does not grow with it; null where nobody knows. Left out where a driver can only count. */
   estimate?(collection: Collection): Eventually<number | null>;
+  /** How the database would find the rows of a query, in its own words and for people; left out where it does not tell. */
+  plan?(query: ListQuery): Eventually<readonly string[]>;
   /** What became of an earlier write under this key: what `write` would tell of it, before anything of the request is looked at. Null: the key is free. */
   recall(idempotency: Idempotency): Eventually<Recalled | null>;
   /** All changes or none, on the disk before the promise resolves. */

@@ -1,5 +1,5 @@
 import type { Operator, Resource } from "../../resource/resource.ts";
-import { isServed } from "../../store/served.ts";
+import { isServed, isUnique } from "../../store/served.ts";
 import type { Collection, Column, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
 import type { Mount } from "./mount.ts";
 
@@ -40,7 +40,7 @@ export function shapesOf(
       : [{ title: `, below ${parentColumn}`, where: [only(parentColumn)] }];
   const shapes: Shape[] = [];
   for (const { title: suffix, where: narrowed } of whose)
-    for (const { title, where } of filtersOf(resource, valueOf))
+    for (const { title, where } of filtersOf(resource, collection, valueOf))
       for (const sort of ordersOf(resource)) {
         const all = [...where, ...narrowed];
         const query = { collection, where: all.length === 0 ? null : { all }, sort, limit: 100 };
@@ -50,14 +50,15 @@ export function shapesOf(
   return shapes;
 }
 
-function filtersOf(resource: Resource, valueOf: (name: string) => Value): readonly Asked[] {
+function filtersOf(resource: Resource, collection: Collection, valueOf: (name: string) => Value): readonly Asked[] {
   const ones = [...resource.filters].flatMap(([column, operators]) =>
     operators.map((operator): Condition => ({ column, operator, value: operandOf(operator, valueOf(column)) })),
   );
   const asked: Asked[] = [{ title: "", where: [] }];
   for (const one of ones) {
     asked.push({ title: `${titleOf(one)} `, where: [one] });
-    if (one.operator !== "eq") continue;
+    // With a unique value there is one row to look at.
+    if (one.operator !== "eq" || isUnique(collection, one.column)) continue;
     for (const other of ones)
       if (other.column !== one.column && (other.operator !== "eq" || other.column > one.column))
         asked.push({ title: `${titleOf(one)} ${titleOf(other)} `, where: [one, other] });

@@ -85,6 +85,11 @@ export async function openEngine({
       const [known] = await connections.send(prepared(estimateSQL, [quote(name)]));
       return (known?.[0] ?? null) as number | null;
     },
+    async plan(query) {
+      const { text, values } = compileList(query);
+      const steps = await connections.send({ text: `EXPLAIN (COSTS OFF) ${text}`, values });
+      return steps.map(([step]) => String(step).trim());
+    },
     recall: (idempotency) => recall(connections, idempotency),
     async write(transaction) {
       const outcome = await write(transaction);

@@ -29,6 +29,7 @@ export function storeOver(open: (collections: readonly Collection[]) => Promise<
     listJSON: (query) => opened().listJSON(query),
     count: (collection, where, long) => opened().count(collection, where, long),
     estimate: (collection) => opened().estimate?.(collection) ?? null,
+    plan: (query) => opened().plan?.(query) ?? [],
     recall: (idempotency) => opened().recall(idempotency),
     write: (transaction) => (engine === null ? Promise.reject(notOpen()) : engine.write(transaction)),
     async follow(collection, onRow) {

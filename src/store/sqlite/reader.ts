@@ -20,6 +20,7 @@ export interface Reader {
   listJSON(query: ListQuery): ListText;
   count(collection: Collection, where: Where | null): number;
   estimate(collection: Collection): number | null;
+  plan(query: ListQuery): readonly string[];
   recall(idempotency: Idempotency): Recalled | null;
 }
 
@@ -106,6 +107,17 @@ export function readerOf({ database, ready, version, tableOf }: ReaderOptions): 
         ready();
         const { table, statements } = of(collection);
         return estimateRows(table, statements);
+      } catch (error) {
+        throw storeError(error);
+      }
+    },
+    plan(query) {
+      try {
+        ready();
+        const parameters = parametersOf(sqlite);
+        const sql = selectRows(of(query.collection).table, query, parameters);
+        const steps = prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...parameters.values);
+        return steps.map((step) => String(step[3]));
       } catch (error) {
         throw storeError(error);
       }

@@ -1,0 +1,60 @@
+import { StoreOverdue, type Collection, type ListQuery, type Store, type StoredRecord } from "../../store/store.ts";
+import type { Mount } from "./mount.ts";
+import { shapesOf } from "./shapes.ts";
+
+/** One kind of list that a declaration permits, and what it costs today. */
+export interface ExplainedList {
+  /** `/orders status[eq] by -created_at, own user_id` */
+  readonly list: string;
+  /** An index gives its rows one after another, in their order. */
+  readonly served: boolean;
+  /** How long a page of 100 takes, in milliseconds; null where it was given up. */
+  readonly ms: number | null;
+  /** How the database finds the rows, in its own words; empty where it does not tell. */
+  readonly plan: string;
+}
+
+/** Asks for every list that the declarations permit, with the values of a row from the middle, and tells how each is found: a page of answers for each resource. */
+export async function* explainLists(
+  store: Store,
+  mounts: readonly Pick<Mount, "resource" | "collection" | "permissions">[],
+): AsyncGenerator<readonly ExplainedList[]> {
+  for (const mount of mounts) {
+    if (mount.permissions.list === undefined) continue;
+    const sample = await findSample(store, mount.collection);
+    const explained: ExplainedList[] = [];
+    for (const { title, query, isServed } of shapesOf(mount, sample)) {
+      const plan = (await store.plan?.(query)) ?? [];
+      const ms = await measure(store, { ...query, long: !isServed });
+      explained.push({ list: `${mount.resource.path} ${title}`, served: isServed, ms, plan: plan.join("; ") });
+    }
+    yield explained;
+  }
+}
+
+/** A row from the middle, where it does not matter what was there first and is there last. */
+async function findSample(store: Store, collection: Collection): Promise<StoredRecord | null> {
+  const all: ListQuery = { collection, where: null, sort: [{ column: "id", descending: true }], limit: 1 };
+  const [last] = await store.list(all);
+  if (last === undefined) return null;
+  const middle = Math.ceil((last.record["id"] as number) / 2);
+  const [row] = await store.list({
+    ...all,
+    where: { column: "id", operator: "gte", value: middle },
+    sort: [{ column: "id" }],
+  });
+  return row?.record ?? null;
+}
+
+/** The second time: the first one prepares the statement. */
+async function measure(store: Store, query: ListQuery): Promise<number | null> {
+  try {
+    await store.listJSON({ ...query });
+    const start = performance.now();
+    await store.listJSON({ ...query });
+    return Math.round((performance.now() - start) * 1000) / 1000;
+  } catch (error) {
+    if (error instanceof StoreOverdue) return null;
+    throw error;
+  }
+}
