@@ -480,6 +480,21 @@ test("fields of one's own are fields of users, in every representation, and of u
   assert.deepEqual(await requireUser(2), { id: 2, name: "Bob", email: "bob@example.com", phone: null, tenant: "main" });
 });
 
+test("where there is no administrator, whoever signed up can leave again; the last one cannot", async (t) => {
+  const people = accounts(open);
+  const api = await serve(t, people, [basicLogin(people)]);
+  const { insertUser, passwords } = api.service.use(people);
+  const remove = (id: number, name: string): Promise<Answered> =>
+    api.ask("DELETE", `/users/${id}`, undefined, basicHeader(name, password));
+
+  assert.equal((await remove(1, email)).status, 204);
+
+  const passwordHash = await passwords.hash(null, password);
+  const root = { name: "Root", email: "root@example.com", username: "root", role: "admin", passwordHash } as const;
+  await api.service.store.write({ changes: insertUser({ ...root, now: api.clock.now }) });
+  assert.equal((await remove(2, "root")).json.code, "last_admin");
+});
+
 // What a stranger writes: a table, two endpoints, and a session at the end.
 
 const passkeysTable: Collection = {

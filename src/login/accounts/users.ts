@@ -3,7 +3,7 @@ import type { Context } from "../../http/exchange.ts";
 import { mount, type Prepared, type Write } from "../../http/mount/mount.ts";
 import { administrator, allOf, anyone, unlimited } from "../../permission/permission.ts";
 import type { Fields } from "../../resource/resource.ts";
-import { keyOf, type Change, type WrittenValues } from "../../store/store.ts";
+import { keyOf, type Change, type Where, type WrittenValues } from "../../store/store.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import { usersResource, type Users, type UsersMount } from "../users.ts";
 import { requireGoodPassword } from "./good-password.ts";
@@ -131,21 +131,30 @@ async function deleteAccount(
       { kind: "forget", collection: mounted.collection, key: id, caller: String(id) },
       { kind: "forget", collection: accountsCollection, key: id, caller: "" },
       ...parts.revocations.endDeletedAccount(account, context.call.now),
-      requireAdministrator,
+      ...((await hasAdministrator(parts)) ? [requireAdministrator] : []),
     ],
   };
 }
+
+/** Where there never was one, nobody can be the last. */
+async function hasAdministrator({ store }: UsersParts): Promise<boolean> {
+  return (
+    (await store.list({ collection: accountsCollection, where: activeAdministrator, sort: [], limit: 1 })).length > 0
+  );
+}
+
+const activeAdministrator: Where = {
+  all: [
+    { column: "role", operator: "eq", value: "admin" },
+    { column: "active", operator: "eq", value: true },
+  ],
+};
 
 /** Somebody who can administer is left. */
 export const requireAdministrator: Change = {
   kind: "require",
   collection: accountsCollection,
-  where: {
-    all: [
-      { column: "role", operator: "eq", value: "admin" },
-      { column: "active", operator: "eq", value: true },
-    ],
-  },
+  where: activeAdministrator,
   atLeast: 1,
   name: "last_admin",
 };
