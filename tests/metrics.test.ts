@@ -15,6 +15,7 @@ import {
   watchEventLoop,
   type Family,
 } from "../src/index.ts";
+import { walFamilies } from "../src/ops/prometheus.ts";
 import { readExposition, valueOf, type ScrapedFamily } from "./metrics-format.ts";
 import { startPostgres, testsOnPostgres } from "./postgres.ts";
 import { basicHeader, serve, type API } from "./serve.ts";
@@ -199,6 +200,7 @@ test("PostgreSQL's pool and the age of its revocation feed are told, and docs/op
     ...[...families].map(([name, { type }]) => ({ name, type })),
     ...logSink(new PassThrough()).read(),
     ...makeMetrics().read(),
+    ...walFamilies(0),
   ];
   assert.deepEqual(documented.toSorted(), [...new Set(told.map(({ name, type }) => `${name} ${type}`))].toSorted());
   assert.equal(valueOf(families, "latchkey_store_connections_max"), 10);

@@ -42,6 +42,7 @@ export function metrics({
         gauge("latchkey_requests_in_flight", "Requests that are being answered.", { "": host.service().inFlight() }),
         ...host.service().measure(),
         ...connectionFamilies(store.connections?.()),
+        ...walFamilies(store.walBytes?.()),
         ...loop.read(),
         ...processFamilies(),
         gauge("latchkey_processes", "Processes that these metrics are of.", { "": 1 }),
@@ -74,6 +75,13 @@ export function metrics({
       };
     },
   });
+}
+
+/** What is told of the log of a SQLite file; nothing where there is none. */
+export function walFamilies(bytes: number | undefined): readonly Family[] {
+  if (bytes === undefined) return [];
+  const name = "latchkey_sqlite_wal_bytes";
+  return [{ ...gauge(name, "Size of the write-ahead log beside the SQLite file.", { "": bytes }), together: "max" }];
 }
 
 function connectionFamilies(

@@ -44,6 +44,8 @@ export interface Store {
   check(): Promise<void>;
   /** The database's clock, in milliseconds since the epoch; left out where it is the machine's own. */
   now?(): Promise<number>;
+  /** The size of the log of what is not in the database's file yet, in bytes; left out where there is none. */
+  walBytes?(): number;
   /** How busy the way to the database is; left out where there are no connections to wait for. */
   connections?(): ConnectionCounts;
   close(): Promise<void>;

@@ -9,7 +9,7 @@ import { longReads, type LongReads } from "./long-reads.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 import { rememberedPages } from "./pages.ts";
-import { fileAt, requireInPlace } from "./place.ts";
+import { fileAt, requireInPlace, watchFile } from "./place.ts";
 import { readerOf, type Reader } from "./reader.ts";
 import { prepareFile, prepareSchema, requireSchema } from "./schema.ts";
 import { snapshotOf } from "./snapshot.ts";
@@ -37,7 +37,7 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
   const long = longReads({ path, collections, limitMs: longReadMs });
   let version = 0;
   let askedIn = 0;
-  const stopWatching = watchPlace(path, file, observe);
+  const stopWatching = watchFile(path, file, observe);
   writer.start();
 
   function versionNow(): number {
@@ -81,26 +81,6 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
       });
     },
   };
-}
-
-/** How often the place of the file is looked at, in milliseconds: whoever runs it learns within a second that nothing is written any more. */
-const lookMs = 500;
-
-/** Tells when the file is not in its place any more, and when it is there again. */
-function watchPlace(path: string, file: string, observe: Observer): () => void {
-  let isInPlace = true;
-  const timer = setInterval(() => {
-    try {
-      requireInPlace(path, file);
-      if (!isInPlace) observe({ kind: "notice", level: "info", message: "SQLite: the file is in its place again" });
-      isInPlace = true;
-    } catch (error) {
-      if (isInPlace) observe({ kind: "notice", level: "error", message: "SQLite: the file is gone", error });
-      isInPlace = false;
-    }
-  }, lookMs);
-  timer.unref();
-  return () => clearInterval(timer);
 }
 
 /** A database in memory: everything over one connection, in this thread. It can be opened again with more collections. */

@@ -4,6 +4,7 @@ import { storeOver } from "../sql/store.ts";
 import { StoreUnavailable, type Store } from "../store.ts";
 import { memoryOpener, openFile } from "./engine.ts";
 import { storeError } from "./errors.ts";
+import { walBytes } from "./place.ts";
 
 /** Where a SQLite store is kept. */
 export interface SQLiteStoreOptions {
@@ -16,7 +17,7 @@ export interface SQLiteStoreOptions {
 /** A store in SQLite. Any number of processes may share the file. */
 export function sqliteStore({ path, observe = () => {} }: SQLiteStoreOptions): Store {
   const openEngine = path === ":memory:" ? memoryOpener() : openFile(resolve(path), observe);
-  return storeOver(
+  const store = storeOver(
     async (collections) => {
       try {
         return openEngine(collections);
@@ -26,4 +27,5 @@ export function sqliteStore({ path, observe = () => {} }: SQLiteStoreOptions): S
     },
     () => new StoreUnavailable("SQLite: the store is not open"),
   );
+  return path === ":memory:" ? store : { ...store, walBytes: () => walBytes(resolve(path)) };
 }

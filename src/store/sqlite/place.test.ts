@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import type { Observation } from "../../observation.ts";
+import { StoreUnavailable } from "../store.ts";
+import { fileAt, watchFile } from "./place.ts";
+import { sqliteStore } from "./sqlite.ts";
+
+const notes = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] } as const;
+
+test("a log that grows beyond 256 MB is told once, and again when it was small in between", (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const observed: Observation[] = [];
+  const file = import.meta.filename;
+  let megabytes = 0;
+  const observe = (observation: Observation): void => void observed.push(observation);
+  const stop = watchFile(file, fileAt(file)!, observe, () => megabytes * 1024 * 1024);
+
+  for (megabytes of [1, 257, 300, 200, 260, 100, 257, 1]) t.mock.timers.tick(500);
+  stop();
+
+  const told = observed.map((each) => (each.kind === "notice" ? each.message : ""));
+  assert.equal(told.length, 2);
+  for (const message of told) assert.match(message, /WAL .*-wal\) has 257 MB/);
+});
+
+test("a store tells how large its log is, and writes nothing into a file that took its place", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-place-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "a.db");
+  const store = sqliteStore({ path: file });
+  await store.open([notes]);
+  const write = () => store.write({ changes: [{ kind: "insert", collection: notes, values: { text: "one" } }] });
+  assert.equal((await write()).kind, "written");
+  assert.ok(store.walBytes!() > 0);
+
+  rmSync(file);
+  const other = sqliteStore({ path: file });
+  await other.open([notes]);
+
+  await assert.rejects(write(), StoreUnavailable);
+  await assert.rejects(store.check(), /replaced by another file/);
+  assert.equal(await other.count(notes, null), 0);
+  await other.close();
+  await store.close();
+  assert.equal(sqliteStore({ path: ":memory:" }).walBytes, undefined);
+});
