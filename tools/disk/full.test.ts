@@ -114,7 +114,7 @@ test("a service that finds no room for its database says so and does not start",
   disk.fill();
 
   const settings = { LATCHKEY_DATABASE: `sqlite:${disk.folder}/latchkey.db`, LATCHKEY_PORT: "0" };
-  const [withSecret, without] = [{ LATCHKEY_SECRET: "s".repeat(32) }, {}].map((secret) =>
+  const [withSecret, without] = [{ LATCHKEY_SECRET: "a secret of 32 characters or more" }, {}].map((secret) =>
     spawnSync(process.execPath, [path.join(import.meta.dirname, "../../src/cli/latchkey.ts")], {
       cwd: disk.folder,
       encoding: "utf8",
