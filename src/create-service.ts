@@ -6,7 +6,7 @@ import { guessingCollections, makeGuessing, type AccountGuessing } from "./auth/
 import type { Scheme } from "./auth/scheme.ts";
 import { fetchThrough, type FetchInfo } from "./bindings/web/web.ts";
 import { unknownMembers } from "./checking/members.ts";
-import { Secret } from "./crypto/secret.ts";
+import { Secret, secretMistakes } from "./crypto/secret.ts";
 import type { Eventually } from "./eventually.ts";
 import { problemsOf } from "./feature/clashes.ts";
 import { clockOf } from "./feature/clock.ts";
@@ -56,7 +56,7 @@ export interface ServiceOptions {
   readonly collections?: readonly Collection[];
   /**
    * Signs cursors, and keys the fingerprints of repeatable requests. Processes that share a store share it; left out, one is
-   * drawn for the cursors of this process, and fingerprints are plain digests, which the next process knows again.
+   * drawn for the cursors of this process, and fingerprints are plain digests, which the next process knows again. At least 32 bytes.
    */
   readonly secret?: Secret;
   /** Counts wrong credentials; 10 a minute for each address where it is left out. */
@@ -159,7 +159,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     observe: (observation) => tellAll(observers, observation),
     now,
     service: () => requireFacts(late),
-    mistakes: unknownMembers({ ...options }, Object.keys(serviceOptions)).map((mistake) => `createService: ${mistake}`),
+    mistakes: [...unknownMembers({ ...options }, Object.keys(serviceOptions)), ...secretMistakes(options.secret)].map(
+      (mistake) => `createService: ${mistake}`,
+    ),
   });
   const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
   observers.push(...all.flatMap((parts) => parts.observe ?? []), ...(tracer === null ? [] : [tracer.observe]));

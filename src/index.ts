@@ -90,7 +90,13 @@ export { remoteUserLogin, type RemoteUserLoginOptions } from "./login/remote-use
 export { sessionLogin, type SessionLogin, type SessionLoginOptions } from "./login/session/session.ts";
 export { tokenLogin, type TokenLogin, type TokenLoginOptions } from "./login/tokens/tokens.ts";
 export type { AccountsFeature, LoginOptions, LoginSource, NewUser, People } from "./login/login.ts";
-export type { ShownUser, Users, UsersMount } from "./login/users.ts";
+export {
+  ownUserFieldsMistakes,
+  type OwnUserFields,
+  type ShownUser,
+  type Users,
+  type UsersMount,
+} from "./login/users.ts";
 
 export { absent, accepted, rejected, type Carrier, type Rejection, type Scheme, type Verdict } from "./auth/scheme.ts";
 export {

@@ -123,8 +123,8 @@ test("what a config file says wrong of features is told at once", () => {
 });
 
 test("users have the fields that the config file gives them, the first administrator too", async (t) => {
-  const userFields = { phone: text({ optional: true }), tenant_id: text({ default: "main" }) };
-  const api = await serve(t, { config: { userFields } });
+  const fields = { phone: text({ optional: true }), tenant_id: text({ default: "main" }) };
+  const api = await serve(t, { config: { users: { fields } } });
 
   const made = await api.post("/users", { name: "Ann", email: "ann@example.com", phone: "+44 20" }, api.admin);
 

@@ -222,7 +222,10 @@ const ways = {
 
 const names = Object.keys(ways) as (keyof typeof ways)[];
 /** Everyone signs up, and a hash costs little. */
-const open: AccountsOptions = { registration: "open", passwordCost: { memoryKiB: 8, passes: 1, lanes: 1 } };
+const open = {
+  registration: "open",
+  passwordCost: { memoryKiB: 8, passes: 1, lanes: 1 },
+} satisfies AccountsOptions;
 
 for (const name of names) {
   const way: Way = ways[name];

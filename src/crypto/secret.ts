@@ -32,6 +32,11 @@ export class Secret {
     return this.deriveEach(purpose).at(-1)!;
   }
 
+  /** How many bytes the shortest has of it and the older ones: whatever one of them signed is believed. */
+  get leastBytes(): number {
+    return Math.min(this.#bytes.length, ...this.#older.map(({ leastBytes }) => leastBytes));
+  }
+
   /** The bytes themselves. Whoever calls this answers for where they go. */
   reveal(): Buffer {
     return this.#bytes;
@@ -48,6 +53,19 @@ export class Secret {
   [inspect.custom](): string {
     return "[secret]";
   }
+}
+
+/** What a service's secret is too short from, in bytes: what it signs is worth what it costs to guess it (NIST SP 800-107). */
+const LEAST_BYTES = 32;
+
+/** What is wrong with the secret of a service, with the cure. */
+export function secretMistakes(secret: unknown): readonly string[] {
+  if (secret === undefined) return [];
+  if (!(secret instanceof Secret)) return ["secret is none; write secret: new Secret(…)"];
+  if (secret.leastBytes >= LEAST_BYTES) return [];
+  return [
+    `the secret has fewer than ${LEAST_BYTES} bytes, so that it could be guessed; make one with: openssl rand -base64 48`,
+  ];
 }
 
 /** HMAC-SHA-256. */

@@ -1,7 +1,9 @@
+import { membersMistakes, anObject, isObject, optional, shown as shownValue, texts } from "../checking/members.ts";
+import { suggestion } from "../checking/nearest.ts";
 import type { Mount } from "../http/mount/mount.ts";
-import { isRequired } from "../resource/field.ts";
+import { isRequired, isWritable, shapeMistakes, type Field } from "../resource/field.ts";
 import { boolean, email, text } from "../resource/fields.ts";
-import { DeclarationError, defineResource, type Fields, type RecordOf } from "../resource/resource.ts";
+import { DeclarationError, defineResource, type Fields, type Operator, type RecordOf } from "../resource/resource.ts";
 
 /** What a user has besides fields of one's own. */
 const shown = {
@@ -48,32 +50,77 @@ const unshown = {
   }),
 };
 
-/** Users, with `own` fields besides. Throws `DeclarationError` where one of those cannot be. */
-export function usersResource(own: Fields) {
-  const mistakes = [...mistakesIn(own)];
-  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+/** What a service adds to its users. */
+export interface OwnUserFields<F extends Fields = Fields> {
+  /** Fields that users have besides name and e-mail. Each is optional or has a default. */
+  readonly fields?: F;
+  /** Which operators lists of users can be filtered by, for each of those fields. */
+  readonly filters?: Readonly<Partial<Record<keyof F, readonly Operator[]>>>;
+  /** Which of those fields lists of users can be sorted by. */
+  readonly sorts?: readonly (keyof F & string)[];
+  /** Which of those fields administrators alone give and change, like the tenant. Others see them. */
+  readonly administered?: readonly (keyof F & string)[];
+}
+
+/** Users, with what is `own` besides. Throws `DeclarationError` where that cannot be. */
+export function usersResource(own: OwnUserFields) {
+  const malformed = ownUserFieldsMistakes(own);
+  if (malformed.length > 0) throw new DeclarationError(malformed);
+  const { fields = {}, filters = {}, sorts = [] } = own;
   return defineResource({
     name: "user",
     description: "Someone who may use the service.",
-    fields: { ...shown, ...own, ...unshown },
+    fields: { ...shown, ...fields, ...unshown },
     filters: {
       id: ["eq", "in", "lt", "lte", "gt", "gte"],
       name: ["eq", "starts", "contains", "istarts", "icontains"],
       email: ["eq", "starts"],
+      ...filters,
     },
-    sorts: ["name", "email"],
+    sorts: ["name", "email", ...(sorts as readonly never[])],
     scans: true,
   });
 }
+
+/** Everything that is wrong with it as fields of users: what is wrong with a field itself is told with the resource. */
+export function ownUserFieldsMistakes(own: unknown): readonly string[] {
+  if (!isObject(own)) return [`it is ${shownValue(own)}; write { fields: { … } }`];
+  const malformed = membersMistakes(own, members);
+  const { fields = {}, filters = {}, sorts = [], administered = [] } = own as OwnUserFields;
+  return malformed.length > 0
+    ? malformed
+    : [...mistakesIn(fields), ...strangers(fields, { filters: Object.keys(filters), sorts, administered })];
+}
+
+const members = {
+  fields: optional(anObject),
+  filters: optional(anObject),
+  sorts: optional(texts),
+  administered: optional(texts),
+};
 
 /** Users are also made where nobody can be asked: the first administrator, an import, whom a proxy names. */
 function* mistakesIn(own: Fields): Generator<string> {
   for (const [name, field] of Object.entries(own)) {
     if (Object.hasOwn(shown, name) || Object.hasOwn(unshown, name))
       yield `users have the field ${name} already; give yours another name`;
-    else if (isRequired(field))
+    else if (shapeMistakes(field).length === 0 && isRequired(field))
       yield `the field ${name} of users is required, and users are also made where nobody can be asked for it; make it optional, or give it a default`;
   }
+}
+
+/** What users have anyway is filtered and sorted by as it is. */
+function* strangers(own: Fields, named: Readonly<Record<string, readonly string[]>>): Generator<string> {
+  for (const [member, names] of Object.entries(named))
+    for (const name of names)
+      if (!Object.hasOwn(own, name))
+        yield `${member} names ${name}, which is none of your fields${suggestion(name, Object.keys(own))}`;
+      else if (member === "administered" && isFixed(own[name]!))
+        yield `administered names ${name}, which nobody gives at all; leave it out`;
+}
+
+function isFixed(field: Field): boolean {
+  return shapeMistakes(field).length === 0 && !isWritable(field);
 }
 
 /** The users' resource. Fields of one's own are not known to its type. */

@@ -5,10 +5,10 @@ import type {
   DocumentationOptions,
   Endpoint,
   Feature,
-  Fields,
   Format,
   IssuerDeclaration,
   Mount,
+  OwnUserFields,
   Scheme,
 } from "../index.ts";
 import type { BuiltIn, OptionalFeature } from "./built-in.ts";
@@ -23,8 +23,8 @@ export interface ConfigFile {
   readonly settings?: ConfigSettings;
   /** `open`: everyone may make a user; `closed` where it is left out. */
   readonly registration?: "open" | "closed";
-  /** Fields that users have besides name and e-mail, each optional or with a default. */
-  readonly userFields?: Fields;
+  /** Fields of one's own that users have besides name and e-mail, and how lists of users are filtered and sorted by them. */
+  readonly users?: OwnUserFields;
   /** Issuers elsewhere whose tokens are taken too; the same as the file of `LATCHKEY_ISSUERS`, which wins. */
   readonly issuers?: readonly IssuerDeclaration[];
   /** What the API is called in its documentation and at `GET /`. */

@@ -17,7 +17,7 @@ export interface BuiltInOptions {
 
 /** Makes them as the settings and the config file say. */
 export function builtInFeatures({ settings, config, measured, gather }: BuiltInOptions): BuiltIn {
-  const people = accountsOf(settings, config.userFields);
+  const people = accountsOf(settings, config.users);
   const about = { title: "Latchkey", version: "1", ...(config.api ?? { license }) };
   return {
     accounts: people,

@@ -10,15 +10,15 @@ import {
   tokenLogin,
   type AccountsFeature,
   type Feature,
-  type Fields,
+  type OwnUserFields,
 } from "../index.ts";
 import type { Settings } from "./settings.ts";
 
 /** Users and their accounts. */
-export function accountsOf(settings: Settings, fields: Fields = {}): AccountsFeature {
+export function accountsOf(settings: Settings, users: OwnUserFields = {}): AccountsFeature {
   const { registration, issuer, passwordCost, breachedPasswordsURL, outsideCredentialsSeconds } = settings;
   const looked = breachedPasswordsURL === null ? {} : { breachedPasswordsURL };
-  return accounts({ fields, registration, issuer, passwordCost, outsideCredentialsSeconds, ...looked });
+  return accounts({ ...users, registration, issuer, passwordCost, outsideCredentialsSeconds, ...looked });
 }
 
 /** The ways of logging in. What is turned off keeps its tables in order, so that nothing comes back to life with it. */

@@ -1,4 +1,4 @@
-import { declarationMistakes, nearest, shownName } from "../index.ts";
+import { declarationMistakes, nearest, ownUserFieldsMistakes, shownName } from "../index.ts";
 import { optionalFeatures } from "./built-in.ts";
 import type { ConfigFile } from "./config-file.ts";
 import { settingsTable, type Setting, type SettingName, type SettingValue } from "./settings-table.ts";
@@ -36,7 +36,7 @@ const prefix = "LATCHKEY_";
 const members = [
   "settings",
   "registration",
-  "userFields",
+  "users",
   "issuers",
   "api",
   "features",
@@ -133,8 +133,12 @@ function problemsOfConfig(config: ConfigFile): readonly string[] {
     problems.push('registration in the config file is neither "open" nor "closed". Write one of them.');
   }
   problems.push(...problemsOfAPI(config.api), ...problemsOfFeatures(config));
+  const ofUsers =
+    config.users === undefined ? [] : ownUserFieldsMistakes(config.users).map((mistake) => `users: ${mistake}`);
   problems.push(
-    ...declarationMistakes(config).map((mistake) => `${mistake.replace(/^\w+(?:\[\d+\])?/, "$& in the config file")}.`),
+    ...[...ofUsers, ...declarationMistakes(config)].map(
+      (mistake) => `${mistake.replace(/^\w+(?:\[\d+\])?/, "$& in the config file")}.`,
+    ),
   );
   return problems;
 }

@@ -4,7 +4,7 @@ import { bindingsCollection, storeBindings } from "../../auth/bindings.ts";
 import { breachedPasswords } from "../../auth/breached-passwords.ts";
 import { makePasswords } from "../../auth/passwords.ts";
 import { makeRevocations, revocationsCollection } from "../../auth/revocation.ts";
-import { anObject, oneOf, optional, text } from "../../checking/members.ts";
+import { anObject, anything, oneOf, optional, text } from "../../checking/members.ts";
 import type { PasswordCost } from "../../crypto/password-hash.ts";
 import { defineFeature, type Host } from "../../feature/feature.ts";
 import { gauge, type Family } from "../../measurement.ts";
@@ -12,6 +12,7 @@ import type { Fields } from "../../resource/resource.ts";
 import type { Collection } from "../../store/store.ts";
 import type { AccountsFeature, LoginSource, People } from "../login.ts";
 import { requireOptions, secondsFrom, type ChecksOf } from "../options.ts";
+import type { OwnUserFields } from "../users.ts";
 import { accountEndpoints } from "./account.ts";
 import { loginListEndpoints } from "./logins.ts";
 import { insertUser } from "./new-user.ts";
@@ -20,11 +21,9 @@ import { requireAccount, requireLogin, requireUser } from "./people.ts";
 import { outsideEnd, requireFreshLogin } from "./proof.ts";
 import { mountUsers } from "./users.ts";
 
-export interface AccountsOptions {
+export interface AccountsOptions<F extends Fields = Fields> extends OwnUserFields<F> {
   /** `open`: everyone may make a user; `closed`, administrators only, where it is left out. */
   readonly registration?: "closed" | "open";
-  /** Fields of one's own that users have besides name and e-mail. Each is optional or has a default. */
-  readonly fields?: Fields;
   /** What the service calls itself in what it signs, and no password may be; `latchkey` where it is left out. */
   readonly issuer?: string;
   /** What a password's hash costs; as OWASP asks for it where it is left out. */
@@ -37,7 +36,11 @@ export interface AccountsOptions {
 
 const checks: ChecksOf<AccountsOptions> = {
   registration: optional(oneOf("closed", "open")),
-  fields: optional(anObject),
+  // What is wrong with these is told with the users' resource.
+  fields: anything,
+  filters: anything,
+  sorts: anything,
+  administered: anything,
   issuer: optional(text),
   passwordCost: optional(anObject),
   breachedPasswordsURL: optional(text),
@@ -53,14 +56,14 @@ const PRUNE_SECONDS = 60;
  * Users, and the accounts with which they log in: `/users`, `/users/{id}/account`, `/users/{id}/sessions`, their passwords, what was
  * revoked, and who from outside is who here. Every way of logging in needs it.
  */
-export function accounts(options: AccountsOptions = {}): AccountsFeature {
+export function accounts<const F extends Fields = Fields>(options: AccountsOptions<F> = {}): AccountsFeature {
   return defineFeature({ name: "accounts", setUp: (host) => setUp(host, options) });
 }
 
 function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature["setUp"]> {
   requireOptions(options, checks);
   const { store, guessing, observe, tracer } = host;
-  const { issuer = "latchkey", fields = {}, breachedPasswordsURL: url, passwordCost: cost } = options;
+  const { issuer = "latchkey", breachedPasswordsURL: url, passwordCost: cost } = options;
   const ending: Record<"password" | "account", Collection[]> = { password: [], account: [] };
   const sources: LoginSource[] = [];
   const told = { revocationSeconds: 0, outside: false };
@@ -92,7 +95,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     sources,
     takesOutsideLogins: () => told.outside,
   };
-  const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, fields) };
+  const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
   const { bindings, passwords, revocations, users } = parts;
   const offer: People = {
     accounts: found,
@@ -128,6 +131,12 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     start: () => revocations.open(),
     stop: () => revocations.close(),
   };
+}
+
+function ownUserFields({ fields, filters, sorts, administered }: AccountsOptions): OwnUserFields {
+  return Object.fromEntries(
+    Object.entries({ fields, filters, sorts, administered }).filter(([, given]) => given !== undefined),
+  );
 }
 
 function measure({ passwords, revocations }: AccountsParts): readonly Family[] {

@@ -1,9 +1,10 @@
 import { accountsCollection, firstGeneration } from "../../auth/accounts.ts";
 import type { Mount } from "../../http/mount/mount.ts";
-import { isStored, type DraftContext, type Field } from "../../resource/field.ts";
+import { isStored } from "../../resource/field.ts";
 import type { Fields } from "../../resource/resource.ts";
 import { keyOf, type Change, type Value, type WrittenValues } from "../../store/store.ts";
 import type { NewUser } from "../login.ts";
+import { standardOf } from "./standard.ts";
 
 /** The changes that make a user and the account of the same id. `at` is where they stand in the transaction. */
 export function insertUser(
@@ -32,19 +33,10 @@ export function insertUser(
 /** What fields of one's own get where nobody is asked for them. */
 function ownValues(fields: Fields, now: number): WrittenValues {
   const own = Object.entries(fields).filter(([name, field]) => name !== "name" && name !== "email" && isStored(field));
-  return Object.fromEntries(own.map(([name, field]) => [name, valueOf(field, now)]));
-}
-
-function valueOf({ options }: Field, now: number): Value {
-  const given = options.generated ?? options.default ?? null;
-  const value: unknown = isMaker(given) ? given({ identity: null, now, requireIdentity: noCaller }) : given;
-  return value as Value;
+  const context = { identity: null, now, requireIdentity: noCaller };
+  return Object.fromEntries(own.map(([name, field]) => [name, standardOf(field, context) as Value]));
 }
 
 function noCaller(): never {
   throw new TypeError("A field of users asks who is calling, and this user is made where nobody is.");
-}
-
-function isMaker(given: unknown): given is (context: DraftContext) => unknown {
-  return typeof given === "function";
 }

@@ -2,18 +2,19 @@ import { accountOf, accountsCollection, firstGeneration } from "../../auth/accou
 import type { Context } from "../../http/exchange.ts";
 import { mount, type Prepared, type Write } from "../../http/mount/mount.ts";
 import { administrator, allOf, anyone, unlimited } from "../../permission/permission.ts";
-import type { Fields } from "../../resource/resource.ts";
 import { keyOf, type Change, type Where, type WrittenValues } from "../../store/store.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
-import { usersResource, type Users, type UsersMount } from "../users.ts";
+import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../users.ts";
+import { requireAsGiven } from "./administered.ts";
 import { requireGoodPassword } from "./good-password.ts";
 import type { UsersParts } from "./parts.ts";
 import { requireProof } from "./proof.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
 
-/** Serves users, with `own` fields besides, to administrators, and to each user that user. */
-export function mountUsers(parts: UsersParts, own: Fields): UsersMount {
+/** Serves users, with what is `own` besides, to administrators, and to each user that user. */
+export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
+  const administered = own.administered ?? [];
   const mounted: UsersMount = mount(usersResource(own), {
     permission: {
       list: ownOrAny,
@@ -25,7 +26,10 @@ export function mountUsers(parts: UsersParts, own: Fields): UsersMount {
     },
     problems: { delete: ["last_admin"] },
     personal: true,
-    beforeWrite: (write) => withAccount(parts, mounted, write),
+    beforeWrite(write) {
+      requireAsGiven(administered, write, mounted.resource.fields);
+      return withAccount(parts, mounted, write);
+    },
   });
   return mounted;
 }
