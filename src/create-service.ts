@@ -5,7 +5,18 @@ import type { Explanation } from "./auth/explanation.ts";
 import { guessingCollections, makeGuessing, type AccountGuessing } from "./auth/guessing.ts";
 import type { Scheme } from "./auth/scheme.ts";
 import { fetchThrough, type FetchInfo } from "./bindings/web/web.ts";
-import { unknownMembers } from "./checking/members.ts";
+import {
+  aBoolean,
+  aFunction,
+  anObject,
+  anything,
+  membersMistakes,
+  oneOf,
+  optional,
+  origins,
+  texts,
+  type Check,
+} from "./checking/members.ts";
 import { Secret, secretMistakes } from "./crypto/secret.ts";
 import type { Eventually } from "./eventually.ts";
 import { problemsOf } from "./feature/clashes.ts";
@@ -85,28 +96,28 @@ export interface ServiceOptions {
   readonly now?: () => number;
 }
 
-/** Its options by name: one that is not among them does not start. */
-const serviceOptions: Readonly<Record<keyof ServiceOptions, true>> = {
-  store: true,
-  features: true,
-  schemes: true,
-  mounts: true,
-  endpoints: true,
-  formats: true,
-  collections: true,
-  secret: true,
-  guessing: true,
-  allowedOrigins: true,
-  hsts: true,
-  ownOrigins: true,
-  trustedProxies: true,
-  scopesAllow: true,
-  basePath: true,
-  compression: true,
-  allowCleartextLogins: true,
-  tracer: true,
-  observe: true,
-  now: true,
+/** Its options, each with what is told of a value that is none; what stands in the lists of parts is told with the parts. */
+const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
+  store: anObject,
+  features: anything,
+  schemes: anything,
+  mounts: anything,
+  endpoints: anything,
+  formats: anything,
+  collections: anything,
+  secret: anything,
+  guessing: optional(anObject),
+  allowedOrigins: optional(origins),
+  hsts: optional(oneOf("host", "subdomains")),
+  ownOrigins: optional(origins),
+  trustedProxies: optional(texts),
+  scopesAllow: optional(aFunction),
+  basePath: anything,
+  compression: optional(aBoolean),
+  allowCleartextLogins: optional(aBoolean),
+  tracer: anything,
+  observe: anything,
+  now: optional(aFunction),
 };
 
 /** A service that is ready to answer. Bindings bring it requests. */
@@ -140,7 +151,9 @@ export interface Service {
  * there twice; then, and where a feature cannot start, nothing is left open.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { tracer = null, allowedOrigins = [], ownOrigins = [], secret = null } = options;
+  const { tracer = null, allowedOrigins = [], ownOrigins = [] } = options;
+  // What is none is told with everything else.
+  const secret = options.secret instanceof Secret ? options.secret : null;
   const store = tracer === null ? options.store : tracedStore(options.store, tracer);
   const guessing = options.guessing ?? makeGuessing({ store, ...(secret === null ? {} : { secret }) });
   const own = ownParts(options);
@@ -159,7 +172,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     observe: (observation) => tellAll(observers, observation),
     now,
     service: () => requireFacts(late),
-    mistakes: [...unknownMembers({ ...options }, Object.keys(serviceOptions)), ...secretMistakes(options.secret)].map(
+    mistakes: [...membersMistakes({ ...options }, serviceOptions), ...secretMistakes(options.secret)].map(
       (mistake) => `createService: ${mistake}`,
     ),
   });

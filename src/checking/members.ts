@@ -48,6 +48,12 @@ export const aWholeNumber: Check = (value) => (Number.isSafeInteger(value) ? nul
 export const texts: Check = (value) =>
   Array.isArray(value) && value.every(isText) ? null : 'it has to be a list of texts, like ["application/json"]';
 
+/** As browsers write them, with which they are compared letter by letter. */
+export const origins: Check = (value) =>
+  Array.isArray(value) && value.every((each) => isText(each) && /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+$/.test(each))
+    ? null
+    : 'it has to be a list of origins without a path or a slash at the end, like ["https://app.example"]';
+
 export function oneOf(...values: readonly string[]): Check {
   return (value) => {
     if (isText(value) && values.includes(value)) return null;

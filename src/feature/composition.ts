@@ -13,6 +13,7 @@ import { declarationMistakes } from "../http/declared.ts";
 import { DeclarationError } from "../resource/resource.ts";
 import { clashesOf, missingReferences } from "./clashes.ts";
 import type { Feature, Host, Parts } from "./feature.ts";
+import { upkeepMistakes } from "./upkeep.ts";
 
 /** A feature and what it adds to one service. */
 export interface SetUp {
@@ -70,9 +71,11 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   const inOrder = [...done.values()];
   const all = [...inOrder.map(({ feature, parts }) => ({ name: feature.name, parts })), { name: null, parts: own }];
   const malformed = all.flatMap(({ name, parts }) =>
-    [...unknownMembers({ ...parts }, Object.keys(partsMembers)), ...declarationMistakes(parts)].map((each) =>
-      name === null ? each : `feature ${name}: ${each}`,
-    ),
+    [
+      ...unknownMembers({ ...parts }, Object.keys(partsMembers)),
+      ...upkeepMistakes(parts.upkeep),
+      ...declarationMistakes(parts),
+    ].map((each) => (name === null ? each : `feature ${name}: ${each}`)),
   );
   // Of what is malformed nobody can say whether it is there twice.
   mistakes.push(...(malformed.length > 0 ? malformed : [...clashesOf(all), ...missingReferences(all)]));

@@ -1,9 +1,27 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { aFunction, aWholeNumber, isObject, membersMistakes, shown, type Check } from "../checking/members.ts";
 import type { Observer } from "../observation.ts";
 import type { Change, Store } from "../store/store.ts";
 import type { Upkeep } from "./feature.ts";
 
 const TICK_MS = 1000;
+
+const members: Readonly<Record<keyof Upkeep, Check>> = {
+  everySeconds: (value) =>
+    aWholeNumber(value) === null && (value as number) >= 1 ? null : "it has to be a whole number from 1",
+  due: aFunction,
+};
+
+/** What is wrong with the upkeep of a feature, with the cure. */
+export function upkeepMistakes(upkeep: unknown): readonly string[] {
+  if (upkeep === undefined) return [];
+  if (!Array.isArray(upkeep))
+    return [`upkeep is ${shown(upkeep)}; it has to be a list: upkeep: [{ everySeconds, due }]`];
+  return upkeep.flatMap((each: unknown, at) => {
+    const found = isObject(each) ? membersMistakes(each, members) : [`it is ${shown(each)}, and no object`];
+    return found.map((mistake) => `upkeep[${at}]: ${mistake}`);
+  });
+}
 
 /** Runs all upkeep of a service on one timer. Returns what stops it. */
 export function startUpkeep(

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createService, DeclarationError, sqliteStore, type ServiceOptions } from "../src/index.ts";
+
+const due = () => [];
+const feature = (upkeep: unknown) => ({
+  features: [{ name: "sweeper", needs: [], setUp: () => ({ offer: null, upkeep }) }],
+});
+
+/** What somebody without types would write, and what stops the start. */
+const slips: readonly (readonly [options: object, told: RegExp])[] = [
+  [{ allowedOrigins: "https://a.example" }, /allowedOrigins is 'https.*a list of origins/],
+  [{ allowedOrigins: ["https://a.example/"] }, /allowedOrigins is .*without a path or a slash at the end/],
+  [{ ownOrigins: ["a.example"] }, /ownOrigins is .*a list of origins/],
+  [{ hsts: "subdomain" }, /hsts is 'subdomain'; it has to be one of host, subdomains; did you mean subdomains\?/],
+  [{ compression: "no" }, /compression is 'no'; it has to be true or false/],
+  [{ allowCleartextLogins: "false" }, /allowCleartextLogins is 'false'; it has to be true or false/],
+  [{ trustedProxies: "loopback" }, /trustedProxies is 'loopback'; it has to be a list of texts/],
+  [{ scopesAllow: true }, /scopesAllow is true; it has to be a function/],
+  [{ secret: "a secret of thirty-two characters." }, /secret is none; write secret: new Secret/],
+  [
+    feature([{ everySecond: 60, due }]),
+    /sweeper: upkeep\[0\]: there is no option everySecond; did you mean everySeconds/,
+  ],
+  [feature([{ everySeconds: 0.5, due }]), /upkeep\[0\]: everySeconds is 0\.5; it has to be a whole number from 1/],
+  [feature({ everySeconds: 1, due }), /sweeper: upkeep is an object; it has to be a list/],
+];
+
+for (const [options, told] of slips)
+  test(`does not start: ${told.source.slice(0, 70)}`, async () => {
+    const whole = { store: sqliteStore({ path: ":memory:" }), ...options } as ServiceOptions;
+    await assert.rejects(createService(whole), (thrown: unknown) => {
+      assert.ok(thrown instanceof DeclarationError, String(thrown));
+      assert.match(thrown.message, told);
+      return true;
+    });
+  });
