@@ -143,7 +143,7 @@ let lookBehind: (context: Context) => Exchange;
 
 /**
  * One request, as far as handlers, hooks and permissions may know of it: what was called, who calls, what the store holds. It is good
- * until the request is answered.
+ * until the request is answered. Its methods are called on it: taken out of it they do not compile.
  */
 export class Context<P extends Params = Params> implements PermissionRequest {
   readonly #exchange: Exchange;
@@ -178,12 +178,12 @@ export class Context<P extends Params = Params> implements PermissionRequest {
   }
 
   /** A parameter of the path that is an id. */
-  id(name = "id"): number {
+  id(this: Context, name = "id"): number {
     return this.#exchange.id(name);
   }
 
   /** The query, in order, without what chose the format of the answer. */
-  parameters(): readonly (readonly [name: string, value: string])[] {
+  parameters(this: Context): readonly (readonly [name: string, value: string])[] {
     return this.#exchange.parameters();
   }
 
@@ -198,7 +198,7 @@ export class Context<P extends Params = Params> implements PermissionRequest {
   }
 
   /** The caller. Ends the request with 401, or 403, where nobody showed who they are. */
-  requireIdentity(): Identity {
+  requireIdentity(this: Context): Identity {
     return this.#exchange.requireIdentity();
   }
 
@@ -208,7 +208,7 @@ export class Context<P extends Params = Params> implements PermissionRequest {
   }
 
   /** Ends the request with 403 `cross_site` where a page of another site made a browser send it (for endpoints that read or set a cookie). */
-  requireSameSite(): void {
+  requireSameSite(this: Context): void {
     requireSameSite(this.#exchange.call, this.#exchange.service.sameSiteOrigins);
   }
 
@@ -218,7 +218,7 @@ export class Context<P extends Params = Params> implements PermissionRequest {
   }
 
   /** Writes all changes or none. Hooks give their changes back instead, so that they are written together with the record. */
-  write(transaction: Transaction): Promise<Outcome> {
+  write(this: Context, transaction: Transaction): Promise<Outcome> {
     return this.#exchange.write(transaction);
   }
 
@@ -228,7 +228,7 @@ export class Context<P extends Params = Params> implements PermissionRequest {
   }
 
   /** What a feature of the service offers. Throws a TypeError where it is none of this service. */
-  use<Offer>(feature: Offering<Offer>): Offer {
+  use<Offer>(this: Context, feature: Offering<Offer>): Offer {
     return this.#exchange.service.use(feature);
   }
 
@@ -238,12 +238,12 @@ export class Context<P extends Params = Params> implements PermissionRequest {
   }
 
   /** Says that a preference is followed: `count=exact`. It stands in the answer's `Preference-Applied`. */
-  follow(preference: string): void {
+  follow(this: Context, preference: string): void {
     this.#exchange.follow(preference);
   }
 
   /** The address of a path of this service (`/users`), as callers ask for it. */
-  at(path: string): string {
+  at(this: Context, path: string): string {
     return this.#exchange.at(path);
   }
 }
