@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
-import { anyone, authenticated, defineEndpoint, type Endpoint, type Scheme } from "../src/index.ts";
+import { administrator, anyone, authenticated, defineEndpoint, type Endpoint, type Scheme } from "../src/index.ts";
 import { ownService } from "./own-service.ts";
 import { serve } from "./serve.ts";
 
@@ -138,4 +138,23 @@ test("whoever may write and not read is shown nothing by writing", async (t) => 
   }
   assert.equal((await api.patch("/orders/1", {}, both)).json.status, "open");
   assert.equal((await api.get("/orders/1", write)).status, 403);
+});
+
+test("what was accepted once cannot be made into something else", async (t) => {
+  const remembered = { kind: "accepted" as const, identity: { ...identity, role: "user" as string } };
+  let change = (): void => undefined;
+  const own: Scheme = {
+    name: "own",
+    carriers: [{ in: "header", name: "X-Own" }],
+    authenticate: () => (change(), remembered as never),
+  };
+  const handle = (): { status: 204 } => ({ status: 204 });
+  const { ask } = await ownService(t, {
+    schemes: [own],
+    endpoints: [defineEndpoint({ method: "GET", path: "/closed", access: administrator, handle })],
+  });
+
+  assert.equal((await ask("GET", "/closed", { headers: { "x-own": "a" } })).status, 403);
+  change = () => void (remembered.identity.role = "admin");
+  assert.equal((await ask("GET", "/closed", { headers: { "x-own": "a" } })).status, 500);
 });

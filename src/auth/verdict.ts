@@ -35,16 +35,29 @@ const identityMembers: Readonly<Record<keyof Identity, (value: unknown) => boole
 };
 const checks = Object.entries(identityMembers) as readonly [keyof Identity, (value: unknown) => boolean][];
 
+/** Accepted before, and frozen since: a scheme that remembers what it has verified gives the same one again and again. */
+const sound = new WeakSet();
+
 /** What a scheme gave, if it is a verdict. Anything else is a fault: it throws, and nobody is let in. It never repeats what it was given. */
 export function requireVerdict({ name }: Scheme, given: unknown): Verdict {
+  if (typeof given === "object" && given !== null && sound.has(given)) return given as Verdict;
   const wrong =
     typeof given === "object" && given !== null
       ? wrongIn(given)
       : `it is of the type ${given === null ? "null" : typeof given}`;
-  if (wrong === null) return given as Verdict;
+  if (wrong === null) return kept(given as Verdict);
   // Of a promise that nobody waits for, a rejection would end the process.
   if (types.isPromise(given)) given.catch(() => undefined);
   throw new TypeError(`The scheme ${name} gave no verdict: ${wrong}. Use absent, accepted(identity) and rejected(…).`);
+}
+
+function kept(verdict: Verdict): Verdict {
+  if (verdict.kind !== "accepted") return verdict;
+  const { identity } = verdict;
+  if (identity.scopes !== null) Object.freeze(identity.scopes);
+  Object.freeze(identity);
+  sound.add(Object.freeze(verdict));
+  return verdict;
 }
 
 function wrongIn({ kind, identity, reason, code, detail }: Partial<Record<string, unknown>>): string | null {
