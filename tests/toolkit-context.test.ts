@@ -153,3 +153,14 @@ test("what a context keeps to itself does not compile", () => {
 
   assert.equal(endpoint.path, "/x");
 });
+
+test("a method that is taken out of its context does not compile", () => {
+  const handlers = [
+    // @ts-expect-error -- write
+    ({ write }: Context) => write({ changes: [] }),
+    // @ts-expect-error -- requireIdentity
+    ({ requireIdentity }: Context) => requireIdentity(),
+    ({ now, store, identity }: Context) => [now, store, identity],
+  ];
+  assert.equal(handlers.length, 3);
+});

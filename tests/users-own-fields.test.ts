@@ -98,7 +98,7 @@ test("users who are there already get the field's default", async (t) => {
 
 const slips: readonly (readonly [users: unknown, told: RegExp])[] = [
   [7, /users in the config file: it is 7; write \{ fields: \{ … \} \}\./],
-  [{ feilds: {} }, /users in the config file: there is no option feilds; did you mean fields\?/],
+  [{ feilds: {} }, /users in the config file: there is no option feilds; did you mean fields\?$/],
   [{ fields: [] }, /users in the config file: fields is .*; it has to be an object/],
   [{ fields: { email: text() } }, /users have the field email already; give yours another name/],
   [{ fields: { password: text() } }, /users have the field password already/],

@@ -137,7 +137,7 @@ function problemsOfConfig(config: ConfigFile): readonly string[] {
     config.users === undefined ? [] : ownUserFieldsMistakes(config.users).map((mistake) => `users: ${mistake}`);
   problems.push(
     ...[...ofUsers, ...declarationMistakes(config)].map(
-      (mistake) => `${mistake.replace(/^\w+(?:\[\d+\])?/, "$& in the config file")}.`,
+      (mistake) => `${mistake.replace(/^\w+(?:\[\d+\])?/, "$& in the config file")}${mistake.endsWith("?") ? "" : "."}`,
     ),
   );
   return problems;
