@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { banner } from "../src/cli/banner.ts";
 import { authenticated, defineEndpoint, defineFeature, defineResource, mount, text } from "../src/index.ts";
 import { optionalFeatures } from "../src/service/built-in.ts";
 import type { ConfigFile } from "../src/service/config-file.ts";
@@ -162,4 +163,18 @@ test("a feature of one's own logs in through the built-in accounts", async (t) =
   });
 
   assert.equal((await api.get("/pilot", api.admin)).json.id, 1);
+});
+
+test("the start names what is there", async (t) => {
+  const settings = readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" });
+  const whole = banner(settings, "http://h", (await serve(t)).service);
+  const bare = banner(
+    settings,
+    "http://h",
+    (await serve(t, { config: { without: ["documentation", "protected"] } })).service,
+  );
+
+  assert.match(whole, /docs {7}http:\/\/h\/docs[^]*http:\/\/h\/protected\/\n/);
+  assert.doesNotMatch(bare, /docs|protected/);
+  assert.match(bare, /curl -s -u 'admin:PASSWORD' http:\/\/h\/users\n/);
 });
