@@ -100,6 +100,7 @@ test("the list of users", async (t) => {
       ["sort=Name", "sort", "invalid"],
       ["fields=", "fields", "invalid"],
       ["fields=id,", "fields", "invalid"],
+      ["fields=name,email,name", "fields", "invalid"],
       ["fields=username", "fields", "invalid"],
       ["fields=password", "fields", "invalid"],
       ["id=abc", "id", "invalid"],

@@ -186,9 +186,12 @@ function readSort(resource: Resource, text: string | undefined): readonly SortFi
 function readFields(resource: Resource, text: string | undefined): readonly string[] | null | Flaw {
   if (text === undefined) return null;
   const shown = shownFields(resource);
-  const asked = new Set(text.split(","));
-  for (const field of asked) {
+  const asked = new Set<string>();
+  for (const field of text.split(",")) {
     if (!shown.includes(field)) return new Flaw("invalid", `The fields are ${shown.join(", ")}.`);
+    // The links of a page repeat the query, and a header block has its limits.
+    if (asked.has(field)) return new Flaw("invalid", `${field} is named twice.`);
+    asked.add(field);
   }
   return shown.filter((field) => asked.has(field));
 }
