@@ -35,7 +35,7 @@ const identityMembers: Readonly<Record<keyof Identity, (value: unknown) => boole
 };
 const checks = Object.entries(identityMembers) as readonly [keyof Identity, (value: unknown) => boolean][];
 
-/** Accepted before, and frozen since: a scheme that remembers what it has verified gives the same one again and again. */
+/** Accepted before, and frozen: a scheme that remembers what it has verified gives the same one again and again. */
 const sound = new WeakSet();
 
 /** What a scheme gave, if it is a verdict. Anything else is a fault: it throws, and nobody is let in. It never repeats what it was given. */
@@ -51,13 +51,14 @@ export function requireVerdict({ name }: Scheme, given: unknown): Verdict {
   throw new TypeError(`The scheme ${name} gave no verdict: ${wrong}. Use absent, accepted(identity) and rejected(…).`);
 }
 
+/** Looked at once where nobody can make something else of it any more. */
 function kept(verdict: Verdict): Verdict {
-  if (verdict.kind !== "accepted") return verdict;
-  const { identity } = verdict;
-  if (identity.scopes !== null) Object.freeze(identity.scopes);
-  Object.freeze(identity);
-  sound.add(Object.freeze(verdict));
+  if (verdict.kind === "accepted" && Object.isFrozen(verdict) && isFrozenIdentity(verdict.identity)) sound.add(verdict);
   return verdict;
+}
+
+function isFrozenIdentity(identity: Identity): boolean {
+  return Object.isFrozen(identity) && (identity.scopes === null || Object.isFrozen(identity.scopes));
 }
 
 function wrongIn({ kind, identity, reason, code, detail }: Partial<Record<string, unknown>>): string | null {

@@ -81,7 +81,11 @@ export function accessTokens({
       family: fam,
       ...authTime,
     };
-    const entry: Remembered = { verdict: accepted(identity), claims: { sub, gen, role, roleChanges, fam }, expiresAt };
+    const entry: Remembered = {
+      verdict: Object.freeze(accepted(Object.freeze(identity))),
+      claims: { sub, gen, role, roleChanges, fam },
+      expiresAt,
+    };
     const verdict = standing(entry, now);
     if (verdict.kind === "accepted" && version === keys.version) remember(token, entry);
     return verdict;
