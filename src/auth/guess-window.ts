@@ -46,9 +46,10 @@ export function makeGuessWindow(store: Store, windowSeconds: number, maxLimit: n
     const until = now + windowMs;
     const from = Math.max(now - windowMs, since === null || since > until ? -Infinity : since);
     const where = whereWithin(subject, from, until);
-    const inMemory = requireRoom(recent.get(subject) ?? []);
+    requireRoom(recent.get(subject) ?? []);
+    // Memory again, behind the store: what was counted while that was asked is not in its answer.
     return after(store.list({ collection: guessesCollection, where, sort: latestFirst, limit }), (rows) =>
-      Math.min(inMemory, requireRoom(rows.map(timeOf).reverse())),
+      Math.min(requireRoom(recent.get(subject) ?? []), requireRoom(rows.map(timeOf).reverse())),
     );
 
     /** `times` are the latest ones, the oldest first. */
