@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type Change, type Collection, type ListQuery, type Sort, sqliteStore } from "../src/index.ts";
+import { type Change, type Collection, type ListQuery, type Sort, sqliteStore } from "../src/door/stores.ts";
 import { median } from "./round.ts";
 
 const rowCount = 1_000_000;

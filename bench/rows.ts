@@ -8,7 +8,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { parseArgs } from "node:util";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
-import { readSettings } from "../src/service/settings.ts";
+import { readSettings } from "../src/service/settings/settings.ts";
 import { askPostgres, startPostgres } from "../tests/postgres.ts";
 import { median } from "./round.ts";
 

@@ -8,18 +8,18 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { guessStreaksCollection, knownAddressesCollection } from "../src/auth/guess-records.ts";
-import { guessesCollection } from "../src/auth/guess-window.ts";
-import type { Collection } from "../src/index.ts";
 import {
   deadFamiliesCollection,
   familiesCollection,
   refreshUsesCollection,
   revocationsCollection,
   sessionsCollection,
-} from "../src/index.ts";
+} from "../src/door/auth.ts";
+import type { Collection } from "../src/door/stores.ts";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
-import { readSettings } from "../src/service/settings.ts";
+import { readSettings } from "../src/service/settings/settings.ts";
+import { guessStreaksCollection, knownAddressesCollection } from "../src/throttle/records.ts";
+import { guessesCollection } from "../src/throttle/window.ts";
 import { askPostgres, startPostgres } from "../tests/postgres.ts";
 
 const all = [

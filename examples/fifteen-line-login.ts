@@ -1,4 +1,5 @@
-import { accounts, authenticated, createService, listen, Secret, sqliteStore, tokenLogin } from "latchkey";
+import { accounts, authenticated, createService, listen, Secret, tokenLogin } from "latchkey";
+import { sqliteStore } from "latchkey/stores";
 
 const people = accounts({ registration: "open" });
 const reply = { status: 200, body: { kind: "data", value: { hello: "you" }, element: "greeting" } } as const;

@@ -1,4 +1,5 @@
-import { anyone, createService, defineResource, integer, listen, mount, sqliteStore, text } from "latchkey";
+import { anyone, createService, defineResource, integer, listen, mount, text } from "latchkey";
+import { sqliteStore } from "latchkey/stores";
 
 const book = defineResource({
   name: "book",

@@ -1,5 +1,5 @@
 /** Samples under one name: what Prometheus calls a metric family. Plain data, so that a process can tell another its own. */
-export interface Family {
+export interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge" | "histogram";
@@ -20,7 +20,7 @@ export function seriesOf(name: string, labels: Labels = {}): string {
 }
 
 /** A gauge of values by state; the one under the empty name has no label. */
-export function gauge(name: string, help: string, states: Readonly<Record<string, number>>): Family {
+export function gauge(name: string, help: string, states: Readonly<Record<string, number>>): MetricFamily {
   const samples = Object.entries(states).map(
     ([state, value]) => [seriesOf(name, state === "" ? {} : { state }), value] as const,
   );

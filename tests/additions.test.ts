@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Format } from "../src/door/http.ts";
 import {
   caller,
   accepted,
@@ -14,9 +15,8 @@ import {
   reference,
   rejected,
   text,
-  type Format,
   type Scheme,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
 import { visitor } from "./own-service.ts";
 import { serve } from "./serve.ts";
 

@@ -24,9 +24,10 @@ export async function arrive(
   { method = "GET", peer = "127.0.0.1", encrypted = false, headers = [], body }: Arriving = {},
 ): Promise<Arrived> {
   const content = Buffer.from(body === undefined ? "" : JSON.stringify(body));
+  const isTyped = headers.some(([name]) => name === "Content-Type");
   const rawHeaders = [
     ["Host", "api.example"],
-    ...(body === undefined ? [] : [["Content-Type", "application/json"]]),
+    ...(body === undefined || isTyped ? [] : [["Content-Type", "application/json"]]),
     ...headers,
   ].flat();
   const answer = await service.respond({ method, target, rawHeaders, peer, encrypted, readBody: async () => content });

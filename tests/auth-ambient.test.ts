@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accepted, type Scheme } from "../src/index.ts";
+import { accepted, type Scheme } from "../src/door/index.ts";
 import { arrive } from "./arrive.ts";
 import { adminPassword, serve, type API } from "./serve.ts";
 

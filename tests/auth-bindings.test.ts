@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { accountsCollection, bindingsCollection } from "../src/index.ts";
+import { accountsCollection, bindingsCollection } from "../src/door/auth.ts";
 import { arrive } from "./arrive.ts";
 import { serve, type API } from "./serve.ts";
 

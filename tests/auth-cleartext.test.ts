@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleartextNotice } from "../src/cli/cleartext.ts";
-import { readSettings } from "../src/service/settings.ts";
+import { cleartextNotice } from "../src/cli/serving/cleartext.ts";
+import { readSettings } from "../src/service/settings/settings.ts";
 import { arrive, type Arriving } from "./arrive.ts";
 import { adminPassword, serve } from "./serve.ts";
 
@@ -70,6 +70,34 @@ for (const { from, arriving, refused } of ways) {
     }
   });
 }
+
+test("a password in any body is refused in cleartext from another host, and whatever holds none is taken", async (t) => {
+  for (const [setting, refused] of [
+    ["refuse", 403],
+    ["allow", 0],
+  ] as const) {
+    const api = await serve(t, { settings: { LATCHKEY_CLEARTEXT_LOGINS: setting } });
+    const { access } = (await api.post("/api/token/", admin)).json;
+    const headers: [string, string][] = [["Authorization", `Bearer ${access}`]];
+    const ask = async (method: string, path: string, body: unknown, type = "application/json"): Promise<number> =>
+      (await arrive(api, path, { peer: elsewhere, method, body, headers: [...headers, ["Content-Type", type]] }))
+        .status;
+    const user = { name: "Ann", email: "ann@example.com" };
+
+    assert.equal(await ask("POST", "/users", user), 201);
+    assert.equal(await ask("PUT", "/users/2", { ...user, name: "Anna" }), 200);
+    const withPasswords = [
+      await ask("POST", "/users", { ...user, email: "ben@example.com", password: "quiet afternoons" }),
+      await ask("PUT", "/users/2", { ...user, password: "quiet afternoons" }),
+      await ask("PATCH", "/users/2", { current_password: "" }),
+      await ask("PATCH", "/users/2", { password: null }),
+      await ask("PATCH", "/users/2", [{ op: "add", path: "/password", value: "x" }], "application/json-patch+json"),
+      await ask("PATCH", "/users/1/account", { current_password: adminPassword, username: "root" }),
+    ];
+
+    for (const status of withPasswords) assert.equal(status === 403 ? 403 : 0, refused);
+  }
+});
 
 test("where it is refused nothing is counted, and no body is read", async (t) => {
   const api = await serve(t);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accepted, anyone, defineEndpoint, type Arrival, type Scheme } from "../src/index.ts";
+import type { Arrival } from "../src/door/http.ts";
+import { accepted, anyone, defineEndpoint, type Scheme } from "../src/door/index.ts";
 import { adminPassword, basicHeader, serve, type API } from "./serve.ts";
 
 const wanted = { "x-latchkey-explain": "1" };

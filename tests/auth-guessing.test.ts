@@ -84,7 +84,7 @@ const counted: Way[] = [
 
 async function unknownToken(lookup = "0".repeat(14)): Promise<string> {
   const { formatOpaqueToken } = await import("../src/crypto/opaque-token.ts");
-  return formatOpaqueToken({ lookup, secret: "0".repeat(42) });
+  return formatOpaqueToken({ lookup, secret: "0".repeat(42) }, "lk");
 }
 
 test("ten guesses a minute, then no more are looked at", async (t) => {

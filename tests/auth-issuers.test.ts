@@ -7,7 +7,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
-import { accountsCollection, outsideBearer, outsideIssuers, storeBindings, type Arrival } from "../src/index.ts";
+import { accountsCollection, externalBearer, externalIssuers, storeBindings } from "../src/door/auth.ts";
+import type { Arrival } from "../src/door/http.ts";
 import { accountsIn } from "../src/testing/accounts.ts";
 import { certifyScheme } from "../src/testing/testing.ts";
 import { adminPassword, serve, type API } from "./serve.ts";
@@ -267,7 +268,7 @@ const jwk = { ...key.publicKey.export({ format: "jwk" }), kid: "one", alg: "EdDS
 
 certifyScheme("bearer with the token of another issuer", async ({ store, observe, now }) => {
   const accounts = await accountsIn(store, [{ username: "ada" }]);
-  const issuers = outsideIssuers({
+  const issuers = externalIssuers({
     issuers: [{ issuer: iss, audience: aud, jwksURL: "https://login.example/keys", algorithms: ["EdDSA"] }],
     ownIssuer: "here",
     bindings: storeBindings({ store, accounts, observe }),
@@ -284,7 +285,7 @@ certifyScheme("bearer with the token of another issuer", async ({ store, observe
   const forged = (token: string): string => [...token.split(".").slice(0, 2), tokenOf("bob").split(".")[2]!].join(".");
   const wrong = forged(valid);
   return {
-    scheme: outsideBearer({ issuers }),
+    scheme: externalBearer({ issuers }),
     valid,
     wrong,
     unknown: forged(tokenOf("nobody")),

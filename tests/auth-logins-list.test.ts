@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { familiesCollection, sessionsCollection } from "../src/index.ts";
+import { familiesCollection, sessionsCollection } from "../src/door/auth.ts";
 import { serve, type API } from "./serve.ts";
 
 type User = Awaited<ReturnType<API["user"]>>;

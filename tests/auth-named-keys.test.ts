@@ -3,7 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { opaqueTokenPattern } from "../src/index.ts";
+import { opaqueTokenPattern } from "../src/door/auth.ts";
+import { linksOf } from "./own-service.ts";
 import { serve, type API } from "./serve.ts";
 
 const withKey = (key: string) => ({ authorization: `Token ${key}` });
@@ -194,7 +195,7 @@ test("a limited key of an administrator makes, changes and ends no way of loggin
   for (const route of paths) {
     const target = route.path.replaceAll(/\{[^}]*\}/g, (each) => params[each]!);
     for (const [method, endpoint] of route.methods) {
-      if (method === "GET" || endpoint.access === "open") continue;
+      if (method === "GET" || method === "QUERY" || endpoint.access === "open") continue;
       const { status } = await api.ask(method, target, { headers: limited, body: {} });
       answers.push(`${method} ${route.path} ${status}`);
     }
@@ -216,7 +217,7 @@ test("wrong keys count as guesses, revoked and expired ones do not", async (t) =
 
   for (let times = 0; times < 12; times++) assert.equal((await api.get("/protected/", withKey(key))).status, 401);
   const { formatOpaqueToken, parseOpaqueToken } = await import("../src/crypto/opaque-token.ts");
-  const forged = formatOpaqueToken({ lookup: other.id, secret: parseOpaqueToken(key)!.secret });
+  const forged = formatOpaqueToken({ lookup: other.id, secret: parseOpaqueToken(key, "lk")!.secret }, "lk");
   const statuses: number[] = [];
   for (let times = 0; times < 11; times++) statuses.push((await api.get("/protected/", withKey(forged))).status);
 
@@ -234,6 +235,31 @@ test("a user has a hundred keys at most", async (t) => {
     replies.map(({ status }) => status).toSorted((one, other) => one - other),
     [201, 409, 409],
   );
+});
+
+test("the keys of a user come in pages, the oldest first, forth and back", async (t) => {
+  const api = await serve(t);
+  for (let at = 0; at < 5; at++) await makeKey(api, 1, api.admin);
+  const all = (await api.get("/users/1/keys", api.admin)).json.map(({ id }: { id: string }) => id);
+
+  const seen: string[] = [];
+  let page = await api.get("/users/1/keys?limit=2", api.admin);
+  for (;;) {
+    seen.push(...page.json.map(({ id }: { id: string }) => id));
+    const { next } = linksOf(page);
+    if (next === undefined) break;
+    page = await api.get(next, api.admin);
+  }
+  const before = await api.get(linksOf(page)["prev"]!, api.admin);
+
+  assert.equal(all.length, 5);
+  assert.deepEqual(seen, all);
+  assert.deepEqual(
+    before.json.map(({ id }: { id: string }) => id),
+    all.slice(2, 4),
+  );
+  for (const query of ["?limit=0", "?limit=1001", "?cursor=x", "?sort=id"])
+    assert.equal((await api.get(`/users/1/keys${query}`, api.admin)).status, 400, query);
 });
 
 test("a list of keys is XML too, and the key is in no file, log or observation", async (t) => {

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
-import { ConfigError, readSettings } from "../src/service/settings.ts";
+import { ConfigError, readSettings } from "../src/service/settings/settings.ts";
 import { adminPassword, serve, type API } from "./serve.ts";
 
 const first = "the first secret of this server, 48 characters";

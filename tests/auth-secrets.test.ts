@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { makeLog } from "../src/index.ts";
+import { makeLog } from "../src/door/ops.ts";
 import { adminPassword, basicHeader, serve } from "./serve.ts";
 
 const customToken = "custom-token-of-this-service-0123456789";

@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import test from "node:test";
-import { createService, listen, requestListener, sqliteStore } from "../src/index.ts";
+import { requestListener } from "../src/door/http.ts";
+import { createService, listen } from "../src/door/index.ts";
+import { sqliteStore } from "../src/door/stores.ts";
 import { adminPassword, serve } from "./serve.ts";
 
 const base = "/api/v1";

@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { anyone, defineEndpoint, requestListener } from "../src/index.ts";
+import { requestListener } from "../src/door/http.ts";
+import { anyone, defineEndpoint } from "../src/door/index.ts";
 import { ownService } from "./own-service.ts";
 import { rawSocket } from "./raw-socket.ts";
 import { adminPassword } from "./serve.ts";
@@ -188,8 +189,8 @@ test("a body that a framework has read already is a fault that names its cure, a
   readsFirst = false;
 
   assert.deepEqual(statuses, [500, 500]);
-  assert.match(told[0]!, /read before Latchkey was asked, and is gone\. Mount it before/);
-  assert.match(told[1]!, /read before Latchkey was asked, and is gone\. Hand over the Request/);
+  assert.match(told[0]!, /read before the service was asked, and is gone\. Mount it before/);
+  assert.match(told[1]!, /read before the service was asked, and is gone\. Hand over the Request/);
   assert.equal((await fetch(url, { method: "POST", body: "{}", headers })).status, 200);
 });
 

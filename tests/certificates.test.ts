@@ -1,15 +1,35 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import https from "node:https";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import type { TLSSocket } from "node:tls";
-import { listen, type Observation } from "../src/index.ts";
-import { watchCertificate } from "../src/service/certificates.ts";
-import { readTLSFiles } from "../src/service/settings-tls.ts";
+import { listen } from "../src/door/index.ts";
+import type { Observation } from "../src/door/ops.ts";
+import { readTLSFiles } from "../src/service/settings/tls.ts";
+import { watchCertificate } from "../src/service/system/certificates.ts";
 import { renewed, selfSigned } from "./self-signed.ts";
 import { serve } from "./serve.ts";
+import { startService } from "./service-process.ts";
+
+test("the command serves over TLS with the two files that its settings name", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tls-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = (name: "cert" | "key"): string => {
+    writeFileSync(path.join(folder, name), selfSigned[name], { mode: 0o600 });
+    return path.join(folder, name);
+  };
+  await using service = await startService({ LATCHKEY_TLS_CERT: file("cert"), LATCHKEY_TLS_KEY: file("key") });
+
+  const [response] = (await once(https.get(`${service.address}/livez`, { rejectUnauthorized: false }), "response")) as [
+    IncomingMessage,
+  ];
+
+  assert.equal(response.resume().statusCode, 200);
+});
 
 const day = 86_400_000;
 
@@ -27,7 +47,8 @@ async function watched(t: TestContext) {
   write("key", selfSigned.key);
   const { service } = await serve(t);
   const tls = readTLSFiles(files);
-  const listener = await listen(service, { port: 0, tls });
+  const { cert, key } = tls;
+  const listener = await listen(service, { port: 0, tls: { cert, key } });
   t.after(() => listener.close(0, 0));
   const observed: Observation[] = [];
   const clock = { now: Date.now() };

@@ -15,12 +15,12 @@ import {
   remoteUser,
   storeBindings,
   revocationsCollection,
-  Secret,
   session,
   sessions,
   sessionsCollection,
   token,
-} from "../src/index.ts";
+} from "../src/door/auth.ts";
+import { Secret } from "../src/door/index.ts";
 import { accountsIn } from "../src/testing/accounts.ts";
 import { callOf, certifyScheme, type SchemeTools } from "../src/testing/testing.ts";
 
@@ -37,9 +37,9 @@ function deactivate({ store }: SchemeTools): Promise<unknown> {
 const basicOf = (name: string, password: string) => Buffer.from(`${name}:${password}`).toString("base64");
 
 certifyScheme("basic", async (tools) => {
-  const { store, guessing } = tools;
+  const { store, throttle } = tools;
   const accounts = await accountsIn(store, people);
-  const passwords = makePasswords({ accounts, store, guessing, cores: 2 });
+  const passwords = makePasswords({ accounts, store, throttle, cores: 2 });
   const valid = basicOf("ada", "difference-engine");
   return {
     scheme: basic({ accounts, passwords }),
@@ -82,7 +82,7 @@ certifyScheme("token", async ({ store, observe, now }) => {
     valid: formatOpaqueToken(adas!),
     wrong: formatOpaqueToken({ lookup: adas!.lookup, secret: bobs!.secret }),
     unknown: formatOpaqueToken({ lookup: "0".repeat(14), secret: bobs!.secret }),
-    malformed: ["lk_", `${formatOpaqueToken(adas!).slice(0, -1)}!`],
+    malformed: ["key_", `${formatOpaqueToken(adas!).slice(0, -1)}!`],
     revoke: () => tokens.revoke(1),
     secrets: [adas!.secret, bobs!.secret],
   };
@@ -100,7 +100,7 @@ certifyScheme("token with a named key", async ({ store, observe, now }) => {
     valid: key,
     wrong: formatOpaqueToken({ lookup: listed.id, secret: "A".repeat(42) }),
     unknown: formatOpaqueToken({ lookup: "0".repeat(14), secret }),
-    malformed: ["lk_"],
+    malformed: ["key_"],
     lifetimeSeconds: 3600,
     revoke: () => keys.revoke(1, listed.id),
     secrets: [key, secret],
@@ -137,7 +137,10 @@ certifyScheme("remote-user", async (tools) => {
   const accounts = await accountsIn(tools.store, people);
   const secret = "what-only-the-proxy-knows";
   return {
-    scheme: remoteUser({ bindings: storeBindings({ ...tools, accounts }), secret: new Secret(secret) }),
+    scheme: remoteUser({
+      bindings: storeBindings({ store: tools.store, observe: tools.observe, accounts }),
+      secret: new Secret(secret),
+    }),
     valid: "ada",
     wrong: "eve",
     malformed: ["a:b"],

@@ -17,13 +17,10 @@ import {
   json,
   mount,
   text,
-  sqliteStore,
-  type Change,
-  type Collection,
-  type CopiedCount,
-} from "../src/index.ts";
-import { backupDatabase, moveDatabase, restoreDatabase } from "../src/service/databases.ts";
-import { database, type Database } from "../src/service/settings-values.ts";
+} from "../src/door/index.ts";
+import { sqliteStore, type Change, type Collection, type CopiedCount } from "../src/door/stores.ts";
+import { database, type Database } from "../src/service/settings/values.ts";
+import { backupDatabase, moveDatabase, restoreDatabase } from "../src/service/system/databases.ts";
 import { placeFor, type Place } from "./cli.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 import { serve, type API } from "./serve.ts";
@@ -486,7 +483,7 @@ function tablesOf(file: string): unknown {
   const database = new DatabaseSync(file, { readOnly: true, returnArrays: true });
   const names = database
     .prepare(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('latchkey_schema', 'latchkey_keys') ORDER BY name",
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('latchkey_schema', 'latchkey_keys') AND name NOT LIKE '%words' ORDER BY name",
     )
     .all();
   const tables = (names as unknown as string[][]).map(([name]) => [

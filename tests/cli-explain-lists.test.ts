@@ -31,6 +31,8 @@ test("db explain shows every permitted list with its plan and its cost", async (
   assert.match(byDate.plan, /^SEARCH orders USING INDEX orders\(user_id, created_at, id\)/);
   assert.equal(find(lists, "/orders status[eq] by created_at, own user_id").served, true);
   assert.equal(find(lists, "/users name[contains] by id").served, false);
+  assert.equal(find(lists, "/users search by -name").served, true);
+  assert.match(find(lists, "/users search by -name").plan, /SEARCH _users_words USING PRIMARY KEY/);
 });
 
 test("db explain on PostgreSQL", async (t) => {

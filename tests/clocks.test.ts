@@ -39,6 +39,13 @@ test("a process whose clock is 90 s ahead, and one whose is as much behind, harm
     assert.equal(new Set(children).size, 1);
     assert.equal(typeof children[0], "string");
   }
+  for (const [at, from] of all.entries()) {
+    const { access } = (await ask(from, "POST", "/api/token/", login)).body;
+    const headers = { authorization: `Bearer ${String(access)}`, "idempotency-key": `order-${at}` };
+    const made = [from, ...all].map((each) => ask(each, "POST", "/orders", { status: "open" }, headers));
+    const ids = (await Promise.all(made)).map(({ status, body }) => `${status} ${String(body["id"])}`);
+    assert.deepEqual(new Set(ids).size, 1, ids.join());
+  }
   const guesses: number[] = [];
   for (let at = 0; at < 11; at++)
     guesses.push((await ask(all[at % 3]!, "POST", "/api/token/", { ...login, password: "wrong" })).status);

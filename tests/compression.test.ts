@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test, { type TestContext } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { anyone, defineEndpoint, defineResource, mount, text } from "../src/index.ts";
-import type { ConfigFile } from "../src/service/config-file.ts";
+import { anyone, defineEndpoint, defineResource, mount, text } from "../src/door/index.ts";
+import type { ConfigFile } from "../src/service/system/config-file.ts";
 import { adminPassword, serve, type API } from "./serve.ts";
 
 const sheets = defineResource({ name: "sheet", fields: { body: text({ maxLength: 5000 }) } });

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect as connectTLS } from "node:tls";
-import { makeLog, makeMetrics, type Observation } from "../src/index.ts";
+import { makeLog, makeMetrics, type Observation } from "../src/door/ops.ts";
 import { rawSocket } from "./raw-socket.ts";
 import { selfSigned } from "./self-signed.ts";
 
@@ -142,4 +142,18 @@ test("a thousand requests in one go are answered in their order", async (t) => {
   const [said] = (await once(other, "data")) as [Buffer];
   assert.match(String(said), /^HTTP\/1.1 200 /);
   other.destroy();
+});
+
+test("whoever asks ten thousand times in one go does not keep others waiting until all is answered", async (t) => {
+  const { open, read, api } = await rawSocket(t);
+  const greedy = await open();
+  const other = await open();
+  greedy.resume().write(livez.repeat(10_000));
+  await once(greedy, "data");
+
+  other.write(livez);
+  await read(other, /ok/);
+
+  const answered = api.observed.filter((each) => each.kind === "request").length;
+  assert.ok(answered < 8000, `${answered} before the other`);
 });

@@ -5,8 +5,8 @@ import path from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { exits } from "../src/cli/exit.ts";
-import { settingsTable } from "../src/service/settings-table.ts";
-import { readSettings } from "../src/service/settings.ts";
+import { readSettings } from "../src/service/settings/settings.ts";
+import { settingsTable } from "../src/service/settings/table.ts";
 
 // What is not run here (there is no container engine) is at least true to the code.
 

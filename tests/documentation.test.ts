@@ -9,7 +9,7 @@ import { startService } from "./service-process.ts";
 
 /**
  * What a page shows works. In README.md and docs:
- * - a block of `ts` has the right types, one of `ts run` runs too; `ts part` is a piece of something larger and is only read;
+ * - a block of `ts` has the right types, also in a docstring, one of `ts run` runs too; `ts part` is a piece of something larger and is only read;
  * - the blocks of `sh run` of a page run in order, as one script, against a service of their own. `http://127.0.0.1:8000` means
  *   that service, `$PASSWORD` its administrator's password; `NAME=value` behind `sh run` is a setting it starts with.
  */
@@ -28,7 +28,8 @@ const scratch = path.join(root, "tests/.documentation");
 const pages = ["README.md", ...globSync("docs/**/*.md", { cwd: root })].filter((page) =>
   existsSync(path.join(root, page)),
 );
-const blocks = pages.flatMap(blocksOf);
+const sources = globSync("src/**/*.ts", { cwd: root });
+const blocks = [...pages.flatMap(blocksOf), ...sources.flatMap(examplesOf)];
 const typescript = blocks.filter(({ info }) => info === "ts" || info === "ts run");
 
 before(() => {
@@ -89,6 +90,17 @@ function blocksOf(page: string): Block[] {
     line: text.slice(0, match.index).split("\n").length,
     info: match[1]!.trim(),
     text: match[2]!,
+  }));
+}
+
+/** The examples of docstrings. */
+function examplesOf(source: string): Block[] {
+  const text = readFileSync(path.join(root, source), "utf8");
+  return [...text.matchAll(/^ +\* ```(ts)\n([^]*?)^ +\* ```$/gm)].map((match) => ({
+    page: source,
+    line: text.slice(0, match.index).split("\n").length,
+    info: match[1]!,
+    text: match[2]!.replaceAll(/^ +\* ?/gm, ""),
   }));
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { catalogue } from "../src/index.ts";
+import { catalogue } from "../src/door/http.ts";
 
 test("docs/errors.md has every problem as the catalogue has it", () => {
   const page = readFileSync(path.join(import.meta.dirname, "../docs/errors.md"), "utf8");

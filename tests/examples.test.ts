@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -74,7 +75,7 @@ test("fifteen lines are users who sign up and log in with a JWT", async (t) => {
   const text = readFileSync(path.join(root, "examples", "fifteen-line-login.ts"), "utf8");
   assert.deepEqual(
     [...text.matchAll(/from "([^"]+)"/g)].map(([, from]) => from),
-    ["latchkey"],
+    ["latchkey", "latchkey/stores"],
   );
   const post = (at: string, body: object): Promise<Response> =>
     fetch(home + at, { method: "POST", headers: json, body: JSON.stringify(body) });
@@ -90,6 +91,106 @@ test("fifteen lines are users who sign up and log in with a JWT", async (t) => {
   assert.equal((await post("/api/token/refresh/", { refresh })).status, 200);
   assert.equal((await hello(`${access}x`)).status, 401);
   assert.equal((await post("/api/token/", { ...login, password: "another" })).status, 401);
+});
+
+test("a signed link shows one thing, for as long as it says and its user's password stands", async (t) => {
+  const home = await run(t, "signed-links.ts");
+  const ask = (path: string, method = "GET", body?: object, user = ""): Promise<Response> =>
+    fetch(home + path, {
+      method,
+      headers: { ...json, ...(user && { authorization: `Basic ${btoa(user)}` }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const ann = "ann@example.com:the password of ann";
+  await ask("/users", "POST", { name: "Ann", email: "ann@example.com", password: "the password of ann" });
+  for (const body of ["one", "two"]) assert.equal((await ask("/notes", "POST", { body }, ann)).status, 201);
+
+  const { link } = (await (await ask("/notes/1/share", "POST", undefined, ann)).json()) as { link: string };
+
+  assert.equal(await (await ask(link)).text(), '{"id":1,"user_id":1,"body":"one"}');
+  assert.equal((await ask(link.replace("/1?", "/2?"))).status, 403);
+  assert.equal((await ask(`${link}&fields=id`)).status, 403);
+  assert.equal((await ask(link.slice(0, -1))).status, 403);
+  assert.equal((await ask(link, "DELETE")).status, 403);
+  const changed = { password: "another password of ann", current_password: "the password of ann" };
+  assert.equal((await ask("/users/1", "PATCH", changed, ann)).status, 200);
+  assert.equal((await ask(link)).status, 403);
+});
+
+test("a signed webhook is taken as it was sent, and soon", async (t) => {
+  const home = await run(t, "signed-webhooks.ts");
+  const send = (body: string, time = Date.now(), signed = body): Promise<Response> => {
+    const mac = createHmac("sha256", "what the shop and we know, and nobody else").update(`${time}.${signed}`);
+    const headers = { ...json, "x-shop-signature": `t=${time},v1=${mac.digest("hex")}` };
+    return fetch(`${home}/events`, { method: "POST", headers, body });
+  };
+  const paid = '{ "kind": "paid", "order": "7" }';
+
+  assert.equal((await send(paid)).status, 201);
+  assert.equal((await send(paid, Date.now(), "{}")).status, 403);
+  assert.equal((await send(paid, Date.now() - 400_000)).status, 403);
+  assert.equal((await fetch(`${home}/events`, { method: "POST", headers: json, body: paid })).status, 403);
+});
+
+test("a passkey logs in with what its device signs, once and no other", async (t) => {
+  const home = await run(t, "passkey-login.ts");
+  const ask = (path: string, body?: object, headers: object = {}): Promise<Response> =>
+    fetch(home + path, {
+      method: "POST",
+      headers: { ...(body === undefined ? {} : json), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const ann = { authorization: `Basic ${btoa("ann@example.com:the password of ann")}` };
+  await ask("/users", { name: "Ann", email: "ann@example.com", password: "the password of ann" });
+  const device = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const { x, y } = device.publicKey.export({ format: "jwk" });
+  assert.equal((await ask("/api/passkeys/", { x, y })).status, 403);
+  assert.equal((await ask("/api/passkeys/", { x, y: x }, ann)).status, 400);
+  const { passkey } = (await (await ask("/api/passkeys/", { x, y }, ann)).json()) as { passkey: string };
+  const prove = async (signs: (challenge: string) => string): Promise<object> => {
+    const { challenge } = (await (await ask("/api/passkeys/challenge/")).json()) as { challenge: string };
+    const key = { key: device.privateKey, dsaEncoding: "ieee-p1363" } as const;
+    const signature = sign("sha256", Buffer.from(signs(challenge)), key).toString("base64url");
+    return { passkey, challenge, signature };
+  };
+
+  const proof = await prove((challenge) => challenge);
+  const made = await ask("/api/passkeys/session/", proof);
+
+  assert.equal(made.status, 201);
+  const cookie = made.headers.get("set-cookie")!.split(";")[0]!;
+  const who = (await (await fetch(`${home}/api/session/`, { headers: { cookie } })).json()) as { username: string };
+  assert.equal(who.username, "ann@example.com");
+  assert.equal((await ask("/api/passkeys/session/", proof)).status, 401);
+  assert.equal((await ask("/api/passkeys/session/", await prove(() => "another"))).status, 401);
+  const elsewhere = { origin: "https://evil.example" };
+  assert.equal((await ask("/api/passkeys/session/", await prove((each) => each), elsewhere)).status, 403);
+});
+
+test("an audit trail has a line of each write, and of none that failed", async (t) => {
+  const home = await run(t, "audit-trail.ts");
+  const ask = (method: string, path: string, body?: object, user = "admin@example.com"): Promise<Response> =>
+    fetch(home + path, {
+      method,
+      headers: { ...json, authorization: `Basic ${btoa(`${user}:the password of them`)}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const made = await ask("POST", "/notes", { body: "a" });
+  assert.equal(made.status, 201);
+  await ask("PATCH", "/notes/1", { body: "b" });
+  assert.equal((await ask("PATCH", "/notes/1", { body: 7 })).status, 400);
+
+  const lines = (await (await ask("GET", "/audit?resource=notes&sort=id")).json()) as Record<string, unknown>[];
+
+  assert.deepEqual(
+    lines.map(({ did, record, user_id: user, scheme }) => ({ did, record, user, scheme })),
+    [
+      { did: "create", record: 1, user: 1, scheme: "basic" },
+      { did: "update", record: 1, user: 1, scheme: "basic" },
+    ],
+  );
+  assert.equal(lines[0]!["request_id"], made.headers.get("x-request-id"));
+  assert.equal((await ask("DELETE", "/audit/1")).status, 405);
 });
 
 test("every example is run here", () => {

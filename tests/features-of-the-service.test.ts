@@ -1,22 +1,30 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { banner } from "../src/cli/banner.ts";
-import { authenticated, defineEndpoint, defineFeature, defineResource, mount, text } from "../src/index.ts";
-import { optionalFeatures } from "../src/service/built-in.ts";
-import type { ConfigFile } from "../src/service/config-file.ts";
-import { ConfigError, readSettings } from "../src/service/settings.ts";
-import { serve } from "./serve.ts";
+import { banner } from "../src/cli/serving/banner.ts";
+import { authenticated, defineEndpoint, defineFeature, defineResource, mount, text } from "../src/door/index.ts";
+import { pageStyle } from "../src/html/look.ts";
+import type { optionalFeatures } from "../src/service/built-in.ts";
+import { ConfigError, readSettings } from "../src/service/settings/settings.ts";
+import type { ConfigFile } from "../src/service/system/config-file.ts";
+import { adminPassword, serve, type API } from "./serve.ts";
+
+const customToken = "a-custom-token-of-32-characters-or-more";
 
 const paths = {
   health: ["/livez", "/readyz"],
   metrics: ["/metrics"],
   documentation: ["/openapi.json", "/docs", "/problems", "/problems/not_found"],
+  console: [`/console/page.${pageStyle().version}.css`],
   "way-in": ["/"],
   orders: ["/orders"],
   protected: ["/protected/"],
-} as const satisfies Record<(typeof optionalFeatures)[number], readonly string[]>;
+  "session-login": ["/api/session/"],
+  "token-login": ["/api/token/", "/.well-known/jwks.json"],
+  "api-tokens": ["/users/1/token", "/api-token-auth/"],
+  "named-keys": ["/users/1/keys"],
+} as const;
 
-for (const name of optionalFeatures) {
+for (const name of Object.keys(paths) as (keyof typeof paths)[]) {
   test(`the service goes without ${name}, and everything else is there`, async (t) => {
     const whole = await serve(t);
     const api = await serve(t, { config: { without: [name] } });
@@ -29,6 +37,45 @@ for (const name of optionalFeatures) {
     assert.equal((await api.get("/users/1", api.admin)).status, 200);
   });
 }
+
+/** What a login gives, and where it is taken: a call that nobody else answers. */
+const ways: Readonly<Record<string, (api: API) => Promise<Record<string, string>>>> = {
+  "basic-login": async (api) => api.admin,
+  "session-login": async (api) => {
+    const made = await api.post("/api/session/", { username: "admin", password: adminPassword });
+    return { cookie: made.headers.get("set-cookie")?.split(";")[0] ?? "session=none" };
+  },
+  "token-login": async (api) => {
+    const { access } = (await api.post("/api/token/", { username: "admin", password: adminPassword })).json;
+    return { authorization: `Bearer ${access}` };
+  },
+  "api-tokens": async (api) => {
+    const { token } = (await api.post("/api-token-auth/", { username: "admin", password: adminPassword })).json;
+    return { authorization: `Token ${token}` };
+  },
+  "custom-header-login": async () => ({ "x-custom-token": customToken }),
+  "remote-user-login": async () => ({ "x-remote-user": "admin" }),
+};
+
+test("each login can be left out, and all others still let in", async (t) => {
+  const settings = {
+    LATCHKEY_SCHEMES: "basic,session,token,bearer,remote-user,custom-header",
+    LATCHKEY_REMOTE_USER_TRUST: "network",
+    LATCHKEY_TRUSTED_PROXIES: "127.0.0.1",
+    LATCHKEY_CUSTOM_TOKEN: customToken,
+    LATCHKEY_CUSTOM_TOKEN_USERNAME: "admin",
+  };
+  for (const left of [...Object.keys(ways), "named-keys", "issuer-login"] as (typeof optionalFeatures)[number][]) {
+    const api = await serve(t, { settings, config: { without: [left] } });
+
+    for (const [name, logIn] of Object.entries(ways)) {
+      const { status } = await api.get("/users/1", await logIn(api));
+      assert.equal(status, name === left ? 401 : 200, `${name} without ${left}`);
+    }
+    assert.equal((await api.get("/openapi.json")).status, 200);
+    await api.service.close();
+  }
+});
 
 test("what is left out leaves its names and tables free", async (t) => {
   const orders = defineResource({ name: "order", fields: { table_number: text() } });

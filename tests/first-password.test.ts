@@ -16,8 +16,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
-import { passwordFileOf } from "../src/service/password-file.ts";
-import { ConfigError, readSettings } from "../src/service/settings.ts";
+import { ConfigError, readSettings } from "../src/service/settings/settings.ts";
+import { passwordFileOf } from "../src/service/system/password-file.ts";
 import { basicHeader, serve } from "./serve.ts";
 import { startService } from "./service-process.ts";
 

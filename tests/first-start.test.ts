@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
 import { Secret } from "../src/crypto/secret.ts";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
-import { readSettings } from "../src/service/settings.ts";
+import { readSettings } from "../src/service/settings/settings.ts";
 import { postgresStore } from "../src/store/postgres/postgres.ts";
 import { keyOf, type Change, type Collection } from "../src/store/store.ts";
 import { library, people, pets } from "../src/testing/store-contract/library.ts";

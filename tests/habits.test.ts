@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
+import { parseSync, Visitor } from "oxc-parser";
+import { exportedNames, namesPage } from "../tools/names.ts";
 
 const root = path.join(import.meta.dirname, "..");
 const files = globSync(["*", ".*", ".{ci,changeset}/*", "{src,tests,tools,bench,examples,docs,deploy}/**/*"], {
@@ -50,8 +52,41 @@ test("no source file passes 300 lines", () => {
   assert.deepEqual(long, []);
 });
 
+test("no function passes 80 lines, with all that stands within it", () => {
+  const code = typescript.filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"));
+
+  assert.deepEqual(code.flatMap(longFunctions), []);
+});
+
+function longFunctions(file: string): readonly string[] {
+  const text = read(file);
+  const lineAt = (offset: number): number => text.slice(0, offset).split("\n").length;
+  const found: string[] = [];
+  const look = ({ body, start, end }: { body: unknown; start: number; end: number }): void => {
+    const lines = body === null ? 0 : lineAt(end) - lineAt(start) + 1;
+    if (lines > 80) found.push(`${file}:${lineAt(start)}: ${lines} lines`);
+  };
+  const visitor = new Visitor({
+    FunctionDeclaration: look,
+    FunctionExpression: look,
+    ArrowFunctionExpression: look,
+  });
+  visitor.visit(parseSync(file, text).program);
+  return found;
+}
+
+test("a folder of src holds at most fourteen files, and their tests", () => {
+  const code = typescript.filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"));
+  const folders = Map.groupBy(code, (file) => path.dirname(file));
+
+  assert.deepEqual(
+    [...folders].filter(([, held]) => held.length > 14).map(([folder, held]) => `${folder}: ${held.length}`),
+    [],
+  );
+});
+
 test("docs/settings.md explains each setting", () => {
-  const settings = globSync("src/service/settings*.ts", { cwd: root })
+  const settings = globSync("src/service/settings/*.ts", { cwd: root })
     .filter((file) => !file.endsWith(".test.ts"))
     .flatMap((file) => read(file).match(/\bLATCHKEY_[A-Z_]+[A-Z]\b/g) ?? []);
   const page = existsSync(path.join(root, "docs/settings.md")) ? read("docs/settings.md") : "";
@@ -60,6 +95,15 @@ test("docs/settings.md explains each setting", () => {
     [...new Set(settings)].filter((name) => !page.includes(`\`${name}\``)),
     [],
   );
+});
+
+test("every name that the package exports has a docstring, and stands in the docs", () => {
+  const silent = [...exportedNames()].flatMap(([door, names]) =>
+    names.filter(({ text }) => text === "").map(({ name }) => `${name} of ${door}`),
+  );
+
+  assert.deepEqual(silent, []);
+  assert.equal(read("docs/names.md"), namesPage(), "docs/names.md is not what the docstrings say: npm run names");
 });
 
 function isNotThisFile(file: string): boolean {

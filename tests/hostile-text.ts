@@ -50,20 +50,23 @@ const units = [
   "a:",
   "2026-",
   "\r\n",
+  // Marks on one letter, out of their order.
+  "\u0315\u0300",
 ];
 
 const prefixes = ["a=", '"', "a=b ", "0.", "1.", "a", "/", "lk_", "<", "[", "a/b; q=", "[IPv6:"];
 const suffixes = ["", "\u0000", "!", '"', "1", "a", "\n"];
 
-/** A text of about so many characters. */
+/** A text of about so many octets. */
 export type HostileText = (length: number) => string;
 
 /** Texts that slow readers choke on: one thing over and over, behind and before something else. */
 export function hostileTexts(): HostileText[] {
   return units.flatMap((unit) => {
     const full = unit.repeat(Math.ceil(hostileLength / unit.length));
+    const width = Buffer.byteLength(unit) / unit.length;
     const around = (prefix: string, suffix: string): HostileText => {
-      return (length) => `${prefix}${full.slice(0, length - prefix.length - suffix.length)}${suffix}`;
+      return (length) => `${prefix}${full.slice(0, length / width - prefix.length - suffix.length)}${suffix}`;
     };
     return [
       ...suffixes.map((suffix) => around("", suffix)),

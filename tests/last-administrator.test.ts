@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { accountsCollection } from "../src/index.ts";
+import { accountsCollection } from "../src/door/auth.ts";
 import { requireAdministrator } from "../src/login/accounts/users.ts";
 import { parametersOf } from "../src/store/sql/dialect.ts";
 import { countUpTo } from "../src/store/sql/writes.ts";

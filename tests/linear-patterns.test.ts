@@ -4,6 +4,7 @@ import path from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { parseSync, Visitor, type Program } from "oxc-parser";
+import { composed } from "../src/crypto/composed.ts";
 import { formatLink } from "../src/headers/link.ts";
 import { parseTraceContext } from "../src/headers/traceparent.ts";
 import { json } from "../src/http/formats/json.ts";
@@ -20,7 +21,7 @@ import {
   json as anyJSON,
   reference,
   text,
-} from "../src/resource/fields.ts";
+} from "../src/resource/kinds/fields.ts";
 import { parseDecimal } from "../src/store/decimal.ts";
 import { hostileTexts, isSlow } from "./hostile-text.ts";
 
@@ -68,6 +69,13 @@ test("every exported reader of one text reads 64 KiB of anything within 5 ms", a
   );
 });
 
+test("text is normalized in one place, where many marks on one letter cannot make it slow", () => {
+  const files = sourceFiles().filter((file) => /\.normalize\(/.test(readFileSync(path.join(root, file), "utf8")));
+
+  // Words have no marks left when they are normalized.
+  assert.deepEqual(files.toSorted(), ["src/crypto/composed.ts", "src/words/words.ts"]);
+});
+
 test("a slow pattern would be found", () => {
   const texts = hostileTexts();
 
@@ -88,6 +96,7 @@ const formats = [json, xml];
 /** What reads a text beside something else, which is given here. */
 const otherReaders: readonly Reader[] = [
   { place: "parseTraceContext", read: (text) => parseTraceContext(goodTrace, text) },
+  { place: "composed", read: composed },
   { place: "parseDecimal", read: (text) => parseDecimal(text, 2) },
   { place: "negotiate", read: (text) => negotiate(text, formats) },
   { place: "negotiateProblem", read: (text) => negotiateProblem(text, formats) },

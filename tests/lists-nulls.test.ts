@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anyone, defineResource, integer, mount, text } from "../src/index.ts";
+import { anyone, defineResource, integer, mount, text } from "../src/door/index.ts";
 import { linksOf, ownService } from "./own-service.ts";
 
 const books = defineResource({

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import { anyOf, anyone, administrator, defineResource, integer, mount, owner, reference, text } from "../src/index.ts";
+import {
+  anyOf,
+  anyone,
+  administrator,
+  defineResource,
+  integer,
+  mount,
+  owner,
+  reference,
+  text,
+} from "../src/door/index.ts";
 import { linksOf, ownService, type Own, type OwnAnswer } from "./own-service.ts";
 
 const stones = defineResource({

@@ -5,7 +5,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
-import { makeLog } from "../src/ops/log.ts";
+import { makeLog } from "../src/ops/log/log.ts";
 import { freePort } from "./free-port.ts";
 
 const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");

@@ -1,18 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { namedKeys, remoteUserLogin } from "../src/door/auth.ts";
 import {
   accounts,
   apiTokens,
   createService,
-  DeclarationError,
-  namedKeys,
-  remoteUserLogin,
   Secret,
   sessionLogin,
-  sqliteStore,
   tokenLogin,
   type Feature,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import { DeclarationError } from "../src/door/resources.ts";
+import { sqliteStore } from "../src/door/stores.ts";
 
 const secret = new Secret("a secret of thirty-two characters.");
 const people = accounts();

@@ -13,8 +13,8 @@ import {
   mergeFamilies,
   seriesOf,
   watchEventLoop,
-  type Family,
-} from "../src/index.ts";
+  type MetricFamily,
+} from "../src/door/ops.ts";
 import { walFamilies } from "../src/ops/prometheus.ts";
 import { readExposition, valueOf, type ScrapedFamily } from "./metrics-format.ts";
 import { startPostgres, testsOnPostgres } from "./postgres.ts";
@@ -223,7 +223,7 @@ test("labels are escaped, whatever a route is called", () => {
 });
 
 test("what several processes tell adds up, and ages are the oldest", () => {
-  const of = (count: number, age: number): Family[] => [
+  const of = (count: number, age: number): MetricFamily[] => [
     { name: "n_total", help: "N.", type: "counter", samples: [[seriesOf("n_total", { of: "all" }), count]] },
     { name: "age", help: "Age.", type: "gauge", together: "max", samples: [["age", age]] },
     { name: "busy", help: "Busy.", type: "gauge", samples: [["busy", 1]] },

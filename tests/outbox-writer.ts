@@ -1,6 +1,8 @@
 // A process that writes without end and is told of it, until somebody kills it. `drain` writes nothing and ends when all is delivered.
 import { appendFileSync } from "node:fs";
-import { anyone, createService, defineResource, mount, outbox, sqliteStore, text } from "../src/index.ts";
+import { outbox } from "../src/door/features.ts";
+import { anyone, createService, defineResource, mount, text } from "../src/door/index.ts";
+import { sqliteStore } from "../src/door/stores.ts";
 
 const [file = "", effects = "", mode = ""] = process.argv.slice(2);
 const notes = defineResource({ name: "note", fields: { body: text() } });

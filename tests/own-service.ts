@@ -3,13 +3,13 @@ import {
   accepted,
   createService,
   rejected,
-  sqliteStore,
   type Identity,
-  type Observation,
   type Scheme,
   type Service,
   type ServiceOptions,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import type { Observation } from "../src/door/ops.ts";
+import { sqliteStore } from "../src/door/stores.ts";
 
 /** A service of the toolkit's parts alone, as somebody would make it who has never seen ours. */
 export interface Own {

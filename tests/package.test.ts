@@ -16,7 +16,9 @@ const modules = path.join(project, "node_modules");
 /** What somebody writes who has installed the package: a resource and a way of logging in. */
 const consumer = `
 import assert from "node:assert/strict";
-import { accepted, authenticated, checkNewPassword, createService, defineResource, integer, mount, rejected, type Scheme, sqliteStore, text } from "latchkey";
+import { checkNewPassword } from "latchkey/auth";
+import { accepted, authenticated, createService, defineResource, integer, mount, rejected, type Scheme, text } from "latchkey";
+import { sqliteStore } from "latchkey/stores";
 
 const book = defineResource({ name: "book", fields: { title: text({ maxLength: 200 }), pages: integer({ minimum: 1 }) } });
 

@@ -1,5 +1,6 @@
 import { after, before } from "node:test";
-import { postgresStore, Secret, type Store } from "../src/index.ts";
+import { Secret } from "../src/door/index.ts";
+import { postgresStore, type Store } from "../src/door/stores.ts";
 import { certifyStore } from "../src/testing/store-contract.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 

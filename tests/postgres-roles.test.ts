@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { integer, defineResource, administrator, mount, text } from "../src/index.ts";
-import { migrateDatabase } from "../src/service/migrate.ts";
-import { database as parseDatabase, type Database } from "../src/service/settings-values.ts";
+import { integer, defineResource, administrator, mount, text } from "../src/door/index.ts";
+import { database as parseDatabase, type Database } from "../src/service/settings/values.ts";
+import { migrateDatabase } from "../src/service/system/migrate.ts";
 import { placeFor } from "./cli.ts";
 import { makeRoles, type Roles } from "./postgres-roles.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";

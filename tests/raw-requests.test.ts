@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import test, { type TestContext } from "node:test";
 import { setImmediate } from "node:timers/promises";
-import { listen } from "../src/index.ts";
+import { listen } from "../src/door/index.ts";
 import { adminPassword, serve } from "./serve.ts";
 
 const OF_EVERY_ANSWER = [

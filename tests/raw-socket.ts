@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { listen, type Listener, type ListenOptions } from "../src/index.ts";
+import type { Listener, ListenOptions } from "../src/door/http.ts";
+import { listen } from "../src/door/index.ts";
 import { serve, type API, type ServeOptions } from "./serve.ts";
 
 /** The whole service on a socket, asked octet by octet. */

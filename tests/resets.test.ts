@@ -5,7 +5,8 @@ import { Duplex } from "node:stream";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { connect as connectTLS } from "node:tls";
-import { listen, type ListenOptions } from "../src/index.ts";
+import type { ListenOptions } from "../src/door/http.ts";
+import { listen } from "../src/door/index.ts";
 import { selfSigned } from "./self-signed.ts";
 import { adminPassword, serve } from "./serve.ts";
 

@@ -10,8 +10,8 @@ import {
   owner,
   problem,
   text,
-  type Written,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import type { Written } from "../src/door/resources.ts";
 import { serve, type API } from "./serve.ts";
 
 const tickets = defineResource({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import fc from "fast-check";
-import { anyone, defineResource, json, mount, text } from "../src/index.ts";
+import { anyone, defineResource, json, mount, text } from "../src/door/index.ts";
 import { serve } from "./serve.ts";
 
 const notes = mount(

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test, { type TestContext } from "node:test";
-import { anyone, defineResource, mount, text } from "../src/index.ts";
+import { anyone, defineResource, mount, text } from "../src/door/index.ts";
 import { serve } from "./serve.ts";
 
 test("an ETag stands for the state that was shown, in each representation", async (t) => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import test from "node:test";
-import { repeatCountsCollection } from "../src/index.ts";
+import { idempotencyCountsCollection } from "../src/door/resources.ts";
 import { basicHeader, serve } from "./serve.ts";
 
 const KEY = { "idempotency-key": "key-number-1" };
@@ -287,7 +287,7 @@ test("a caller has ten thousand repeatable writes a day, and others have their o
   await write("key-number-1");
   const day = Math.floor(api.clock.now / 86_400_000);
   await api.service.store.write({
-    changes: [{ kind: "update", collection: repeatCountsCollection, key: `1 ${day}`, values: { writes: 9999 } }],
+    changes: [{ kind: "update", collection: idempotencyCountsCollection, key: `1 ${day}`, values: { writes: 9999 } }],
   });
 
   assert.equal((await write("key-number-2")).status, 201);
@@ -299,5 +299,5 @@ test("a caller has ten thousand repeatable writes a day, and others have their o
   assert.equal((await write("key-number-3", other.headers)).status, 201);
   api.clock.turn(14.5 * 3600);
   assert.equal((await write("key-number-3")).status, 201);
-  assert.equal(await api.service.store.count(repeatCountsCollection, null), 2);
+  assert.equal(await api.service.store.count(idempotencyCountsCollection, null), 2);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import test, { type TestContext } from "node:test";
-import { listen } from "../src/index.ts";
+import { listen } from "../src/door/index.ts";
 import { serve, type API } from "./serve.ts";
 
 const line = (length: number): string =>

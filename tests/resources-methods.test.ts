@@ -63,16 +63,17 @@ test("a path answers the same with and without a final slash, and only an id nam
 
 test("what a method finds is told by 405 and OPTIONS alike", async (t) => {
   const api = await serve(t);
-  const all = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+  const all = "GET, HEAD, QUERY, POST, PUT, PATCH, DELETE, OPTIONS";
   const json = "application/json, application/xml";
+  const several = "application/merge-patch+json, application/json";
   const patch = "application/merge-patch+json, application/json-patch+json, application/json, application/xml";
   const rows: readonly (readonly [path: string, allow: string, post: string | null, patch: string | null])[] = [
-    ["/users", "GET, HEAD, POST, OPTIONS", json, null],
+    ["/users", "GET, HEAD, QUERY, POST, OPTIONS", json, null],
     ["/users/7", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS", null, patch],
     ["/users/7/account", "GET, HEAD, PATCH, OPTIONS", null, patch],
-    ["/orders/", "GET, HEAD, POST, OPTIONS", json, null],
+    ["/orders/", "GET, HEAD, QUERY, POST, PATCH, OPTIONS", json, several],
     ["/orders/7/", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS", null, patch],
-    ["/orders/7/items", "GET, HEAD, POST, OPTIONS", json, null],
+    ["/orders/7/items", "GET, HEAD, QUERY, POST, PATCH, OPTIONS", json, several],
     ["/orders/7/items/7", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS", null, patch],
     ["/protected/", "GET, HEAD, OPTIONS", null, null],
     ["/livez", "GET, HEAD, OPTIONS", null, null],
@@ -85,7 +86,7 @@ test("what a method finds is told by 405 and OPTIONS alike", async (t) => {
     assert.equal(options.headers.get("allow"), allow, path);
     assert.equal(options.headers.get("accept-post"), acceptPost, path);
     assert.equal(options.headers.get("accept-patch"), acceptPatch, path);
-    for (const method of [...all.split(", "), "FROBNICATE", "QUERY"].filter(
+    for (const method of [...all.split(", "), "FROBNICATE", "SEARCH"].filter(
       (each) => !allow.split(", ").includes(each),
     )) {
       const refused = await api.ask(method, path);

@@ -147,7 +147,7 @@ async function raw(
     peer: "127.0.0.1",
     encrypted: false,
     async readBody(maxBytes) {
-      const { problem } = await import("../src/index.ts");
+      const { problem } = await import("../src/door/index.ts");
       if ((body ?? "").length > maxBytes) throw problem("content_too_large");
       return Buffer.from(body ?? "");
     },

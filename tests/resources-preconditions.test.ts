@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { anyone, defineEndpoint } from "../src/index.ts";
+import { anyone, defineEndpoint } from "../src/door/index.ts";
 import { adminPassword, serve, type API } from "./serve.ts";
 
 /** What holds of something that is there and has no tag. */
@@ -120,7 +120,7 @@ test("an endpoint of somebody's own is as careful without a word of its author",
   } as const;
   const endpoints = [
     defineEndpoint({ ...act, path: "/plain" }),
-    defineEndpoint({ ...act, path: "/careful", preconditions: "weighed by the handler" }),
+    defineEndpoint({ ...act, path: "/careful", preconditions: "handler" }),
   ];
   const api = await serve(t, { config: { endpoints } });
 

@@ -3,6 +3,7 @@ import test from "node:test";
 import { serve } from "./serve.ts";
 
 const XML = "application/xml";
+const HTML = "text/html; charset=utf-8";
 
 test("Accept decides between JSON and XML, and nothing else is offered", async (t) => {
   const api = await serve(t);
@@ -17,11 +18,12 @@ test("Accept decides between JSON and XML, and nothing else is offered", async (
     ["application/xml;q=0.5, application/json;q=0.4", XML],
     ["application/xml;q=0.5, */*;q=0.5", XML],
     ["application/json;q=0, */*", XML],
-    ["text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8", "application/json"],
-    ["text/html", null],
-    ["text/html, */*;q=0", null],
+    ["text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8", HTML],
+    ["text/html", HTML],
+    ["text/html, */*;q=0", HTML],
+    ["image/png, text/*", HTML],
     ["application/json;q=0", null],
-    ["image/png, text/*", null],
+    ["image/png, text/plain", null],
   ];
 
   for (const [accept, type] of rows) {

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createService, DeclarationError, sqliteStore, type ServiceOptions } from "../src/index.ts";
+import { createService, type ServiceOptions } from "../src/door/index.ts";
+import { DeclarationError } from "../src/door/resources.ts";
+import { sqliteStore } from "../src/door/stores.ts";
 
 const due = () => [];
 const feature = (upkeep: unknown) => ({

@@ -11,9 +11,9 @@ import {
   SimpleSpanProcessor,
   type ReadableSpan,
 } from "@opentelemetry/sdk-trace-base";
-import { openTelemetry } from "../src/index.ts";
+import { openTelemetry } from "../src/door/ops.ts";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
-import { readSettings } from "../src/service/settings.ts";
+import { readSettings } from "../src/service/settings/settings.ts";
 
 const password = "of the one who is followed";
 const exporter = new InMemorySpanExporter();

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Permission } from "../src/door/auth.ts";
+import type { Endpoint, Format } from "../src/door/http.ts";
 import {
   administrator,
   allOf,
   anyOf,
   anyone,
   createService,
-  DeclarationError,
   defineEndpoint,
   defineResource,
   integer,
@@ -14,15 +15,12 @@ import {
   not,
   owner,
   self,
-  sqliteStore,
   text,
-  type Endpoint,
-  type Format,
-  type Mount,
-  type Permission,
   type Scheme,
   type ServiceOptions,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import { DeclarationError, type Mount } from "../src/door/resources.ts";
+import { sqliteStore } from "../src/door/stores.ts";
 import { ownService } from "./own-service.ts";
 
 const books = defineResource({ name: "book", fields: { owner_id: integer(), title: text() } });
@@ -147,7 +145,7 @@ test("everything that is wrong with what a service is made of is told at once, w
     ],
     schemes: [
       { name: "Badge", carriers: [], authenticate },
-      { name: "badge", carriers: [{ in: "query", name: "key" }] },
+      { name: "badge", carriers: [{ in: "body", name: "key" }] },
       { name: "gate", carriers: [{ in: "header", name: "X Gate" }], authenticate, challenge: "Gate" },
     ],
     formats: { mediaType: "text/csv" },

@@ -1,24 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { openapiDocument } from "../src/door/features.ts";
 import {
   administrator,
   anyOf,
   anyone,
   createService,
-  DeclarationError,
   decimal,
   defineResource,
   enumeration,
   integer,
   mount,
-  openapiDocument,
   owner,
   problem,
-  sqliteStore,
   text,
-  type MountOptions,
-  type Written,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import { DeclarationError, type MountOptions, type Written } from "../src/door/resources.ts";
+import { sqliteStore } from "../src/door/stores.ts";
 import { ownService, visitor, type Own } from "./own-service.ts";
 
 const orders = defineResource({
@@ -413,7 +411,7 @@ test("what an action told of a person goes with them", async (t) => {
         beforeWrite({ kind, id }) {
           if (kind !== "delete") return {};
           return {
-            also: [
+            changes: [
               { kind: "forget", collection: { name: "persons", key: "integer", columns: [] }, key: id, caller: "" },
             ],
           };
@@ -546,6 +544,11 @@ test("a wrong declaration does not compile", () => {
     mount(orders, { permission, actions: { a: { permission, handle: () => ({ values: { titel: "x" } }) } } });
     // @ts-expect-error -- a status is one of three
     mount(orders, { permission, actions: { a: { permission, handle: () => ({ values: { status: "gone" } }) } } });
+    // @ts-expect-error -- no member of what an action gives
+    mount(orders, { permission, actions: { a: { permission, handle: () => ({ value: { status: "open" } }) } } });
+    const answer = { total: integer() };
+    // @ts-expect-error -- a total is a number
+    mount(orders, { permission, actions: { a: { permission, answer, handle: () => ({ answer: { total: "1" } }) } } });
     // @ts-expect-error -- there is no such column to narrow by
     mount(orders, { permission, actions: { a: { permission: owner("ownr_id"), handle: () => ({}) } } });
     // @ts-expect-error -- the collection has no record

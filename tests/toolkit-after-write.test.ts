@@ -8,13 +8,10 @@ import {
   defineResource,
   integer,
   mount,
-  sqliteStore,
   text,
-  type Cause,
-  type Store,
-  type Transaction,
-  type Written,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import type { Written } from "../src/door/resources.ts";
+import { sqliteStore, type Cause, type Store, type Transaction } from "../src/door/stores.ts";
 import { ownService } from "./own-service.ts";
 
 const notes = defineResource({

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Permission, PermissionRequest } from "../src/door/auth.ts";
 import {
   anyone,
   defineEndpoint,
@@ -9,9 +10,7 @@ import {
   Secret,
   text,
   type Context,
-  type Permission,
-  type PermissionRequest,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
 import { ownService } from "./own-service.ts";
 
 /** Everything that a program can get at from a value by looking: its members, those of its classes, and what they give. */

@@ -1,19 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  anyone,
-  boolean,
-  decimal,
-  DeclarationError,
-  defineResource,
-  integer,
-  json,
-  mount,
-  reference,
-  text,
-  type Fields,
-  type ResourceDeclaration,
-} from "../src/index.ts";
+import { anyone, boolean, decimal, defineResource, integer, json, mount, reference, text } from "../src/door/index.ts";
+import { DeclarationError, type Fields, type ResourceDeclaration } from "../src/door/resources.ts";
 import { ownService } from "./own-service.ts";
 
 const shop = defineResource({ name: "shop", fields: { name: text() } });

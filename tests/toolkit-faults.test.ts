@@ -1,18 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { metrics } from "../src/door/features.ts";
+import type { Endpoint, Format } from "../src/door/http.ts";
 import {
   anyone,
   createService,
   defineEndpoint,
+  defineFeature,
   defineResource,
+  integer,
   mount,
   not,
   owner,
-  sqliteStore,
   text,
-  type Endpoint,
-  type Format,
-} from "../src/index.ts";
+  type Feature,
+} from "../src/door/index.ts";
+import type { Field } from "../src/door/resources.ts";
+import { sqliteStore, type Change } from "../src/door/stores.ts";
 import { ownService, visitor } from "./own-service.ts";
 
 const notes = defineResource({ name: "note", fields: { body: text() } });
@@ -122,5 +126,150 @@ test("where nobody said who observes, a fault is printed on standard error with 
   t.mock.restoreAll();
 
   assert.equal(printed.length, 1);
-  assert.match(printed[0]!, /^Latchkey: A request ended with 500 .*\nError: a hook of somebody's own\n {4}at /);
+  assert.match(printed[0]!, /^api: A request ended with 500 .*\nError: a hook of somebody's own\n {4}at /);
+});
+
+test("whoever adds code may fail: the caller gets 500 with a request id, it is printed, and nothing is half written", async (t) => {
+  const fault = (): never => {
+    throw new Error("somebody's own mistake");
+  };
+  const journal = mount(defineResource({ name: "line", fields: { body: text() } }), { permission: anyone });
+  const line: Change = { kind: "insert", collection: journal.collection, values: { body: "a" } };
+  const one = (name: string, field: Field = text()) => defineResource({ name, fields: { body: field } });
+  const printed: string[] = [];
+  t.mock.method(process.stderr, "write", (told: string) => printed.push(told) > 0);
+  const options = {
+    mounts: [
+      journal,
+      mount(one("defaulted", text({ default: fault })), { permission: anyone }),
+      mount(one("generated", text({ generated: fault })), { permission: anyone }),
+      mount(one("prepared"), { permission: anyone, beforeWrite: () => ({ changes: [line], complete: fault }) }),
+      mount(one("late"), { permission: anyone, beforeWrite: async () => fault() }),
+      mount(one("wrong"), {
+        permission: anyone,
+        beforeWrite: () => ({
+          changes: [line, { ...line, values: { bdy: "a" } }],
+        }),
+      }),
+      mount(one("acting"), {
+        permission: anyone,
+        actions: {
+          thrown: { on: "collection", permission: anyone, handle: fault },
+          late: { on: "collection", permission: anyone, handle: async () => fault() },
+          wrong: {
+            on: "collection",
+            permission: anyone,
+            handle: () => ({ changes: [line, { ...line, kind: "isnert" } as unknown as Change] }),
+          },
+          answered: {
+            on: "collection",
+            permission: anyone,
+            answer: { n: integer() },
+            handle: () => ({ changes: [line] }),
+          },
+        },
+      }),
+      mount(one("watched"), { permission: anyone }),
+    ],
+    features: [
+      metrics({ permission: anyone }),
+      defineFeature({
+        name: "alongside",
+        setUp: () => ({
+          offer: null,
+          alongside: ({ resource }) => (resource.name === "watched" ? fault() : []),
+          measure: fault,
+          observe: ({ kind }) => (kind === "request" ? fault() : undefined),
+        }),
+      }),
+    ],
+  };
+  const service = await createService({ store: sqliteStore({ path: ":memory:" }), ...options });
+  t.after(() => service.close());
+  const ask = async (method: string, path: string, body?: object): Promise<Response> =>
+    service.fetch(
+      new Request(`http://a${path}`, {
+        method,
+        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+      }),
+      { peer: "127.0.0.1" },
+    );
+  const rows: readonly (readonly [method: string, path: string, body?: object])[] = [
+    ["POST", "/defaulteds", {}],
+    ["POST", "/generateds", {}],
+    ["POST", "/prepareds", { body: "a" }],
+    ["POST", "/lates", { body: "a" }],
+    ["POST", "/wrongs", { body: "a" }],
+    ["POST", "/actings/thrown", {}],
+    ["POST", "/actings/late", {}],
+    ["POST", "/actings/wrong", {}],
+    ["POST", "/actings/answered", {}],
+    ["POST", "/watcheds", { body: "a" }],
+    ["GET", "/metrics"],
+  ];
+
+  for (const [method, path, body] of rows) {
+    printed.length = 0;
+    const answer = await ask(method, path, body);
+    const { request_id: id, code } = (await answer.json()) as { request_id: string; code: string };
+    assert.deepEqual([answer.status, code], [500, "internal"], path);
+    assert.ok(
+      printed.some((each) => each.includes(`request id ${id}`) && /\n {4}at /.test(each)),
+      `${path}: ${printed.join("")}`,
+    );
+  }
+
+  for (const { collection } of options.mounts) assert.equal(await service.store.count(collection, null), 0);
+});
+
+test("an observer that fails changes no answer, and is told of once", async (t) => {
+  const printed: string[] = [];
+  t.mock.method(process.stderr, "write", (told: string) => printed.push(told) > 0);
+  const heard: string[] = [];
+  const { get } = await ownService(t, {
+    mounts: [mount(notes, { permission: anyone })],
+    observe() {
+      throw new Error("the log is gone");
+    },
+    features: [
+      defineFeature({ name: "rejecting", setUp: () => ({ offer: null, observe: async () => assert.fail("later") }) }),
+      defineFeature({ name: "hearing", setUp: () => ({ offer: null, observe: ({ kind }) => void heard.push(kind) }) }),
+    ],
+  });
+
+  assert.deepEqual([(await get("/notes")).status, (await get("/nowhere")).status], [200, 404]);
+  await new Promise(setImmediate);
+  assert.deepEqual(heard, ["request", "request"]);
+  assert.equal(printed.length, 2);
+  assert.match(printed[0]!, /An observer failed.*\nError: the log is gone\n {4}at /);
+});
+
+test("upkeep that fails is told and tried again, and what does not start or stop says why", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  let tries = 0;
+  const failing = (name: string, parts: object, needs: readonly Feature[] = []): Feature =>
+    defineFeature({ name, needs, setUp: () => ({ offer: null, ...parts }) });
+  const fail = (what: string) => (): never => {
+    throw new Error(what);
+  };
+  const { service, observed } = await ownService(t, {
+    features: [failing("broken", { upkeep: [{ everySeconds: 1, due: () => (tries++, fail("no broom")()) }] })],
+  });
+
+  for (const round of [1, 2]) {
+    t.mock.timers.tick(1000);
+    await new Promise(setImmediate);
+    assert.equal(tries, round);
+  }
+  assert.equal(observed.filter((each) => each.kind === "notice" && each.level === "error").length, 2);
+  assert.equal(service.inFlight(), 0);
+
+  const stopping = failing("stopping", { stop: fail("stuck") });
+  const starting = failing("starting", { start: fail("no line") }, [stopping]);
+  const store = sqliteStore({ path: ":memory:" });
+  await assert.rejects(createService({ store, features: [stopping, starting] }), /no line/);
+  await assert.rejects(store.check());
+  const other = await createService({ store, features: [stopping, failing("also", { stop: fail("stuck too") })] });
+  await assert.rejects(other.close(), AggregateError);
+  await assert.rejects(store.check());
 });

@@ -3,20 +3,19 @@ import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import {
   createService,
-  DeclarationError,
   defineEndpoint,
   defineFeature,
   defineResource,
   mount,
   anyone,
   Secret,
-  sqliteStore,
   text,
-  type Collection,
   type Feature,
   type Service,
   type ServiceOptions,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import { DeclarationError } from "../src/door/resources.ts";
+import { sqliteStore, type Collection } from "../src/door/stores.ts";
 
 async function serve(t: TestContext, options: Omit<ServiceOptions, "store">): Promise<Service> {
   const service = await createService({ store: sqliteStore({ path: ":memory:" }), ...options });

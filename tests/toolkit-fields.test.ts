@@ -13,7 +13,7 @@ import {
   mount,
   reference,
   text,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
 import { ownService } from "./own-service.ts";
 
 const things = defineResource({

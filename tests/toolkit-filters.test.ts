@@ -11,7 +11,7 @@ import {
   integer,
   mount,
   text,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
 import { ownService } from "./own-service.ts";
 
 const things = defineResource({

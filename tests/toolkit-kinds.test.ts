@@ -5,21 +5,17 @@ import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
 import * as v from "valibot";
 import { z } from "zod";
+import { openapiDocument } from "../src/door/features.ts";
+import { anyone, defineResource, mount, text, type RecordOf } from "../src/door/index.ts";
 import {
-  anyone,
   DeclarationError,
   defineField,
-  defineResource,
   Flaw,
-  mount,
-  openapiDocument,
-  standard,
-  text,
+  standardSchema,
   type Field,
   type Kind,
-  type RecordOf,
   type StandardSchema,
-} from "../src/index.ts";
+} from "../src/door/resources.ts";
 import { ownService } from "./own-service.ts";
 
 const point = z.object({ lat: z.number().min(-90).max(90), lon: z.number(), tags: z.array(z.string()).optional() });
@@ -38,12 +34,14 @@ const phone: Kind<string> = {
 const places = defineResource({
   name: "place",
   fields: {
-    at: standard(point, { example: { lat: 52.5, lon: 13.4 } }),
-    slug: standard(v.pipe(v.string(), v.regex(/^[a-z-]+$/)), { column: "text", jsonSchema: { type: "string" } }),
-    seats: standard(type("1 <= number.integer <= 500"), { column: "integer", optional: true }),
-    open: standard(z.boolean(), { column: "boolean", default: true }),
-    since: standard(z.iso.datetime({ offset: true }), { column: "date-time", optional: true }),
-    note: standard(toStandardJsonSchema(v.object({ by: v.pipe(v.string(), v.minLength(2)) })), { optional: true }),
+    at: standardSchema(point, { example: { lat: 52.5, lon: 13.4 } }),
+    slug: standardSchema(v.pipe(v.string(), v.regex(/^[a-z-]+$/)), { column: "text", jsonSchema: { type: "string" } }),
+    seats: standardSchema(type("1 <= number.integer <= 500"), { column: "integer", optional: true }),
+    open: standardSchema(z.boolean(), { column: "boolean", default: true }),
+    since: standardSchema(z.iso.datetime({ offset: true }), { column: "date-time", optional: true }),
+    note: standardSchema(toStandardJsonSchema(v.object({ by: v.pipe(v.string(), v.minLength(2)) })), {
+      optional: true,
+    }),
     phone: defineField(phone, { optional: true }),
   },
   filters: { slug: ["eq", "starts"], seats: ["gte"], open: ["eq"], phone: ["eq"] },
@@ -149,15 +147,16 @@ function mistakesOf(make: () => unknown): readonly string[] {
 
 test("a schema that cannot be a field does not start, and says why", () => {
   const rows: readonly (readonly [make: () => unknown, told: RegExp])[] = [
-    [() => standard({} as StandardSchema), /it is no Standard Schema of version 1/],
-    [() => standard(null as unknown as StandardSchema), /it is no Standard Schema/],
+    [() => standardSchema({} as StandardSchema), /it is no Standard Schema of version 1/],
+    [() => standardSchema(null as unknown as StandardSchema), /it is no Standard Schema/],
     [
-      () => standard({ "~standard": { version: 2, vendor: "x", validate: () => ({}) } } as unknown as StandardSchema),
+      () =>
+        standardSchema({ "~standard": { version: 2, vendor: "x", validate: () => ({}) } } as unknown as StandardSchema),
       /version 1/,
     ],
     [
       () =>
-        standard(
+        standardSchema(
           v.pipeAsync(
             v.string(),
             v.checkAsync(async () => true),
@@ -165,31 +164,31 @@ test("a schema that cannot be a field does not start, and says why", () => {
         ),
       /gives a promise/,
     ],
-    [() => standard(hostile(async () => Promise.reject(new Error("late")))), /gives a promise/],
-    [() => standard(hostile(() => runInNewContext("Promise.resolve(1)"))), /gives a promise/],
+    [() => standardSchema(hostile(async () => Promise.reject(new Error("late")))), /gives a promise/],
+    [() => standardSchema(hostile(() => runInNewContext("Promise.resolve(1)"))), /gives a promise/],
     [
       () =>
-        standard(
+        standardSchema(
           hostile(() => assert.fail("no")),
           { column: "text" },
         ),
       /the schema throws: no/,
     ],
     [
-      () => standard(z.string(), { colum: "text" } as object),
+      () => standardSchema(z.string(), { colum: "text" } as object),
       /standard: there is no option colum; did you mean column\?/,
     ],
     [
-      () => standard(z.string(), { column: "txt" } as object),
+      () => standardSchema(z.string(), { column: "txt" } as object),
       /one of text, integer, boolean, date-time, json; did you mean text\?/,
     ],
     [
-      () => standard(z.date() as unknown as StandardSchema<string>),
+      () => standardSchema(z.date() as unknown as StandardSchema<string>),
       /no JSON Schema that the API's description can hold; give jsonSchema/,
     ],
     [
       () =>
-        standard(
+        standardSchema(
           z.string().transform((value) => `${value}!`),
           { column: "text", jsonSchema: {}, example: "a" },
         ),
@@ -199,13 +198,13 @@ test("a schema that cannot be a field does not start, and says why", () => {
   for (const [make, told] of rows) assert.match(mistakesOf(make).join("\n"), told);
   // A recursive schema refers to the root of a document that it is not.
   const tree: z.ZodType = z.lazy(() => z.object({ parts: z.array(tree) }));
-  assert.match(mistakesOf(() => standard(tree)).join(), /give jsonSchema/);
+  assert.match(mistakesOf(() => standardSchema(tree)).join(), /give jsonSchema/);
 });
 
 test("a schema that misbehaves is a fault, and nothing is kept or left behind", async (t) => {
   let answer: (value: unknown) => unknown = (value) => ({ value });
   const field = (column: "text" | "json"): Field =>
-    standard(
+    standardSchema(
       hostile((value) => answer(value)),
       { column, optional: true },
     );

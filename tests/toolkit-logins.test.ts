@@ -6,43 +6,42 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import {
+  customHeaderLogin,
+  issuerLogin,
+  namedKeys,
+  remoteUserLogin,
+  revocationsCollection,
+  sessionsCollection,
+  type AccountsFeature,
+  type AccountsOptions,
+  type IssuerDeclaration,
+  type SessionLogin,
+} from "../src/door/auth.ts";
+import { invalid } from "../src/door/http.ts";
+import {
   accepted,
   accounts,
   apiTokens,
   authenticated,
   basicLogin,
   createService,
-  customHeaderLogin,
-  DeclarationError,
   defineEndpoint,
   defineFeature,
   defineResource,
-  invalid,
-  issuerLogin,
   mount,
-  namedKeys,
   problem,
   rejected,
-  remoteUserLogin,
-  requireDraft,
-  revocationsCollection,
   Secret,
   sessionLogin,
-  sessionsCollection,
-  sqliteStore,
   text,
   tokenLogin,
-  type AccountsFeature,
-  type AccountsOptions,
-  type Collection,
   type Feature,
-  type IssuerDeclaration,
   type Scheme,
   type Service,
   type ServiceOptions,
-  type SessionLogin,
-  type Store,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import { DeclarationError, requireDraft } from "../src/door/resources.ts";
+import { sqliteStore, type Collection, type Store } from "../src/door/stores.ts";
 import { basicHeader } from "./serve.ts";
 
 // Each login as somebody would use it who has never seen our service: with `accounts()` on a store, through the public door alone.
@@ -561,8 +560,8 @@ function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): 
                   Buffer.from(signature, "base64url"),
                 );
               if (!isGood || account?.active !== true) {
-                await host.guessing.check(context.call);
-                await host.guessing.fail(context.call);
+                await host.throttle.check(context.call);
+                await host.throttle.fail(context.call);
                 throw problem("invalid_credentials");
               }
               return start(context, account);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Permission } from "../src/door/auth.ts";
 import {
   administrator,
   allOf,
@@ -12,10 +13,9 @@ import {
   owner,
   problem,
   text,
-  type Change,
-  type Permission,
-  type Write,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import type { Write } from "../src/door/resources.ts";
+import type { Change } from "../src/door/stores.ts";
 import { ownService } from "./own-service.ts";
 
 const shops = defineResource({ name: "shop", fields: { owner_id: integer(), name: text({ maxLength: 100 }) } });
@@ -212,16 +212,16 @@ test("a write can be refused, completed and joined by others in one transaction"
       seen.push(`${kind} ${id} ${String(current?.["title"] ?? null)} ${String(draft?.values["title"] ?? null)}`);
       const title = String(draft?.values["title"] ?? "");
       if (title === "forbidden") throw problem("permission_denied", { detail: "Not this one." });
-      const also: Change[] = [{ kind: "insert", collection: log.collection, values: { line: `${kind} ${title}` } }];
+      const changes: Change[] = [{ kind: "insert", collection: log.collection, values: { line: `${kind} ${title}` } }];
       if (title === "undone")
-        also.push({
+        changes.push({
           kind: "require",
           collection: log.collection,
           where: { column: "line", operator: "eq", value: "never" },
           atLeast: 1,
           name: "conflict",
         });
-      return kind === "delete" ? { also } : { values: { slug: title.toLowerCase() }, also };
+      return kind === "delete" ? { changes } : { values: { slug: title.toLowerCase() }, changes };
     },
   });
   const { ask } = await ownService(t, { mounts: [mounted, log] });

@@ -1,18 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  boolean,
-  dateTime,
-  decimal,
-  defineResource,
-  email,
-  integer,
-  mount,
-  text,
-  type ColumnOf,
-  type Permission,
-  type Where,
-} from "../src/index.ts";
+import type { Permission } from "../src/door/auth.ts";
+import { boolean, dateTime, decimal, defineResource, email, integer, mount, text } from "../src/door/index.ts";
+import type { ColumnOf } from "../src/door/resources.ts";
+import type { Where } from "../src/door/stores.ts";
 import { ownService } from "./own-service.ts";
 
 const things = defineResource({
@@ -75,6 +66,11 @@ const questions: readonly Where<Column>[] = [
   { any: [one("on", "eq", false), one("label", "null", true)] },
   { all: [] },
   { any: [] },
+  { not: one("label", "eq", "Ann") },
+  { not: one("label", "ne", "Ann") },
+  { not: { not: one("count", "gt", 1) } },
+  { not: { any: [one("on", "eq", true), one("price", "null", true)] } },
+  { not: { all: [] } },
 ];
 
 test("a permission that narrows rows says the same of a list and of each record", async (t) => {

@@ -3,27 +3,22 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
+import { outbox, type Outbox, type OutboxOptions, type RecordEvent } from "../src/door/features.ts";
 import {
   accepted,
   authenticated,
   createService,
   defineResource,
   mount,
-  outbox,
-  postgresStore,
   problem,
   Secret,
-  sqliteStore,
   text,
-  DeclarationError,
   type Feature,
-  type Outbox,
-  type OutboxOptions,
-  type RecordEvent,
   type Scheme,
   type Service,
-  type Store,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import { DeclarationError } from "../src/door/resources.ts";
+import { postgresStore, sqliteStore, type Store } from "../src/door/stores.ts";
 import { startPostgres, testsOnPostgres } from "./postgres.ts";
 
 const notes = defineResource({ name: "note", fields: { body: text() } });

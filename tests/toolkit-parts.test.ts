@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Endpoint, Format } from "../src/door/http.ts";
 import {
   accepted,
   anyone,
@@ -9,10 +10,8 @@ import {
   mount,
   rejected,
   text,
-  type Endpoint,
-  type Format,
   type Scheme,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
 import { ownService, people, visitor } from "./own-service.ts";
 
 const notes = defineResource({

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Action, Permission } from "../src/door/auth.ts";
 import {
   administrator,
   allOf,
@@ -17,9 +18,7 @@ import {
   scope,
   self,
   text,
-  type Action,
-  type Permission,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
 import { ownService, people } from "./own-service.ts";
 
 const own = { column: "owner_id", operator: "eq", value: 2 } as const;

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { documentation } from "../src/door/features.ts";
+import type { ProblemDefinition } from "../src/door/http.ts";
 import {
   anyone,
   createService,
-  DeclarationError,
   defineEndpoint,
   defineFeature,
   defineProblem,
   defineResource,
-  documentation,
   integer,
   mount,
   problem,
-  sqliteStore,
-  type ProblemDefinition,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import { DeclarationError } from "../src/door/resources.ts";
+import { sqliteStore } from "../src/door/stores.ts";
 
 const outOfStock = defineProblem({
   code: "out_of_stock",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeLog, type Observation, type TraceContext } from "../src/index.ts";
+import type { TraceContext } from "../src/door/http.ts";
+import { makeLog, type Observation } from "../src/door/ops.ts";
 import { serve } from "./serve.ts";
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";

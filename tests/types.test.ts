@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Permission } from "../src/door/auth.ts";
 import {
   administrator,
   anyOf,
@@ -12,21 +13,17 @@ import {
   enumeration,
   integer,
   json,
-  keyOf,
   mount,
   nobody,
   owner,
   reference,
   self,
   text,
-  type ColumnOf,
-  type DraftOf,
-  type MountOptions,
-  type Permission,
   type RecordOf,
   type Scheme,
-  type StoredOf,
-} from "../src/index.ts";
+} from "../src/door/index.ts";
+import type { ColumnOf, DraftOf, MountOptions, StoredOf } from "../src/door/resources.ts";
+import { keyOf } from "../src/door/stores.ts";
 
 const books = defineResource({
   name: "book",
@@ -155,7 +152,7 @@ test("hooks, checks and handlers know what they are given", () => {
       async beforeWrite({ kind, current, draft }) {
         if (kind === "delete") return {};
         if (kind === "create") return { values: { kind: "novel", score: 1 } };
-        if (current?.lent === true) return { values: { kind: "poem" }, also: [], complete: async () => [] };
+        if (current?.lent === true) return { values: { kind: "poem" }, changes: [], complete: async () => [] };
         return { values: draft === null ? {} : { title: draft.values.title } };
       },
     });
@@ -165,10 +162,59 @@ test("hooks, checks and handlers know what they are given", () => {
     });
     // @ts-expect-error -- a member that means nothing
     mount(books, { permission: nobody, beforeWrite: () => ({ values: { score: 1 }, alos: [] }) });
+    const shelved = mount(shelves, { permission: nobody });
+    mount(books, {
+      permission: nobody,
+      beforeWrite: () => ({
+        changes: [{ kind: "insert", collection: shelved.collection, values: { label: "a", book_id: keyOf(0) } }],
+      }),
+    });
+    mount(books, {
+      permission: nobody,
+      // @ts-expect-error -- no column of the table that is written
+      beforeWrite: () => ({ changes: [{ kind: "insert", collection: shelved.collection, values: { lable: "a" } }] }),
+    });
+    mount(books, {
+      permission: nobody,
+      // @ts-expect-error -- no column of it either
+      beforeWrite: async ({ kind }) =>
+        kind === "delete"
+          ? {
+              changes: [
+                {
+                  kind: "deleteAll",
+                  collection: shelved.collection,
+                  where: { column: "lable", operator: "eq", value: 1 },
+                },
+              ],
+            }
+          : {},
+    });
+    mount(books, {
+      permission: nobody,
+      actions: {
+        shelve: {
+          permission: nobody,
+          // @ts-expect-error -- nor here
+          handle: () => ({ changes: [{ kind: "insert", collection: shelved.collection, values: { lable: "a" } }] }),
+        },
+      },
+    });
     // @ts-expect-error -- given by the path
     mount(shelves, { permission: nobody, beforeWrite: () => ({ values: { book_id: 2 } }) });
     // @ts-expect-error -- a value of another type
     mount(books, { permission: nobody, beforeWrite: () => ({ values: { score: "1" } }) });
+    mount(books, {
+      permission: nobody,
+      expand: { author: "author_id", shelves: mount(shelves, { permission: nobody }) },
+    });
+    mount(shelves, { permission: nobody, expand: { book: "book_id" } });
+    // @ts-expect-error -- no such column
+    mount(books, { permission: nobody, expand: { author: "auhtor_id" } });
+    // @ts-expect-error -- a number that refers to nothing
+    mount(books, { permission: nobody, expand: { author: "pages" } });
+    // @ts-expect-error -- it does not stand within a shelf
+    mount(shelves, { permission: nobody, expand: { books: mount(books, { permission: nobody }) } });
     // @ts-expect-error -- transient, and no column
     mount(books, { permission: owner("note") });
     // @ts-expect-error -- it narrows by a column that it does not name

@@ -18,7 +18,7 @@ function place(t: TestContext): { readonly folder: string; readonly file: string
 
 /** What is wrong with a file for somebody who is not root. */
 function problemsOf(file: string): readonly string[] {
-  const module = pathToFileURL(path.join(import.meta.dirname, "../src/service/settings-files.ts")).href;
+  const module = pathToFileURL(path.join(import.meta.dirname, "../src/service/settings/files.ts")).href;
   const program = `
     const { checkDatabaseFile } = await import(${JSON.stringify(module)});
     if (process.getuid() === 0) process.setuid(${nobody});

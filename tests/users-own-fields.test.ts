@@ -3,18 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import {
-  accounts,
-  createService,
-  DeclarationError,
-  enumeration,
-  integer,
-  sqliteStore,
-  text,
-  type OwnUserFields,
-} from "../src/index.ts";
-import { defineConfig } from "../src/service/config-file.ts";
-import { ConfigError, readSettings } from "../src/service/settings.ts";
+import type { OwnUserFields } from "../src/door/auth.ts";
+import { accounts, createService, enumeration, integer, text } from "../src/door/index.ts";
+import { DeclarationError } from "../src/door/resources.ts";
+import { sqliteStore } from "../src/door/stores.ts";
+import { ConfigError, readSettings } from "../src/service/settings/settings.ts";
+import { defineConfig } from "../src/service/system/config-file.ts";
 import { serve } from "./serve.ts";
 
 const users = {

@@ -1,5 +1,5 @@
 import { after, type Eventually } from "../eventually.ts";
-import type { Identity, Role } from "../identity.ts";
+import type { Identity, IdentityFields, Role } from "../identity.ts";
 import type { Change, Collection, Row, Store } from "../store/store.ts";
 
 /** What logs in: the side of a user that is never shown. Its id is the user's. */
@@ -16,12 +16,14 @@ export interface Account {
   readonly generation: number;
   /** The one refresh family of an older generation that was to go on; null: none. */
   readonly keptFamily: string | null;
-  /** How often the role was changed: access tokens of before the last time are dead. */
+  /** How often the role, or a field that stands in the identity, was changed: access tokens of before the last time are dead. */
   readonly roleChanges: number;
   /** RFC 3339 */
   readonly createdAt: string;
   /** RFC 3339; null: never yet. */
   readonly lastLoginAt: string | null;
+  /** The user's own fields that stand in the identity; left out where none do. */
+  readonly fields?: IdentityFields;
 }
 
 /** The table of accounts. */
@@ -85,16 +87,35 @@ export interface Accounts {
   findByUsername(username: string): Eventually<Account | null>;
 }
 
-/** The accounts of a store. */
-export function storeAccounts(store: Store): Accounts {
+/** Which fields of a user stand in the identity, and where users are kept. */
+export interface OwnFields {
+  readonly names: readonly string[];
+  collection(): Collection;
+}
+
+/** The accounts of a store, each with those fields of its user. */
+export function storeAccounts(store: Store, own: OwnFields = { names: [], collection: noUsers }): Accounts {
+  const { names } = own;
+  const complete = (row: Row | null): Eventually<Account | null> => {
+    const account = row === null ? null : accountOf(row);
+    if (account === null || names.length === 0) return account;
+    // Behind the account: a token that is made of both has a count that is no newer than its fields, so a change of these ends it.
+    return after(store.find(own.collection(), account.id), (user) =>
+      user === null ? null : { ...account, fields: fieldsOf(user, names) },
+    );
+  };
   return {
-    find: (id) => after(store.find(accountsCollection, id), accountOrNull),
-    findByUsername: (username) => after(store.findBy(accountsCollection, "username", username), accountOrNull),
+    find: (id) => after(store.find(accountsCollection, id), complete),
+    findByUsername: (username) => after(store.findBy(accountsCollection, "username", username), complete),
   };
 }
 
-function accountOrNull(row: Row | null): Account | null {
-  return row === null ? null : accountOf(row);
+function noUsers(): never {
+  throw new TypeError("Nobody said where users are kept.");
+}
+
+function fieldsOf({ record }: Row, names: readonly string[]): IdentityFields {
+  return Object.freeze(Object.fromEntries(names.map((name) => [name, record[name] as IdentityFields[string]])));
 }
 
 /** An account as it is stored. */
@@ -127,6 +148,7 @@ export function identityOf(
     scheme,
     scopes: null,
     expiresAt: null,
+    ...(account.fields === undefined ? {} : { fields: account.fields }),
     ...more,
   };
 }

@@ -1,3 +1,5 @@
+import { aFunction, anObject } from "../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import { after, type Eventually } from "../eventually.ts";
 import type { Observer } from "../observation.ts";
 import { problem } from "../problem/problem.ts";
@@ -16,7 +18,7 @@ export const bindingsCollection: Collection = {
 };
 
 /** Somebody whom a proxy or an issuer elsewhere vouches for. */
-export interface OutsideIdentity {
+export interface ExternalIdentity {
   /** Who vouches: the `iss` of a token; empty for the proxy in front. */
   readonly issuer: string;
   /** What that one calls them, for ever. */
@@ -32,16 +34,17 @@ export interface Bindings {
    * username, if nobody else is and its user had no say in the name; else to the one that `create` makes. Null where there is
    * neither. Throws 403 `identity_not_bound` where the username or the e-mail is somebody's already. `now` in milliseconds.
    */
-  resolve(identity: OutsideIdentity, now: number, create?: MakeAccount): Eventually<Account | null>;
+  resolve(identity: ExternalIdentity, now: number, create?: MakeAccount): Eventually<Account | null>;
   /** Binds by hand, also to an account that is bound already. The id that has the identity then: another one where it was taken. */
-  bind(userId: number, identity: Pick<OutsideIdentity, "issuer" | "subject">, now: number): Promise<number | null>;
+  bind(userId: number, identity: Pick<ExternalIdentity, "issuer" | "subject">, now: number): Promise<number | null>;
   /** False where nobody was bound to it. */
-  unbind(identity: Pick<OutsideIdentity, "issuer" | "subject">): Promise<boolean>;
+  unbind(identity: Pick<ExternalIdentity, "issuer" | "subject">): Promise<boolean>;
 }
 
 /** The changes that make a user and the account; the id that the first one makes is the account's. Null: there is not enough to make one of. */
 export type MakeAccount = () => readonly Change[] | null;
 
+/** What `storeBindings()` is made of. */
 export interface BindingsOptions {
   readonly store: Store;
   readonly accounts: Accounts;
@@ -51,15 +54,19 @@ export interface BindingsOptions {
 /** Two processes may see the same newcomer, and one of them finds what the other has done. */
 const ATTEMPTS = 5;
 
+const checks: ChecksOf<BindingsOptions> = { store: anObject, accounts: anObject, observe: aFunction };
+
 /** The bindings of a store. */
-export function storeBindings({ store, accounts, observe }: BindingsOptions): Bindings {
+export function storeBindings(options: BindingsOptions): Bindings {
+  requireOptions(options, checks, { of: "storeBindings" });
+  const { store, accounts, observe } = options;
   function findBound(key: string): Eventually<Account | null> {
     return after(store.find(bindingsCollection, key), (row) =>
       row === null ? null : accounts.find(row.record["user_id"] as number),
     );
   }
 
-  async function welcome(identity: OutsideIdentity, now: number, create?: MakeAccount): Promise<Account | null> {
+  async function welcome(identity: ExternalIdentity, now: number, create?: MakeAccount): Promise<Account | null> {
     const key = keyFor(identity);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const account = (await findBound(key)) ?? (await settle(identity, key, now, create));
@@ -68,18 +75,18 @@ export function storeBindings({ store, accounts, observe }: BindingsOptions): Bi
     throw problem("unavailable", { headers: [["Retry-After", "1"]] });
   }
 
-  async function settle(identity: OutsideIdentity, key: string, now: number, create?: MakeAccount) {
+  async function settle(identity: ExternalIdentity, key: string, now: number, create?: MakeAccount) {
     const row = await store.findBy(accountsCollection, "username", identity.username);
     if (row !== null) return claim(row, identity, key, now);
     const changes = create?.() ?? null;
     return changes === null ? null : make(changes, identity, key, now);
   }
 
-  async function claim(row: Row, identity: OutsideIdentity, key: string, now: number) {
+  async function claim(row: Row, identity: ExternalIdentity, key: string, now: number) {
     const { id, username, active } = accountOf(row);
     // Whoever may not come in is bound when they may.
     if (username === identity.username && !active) return null;
-    if (username !== identity.username || !isClaimable(row)) throw notBound(identity, id);
+    if (username !== identity.username || !isClaimable(row)) throw notBound(observe, identity, id);
     const outcome = await store.write({
       changes: [
         // In the state in which the name was looked at. What is bound by its name has a name that counts as given.
@@ -91,29 +98,24 @@ export function storeBindings({ store, accounts, observe }: BindingsOptions): Bi
     if (outcome.kind === "refused") {
       // By another who had the same identity in hand, or to another identity.
       if ((await store.find(bindingsCollection, key)) !== null) return OVERTAKEN;
-      throw notBound(identity, id);
+      throw notBound(observe, identity, id);
     }
     if (outcome.kind !== "written") return OVERTAKEN;
     observe({ kind: "identity_bound", issuer: identity.issuer, subject: identity.subject, userId: id });
     return accounts.find(id);
   }
 
-  async function make(changes: readonly Change[], identity: OutsideIdentity, key: string, now: number) {
+  async function make(changes: readonly Change[], identity: ExternalIdentity, key: string, now: number) {
     const outcome = await store.write({ changes: [...changes, insertBinding(key, keyOf(0), now)] });
     if (outcome.kind === "taken") {
       const isRace = (await store.find(bindingsCollection, key)) !== null;
       if (isRace || outcome.column !== "email") return OVERTAKEN;
-      throw notBound(identity, null);
+      throw notBound(observe, identity, null);
     }
     if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a user from outside.`);
     const userId = outcome.rows[0]!.record["id"] as number;
     observe({ kind: "identity_bound", issuer: identity.issuer, subject: identity.subject, userId });
     return accounts.find(userId);
-  }
-
-  function notBound({ issuer, subject, username }: OutsideIdentity, userId: number | null): Error {
-    observe({ kind: "identity_not_bound", issuer, subject, username, userId });
-    return problem("identity_not_bound");
   }
 
   return {
@@ -136,6 +138,11 @@ export function storeBindings({ store, accounts, observe }: BindingsOptions): Bi
   };
 }
 
+function notBound(observe: Observer, { issuer, subject, username }: ExternalIdentity, userId: number | null): Error {
+  observe({ kind: "identity_not_bound", issuer, subject, username, userId });
+  return problem("identity_not_bound");
+}
+
 const OVERTAKEN = Symbol("somebody was faster");
 
 const given = { username_origin: "given" } as const;
@@ -151,7 +158,7 @@ function insertBinding(key: string, user_id: number | ReturnType<typeof keyOf>, 
   return { kind: "insert", collection: bindingsCollection, key, values };
 }
 
-function keyFor({ issuer, subject }: Pick<OutsideIdentity, "issuer" | "subject">): string {
+function keyFor({ issuer, subject }: Pick<ExternalIdentity, "issuer" | "subject">): string {
   return JSON.stringify([issuer, subject]);
 }
 

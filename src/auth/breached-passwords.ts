@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { aFunction, optional, text, wholeFrom } from "../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import type { Observer } from "../observation.ts";
 
 /** The network, as far as it is needed here: `fetch`, or what looks like it and heeds the signal. */
@@ -7,6 +9,7 @@ export type FetchRange = (
   init: { readonly redirect: "error"; readonly signal: AbortSignal; readonly headers: Record<string, string> },
 ) => Promise<Response>;
 
+/** Options of `breachedPasswords()`: the address of a range service, and how it is asked. */
 export interface BreachedPasswordsOptions {
   /** Where ranges are asked for: the first five digits of a digest are put behind it. */
   readonly url: string;
@@ -22,17 +25,21 @@ export type IsBreached = (password: string) => Promise<boolean>;
 /** Beyond this an answer is no range: a padded one has some 60 KiB. */
 const maxBytes = 512 * 1024;
 
+const checks: ChecksOf<BreachedPasswordsOptions> = {
+  url: text,
+  observe: aFunction,
+  fetch: optional(aFunction),
+  limitMs: optional(wholeFrom(1)),
+};
+
 /**
  * Asks a service that knows breached passwords (the range interface of Pwned Passwords) by k-anonymity: it learns the first five
  * hexadecimal digits of the SHA-1, which hundreds of passwords share, and answers what may stand behind them, padded. Nobody is
  * kept from choosing a password because that service is away: this is told to the log.
  */
-export function breachedPasswords({
-  url,
-  observe,
-  fetch = globalThis.fetch,
-  limitMs = 1000,
-}: BreachedPasswordsOptions): IsBreached {
+export function breachedPasswords(options: BreachedPasswordsOptions): IsBreached {
+  requireOptions(options, checks, { of: "breachedPasswords" });
+  const { url, observe, fetch = globalThis.fetch, limitMs = 1000 } = options;
   const base = url.endsWith("/") ? url : `${url}/`;
 
   return async (password) => {

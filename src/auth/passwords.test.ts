@@ -6,8 +6,8 @@ import { Problem } from "../problem/problem.ts";
 import { sqliteStore } from "../store/sqlite/sqlite.ts";
 import { accountsIn, type Person } from "../testing/accounts.ts";
 import { callOf } from "../testing/calls.ts";
+import { loginThrottle } from "../throttle/throttle.ts";
 import { accountsCollection, type Accounts } from "./accounts.ts";
-import { makeGuessing } from "./guessing.ts";
 import { checkNewPassword, makePasswords } from "./passwords.ts";
 
 const foreignHash = "pbkdf2_sha256$260000$Xq3SaltOfDjango$m8hu99PQl2ruiMx5Xl7nkwFTI6PEvlX8P6QCdbypeI4=";
@@ -22,7 +22,7 @@ const people: Person[] = [
 async function set(limit = 10) {
   const store = sqliteStore({ path: ":memory:" });
   const accounts = await accountsIn(store, people);
-  const passwords = makePasswords({ accounts, store, guessing: makeGuessing({ store, limit }), cores: 2 });
+  const passwords = makePasswords({ accounts, store, throttle: loginThrottle({ store, limit }), cores: 2 });
   return { store, accounts, passwords, [Symbol.asyncDispose]: () => store.close() };
 }
 
@@ -143,7 +143,7 @@ test("whoever fills the queue is refused before the store is asked anything, oth
     findByUsername: (name) => (reads.count++, house.accounts.findByUsername(name)),
   };
   const { store } = house;
-  const passwords = makePasswords({ accounts: counting, store, guessing: makeGuessing({ store }), cores: 1 });
+  const passwords = makePasswords({ accounts: counting, store, throttle: loginThrottle({ store }), cores: 1 });
   const verify = (name: string, from = call) => passwords.verify(from, name, "lovelace 1815").catch(statusOf);
   const flood = Array.from({ length: 65 }, () => verify("ada"));
   // Those that run and wait have their places as soon as their accounts were read.
@@ -185,7 +185,7 @@ const rules: [password: string, code: string | null][] = [
 
 for (const [password, code] of rules) {
   test(`the new password ${JSON.stringify(password.slice(0, 24))} is ${code ?? "accepted"}`, () => {
-    const issue = checkNewPassword(password, account);
+    const issue = checkNewPassword(password, account, ["latchkey"]);
 
     assert.equal(issue?.code ?? null, code);
     assert.equal(issue?.pointer ?? "/password", "/password");
@@ -199,11 +199,11 @@ test("an account without an e-mail has no e-mail to repeat", () => {
 test("what a hash costs is a setting, and a hash of another cost is replaced by a login", async () => {
   const store = sqliteStore({ path: ":memory:" });
   const accounts = await accountsIn(store, [{ username: "ada", password: "lovelace 1815" }]);
-  const guessing = makeGuessing({ store });
+  const throttle = loginThrottle({ store });
 
   for (const passes of [3, 2]) {
     const cost = { memoryKiB: 19_456, passes, lanes: 1 };
-    const passwords = makePasswords({ accounts, store, guessing, cores: 2, cost });
+    const passwords = makePasswords({ accounts, store, throttle, cores: 2, cost });
     assert.equal(await passwords.verify(call, "nobody", "lovelace 1815"), null);
     await passwords.login(call, "ada", "lovelace 1815");
 

@@ -1,3 +1,7 @@
+import type { Call } from "../call/call.ts";
+import { formatNetwork } from "../call/trusted-proxies.ts";
+import { anObject, anything, optional, wholeFrom } from "../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import { isCommonPassword } from "../crypto/common-passwords.ts";
 import {
   decoyHash,
@@ -8,15 +12,13 @@ import {
   verifyPassword,
   type PasswordCost,
 } from "../crypto/password-hash.ts";
-import type { Call } from "../http/call.ts";
 import type { Issue } from "../problem/problem.ts";
 import { fold } from "../store/fold.ts";
 import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../store/store.ts";
+import { makeSideBySide } from "../throttle/side-by-side.ts";
+import type { LoginThrottle } from "../throttle/throttle.ts";
 import type { Tracer } from "../tracer.ts";
 import { accountsCollection, type Account, type Accounts } from "./accounts.ts";
-import type { AccountGuessing } from "./guessing.ts";
-import { makeSideBySide } from "./side-by-side.ts";
-import { formatNetwork } from "./trusted-proxies.ts";
 import { makeTurns, type Asker } from "./turns.ts";
 
 /** Checks and makes passwords. Every hash of the process is computed here, so that they can be counted. */
@@ -37,10 +39,11 @@ export interface Passwords {
   load(): { readonly running: number; readonly waiting: number };
 }
 
+/** What `makePasswords()` is made of, and what a hash costs. */
 export interface PasswordsOptions {
   readonly accounts: Accounts;
   readonly store: Store;
-  readonly guessing: AccountGuessing;
+  readonly throttle: LoginThrottle;
   /** How many hashes are computed at once. */
   readonly cores: number;
   /** What a hash costs; as OWASP asks for it where it is left out. Other hashes are replaced at the next login. */
@@ -52,15 +55,19 @@ export interface PasswordsOptions {
 /** How many hashes may wait for their turn. */
 const maxWaiting = 64;
 
+const checks: ChecksOf<PasswordsOptions> = {
+  store: anObject,
+  accounts: anObject,
+  throttle: anObject,
+  cores: wholeFrom(1),
+  cost: optional(anObject),
+  tracer: anything,
+};
+
 /** Makes the one place of a process where passwords are checked. */
-export function makePasswords({
-  accounts,
-  store,
-  guessing,
-  cores,
-  cost = usualCost,
-  tracer = null,
-}: PasswordsOptions): Passwords {
+export function makePasswords(options: PasswordsOptions): Passwords {
+  requireOptions(options, checks, { of: "makePasswords" });
+  const { accounts, store, throttle, cores, cost = usualCost, tracer = null } = options;
   const turns = makeTurns(cores, maxWaiting);
   const hold: typeof turns.hold =
     tracer === null ? turns.hold : (asker, work) => tracer.part("hash", {}, () => turns.hold(asker, work));
@@ -72,13 +79,13 @@ export function makePasswords({
     const account = isPossibleUsername(username) ? await accounts.findByUsername(username) : null;
     // Counted under the stored spelling: what the store takes for the same name is one account.
     const name = account?.username ?? username;
-    const { subjects } = await guessing.look(call, name);
+    const { subjects } = await throttle.look(call, name);
     // Asked again, for what was tried while this one waited: a burst gets no further than the limit.
-    const room = () => guessing.check(call, name);
+    const room = () => throttle.check(call, name);
     const checked = await hold(asker, (place) =>
       sideBySide(subjects, room, async () => {
         const good = await place.run(() => checkAccount(account, password, { cost, now: call.now }));
-        if (good === null) await guessing.fail(call, name);
+        if (good === null) await throttle.fail(call, name);
         return good;
       }),
     );
@@ -94,7 +101,7 @@ export function makePasswords({
       // Its user has it now.
       ...(before.passwordUntil === null ? {} : { password_until: null }),
     };
-    const passed = await guessing.pass(call, before.username);
+    const passed = await throttle.pass(call, before.username);
     if (Object.keys(values).length === 0 && passed.length === 0) return;
     // Only while the password is the one that was checked: a change of it that came in between stands.
     const unchanged = { column: "password_hash", operator: "eq", value: before.passwordHash } as const;
@@ -170,7 +177,7 @@ const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 export function checkNewPassword(
   password: string,
   account: { readonly username: string; readonly email: string | null },
-  serviceNames: readonly string[] = ["latchkey"],
+  serviceNames: readonly string[] = [],
 ): Issue | null {
   const issue = (code: string, detail: string): Issue => ({ pointer: "/password", code, detail });
   // Code points, as everywhere; whoever sends more than 512 code units has more than 256 of them.

@@ -115,12 +115,12 @@ test("a lost role ends the tokens of before it, and for good", async () => {
   const { store, revocations, write } = await scene();
   await write([ada]);
 
-  await write(revocations.changeRole(account, "user", now));
+  await write(revocations.endAccess(account, now, "user"));
   assert.equal(revocations.isRevoked(claims, now), true);
   assert.equal(revocations.isRevoked({ ...claims, role: "user" }, now), true);
   assert.equal(revocations.isRevoked({ ...claims, role: "user", roleChanges: 1 }, now), false);
 
-  await write(revocations.changeRole({ ...account, roleChanges: 1 }, "admin", now));
+  await write(revocations.endAccess({ ...account, roleChanges: 1 }, now, "admin"));
   assert.equal(revocations.isRevoked(claims, now), true);
   assert.equal(revocations.isRevoked({ ...claims, role: "user", roleChanges: 1 }, now), true);
   assert.equal(revocations.isRevoked({ ...claims, roleChanges: 2 }, now), false);
@@ -135,7 +135,7 @@ test("the one login that is kept outlasts the others, a second end of them, and 
   assert.equal(revocations.isRevoked(claims, now), false);
   assert.equal(revocations.isRevoked({ ...claims, fam: "other" }, now), true);
   assert.deepEqual([await store.find(sessions, "one"), (await store.find(sessions, "two")) === null], [null, false]);
-  await write(revocations.changeRole({ ...account, generation: 4 }, "user", now));
+  await write(revocations.endAccess({ ...account, generation: 4 }, now, "user"));
   assert.equal(revocations.isRevoked(claims, now), true);
   const renewed = { ...claims, role: "user", roleChanges: 1 } as const;
   assert.equal(revocations.isRevoked(renewed, now), false);
@@ -156,7 +156,7 @@ test("a lost role counts whatever order a changed password arrives in", async ()
   ] as const) {
     const { revocations, write } = await scene();
     await write([ada]);
-    const changes = [revocations.changeRole(account, "user", now), revocations.endAccount(account, now)];
+    const changes = [revocations.endAccess(account, now, "user"), revocations.endAccount(account, now)];
 
     for (const index of order) assert.equal(await write(changes[index]!), "written");
 
@@ -168,7 +168,7 @@ test("a lost role counts whatever order a changed password arrives in", async ()
 test("a lost role outlasts a changed password that the feed brings after it", async () => {
   const { revocations, write } = await scene();
   await write([ada]);
-  await write(revocations.changeRole({ ...account, generation: 4 }, "user", now));
+  await write(revocations.endAccess({ ...account, generation: 4 }, now, "user"));
 
   await write(revocations.endAccount(account, now));
 
@@ -177,7 +177,7 @@ test("a lost role outlasts a changed password that the feed brings after it", as
 
 test("a role of a deleted account says nothing of its successor", async () => {
   const { revocations, write } = await scene();
-  await write(revocations.changeRole(account, "user", now));
+  await write(revocations.endAccess(account, now, "user"));
 
   await write(revocations.endDeletedAccount(account, now));
 

@@ -1,3 +1,5 @@
+import { aList, anObject, anything } from "../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import type { Role } from "../identity.ts";
 import { problem } from "../problem/problem.ts";
 import {
@@ -5,11 +7,12 @@ import {
   type Change,
   type Collection,
   type Feed,
-  type Row,
   type Store,
   type Where,
+  type WrittenValues,
 } from "../store/store.ts";
 import { accountsCollection, type Account } from "./accounts.ts";
+import { makeView, type RevocableClaims } from "./revoked.ts";
 
 /** What a login of the caller is kept by. */
 export interface KeptLogin {
@@ -37,18 +40,6 @@ export const revocationsCollection: Collection = {
   ],
   indexes: [["expires_at"]],
 };
-
-/** What a revocation can hit in an access token. */
-export interface RevocableClaims {
-  readonly sub: number;
-  /** The account's generation. */
-  readonly gen: number;
-  readonly role: Role;
-  /** How often the account's role had been changed. */
-  readonly roleChanges: number;
-  /** The refresh family that the token came from. */
-  readonly fam: string;
-}
 
 export interface RevocationsOptions {
   readonly store: Pick<Store, "follow">;
@@ -78,8 +69,11 @@ export interface Revocations {
   endLogins(account: Pick<Account, "id" | "generation">, kept: KeptLogin, now: number): Change[];
   /** A deletion; the rest goes with the account by cascade. */
   endDeletedAccount(account: Pick<Account, "id" | "generation">, now: number): Change[];
-  /** Another role: every access token of before it ends for good. Stands behind the update of the account, whose lock orders two of them. */
-  changeRole(account: Pick<Account, "id" | "generation" | "roleChanges">, role: Role, now: number): Change[];
+  /**
+   * Another `role`, or another value of a field that stands in the identity: every access token of before it ends for good. Refused as
+   * `OVERTAKEN` as `endAccount` is.
+   */
+  endAccess(account: Pick<Account, "id" | "generation" | "roleChanges">, now: number, role?: Role): Change[];
   /** A logout, or a refresh token that was used twice. */
   endFamily(family: string, now: number): Change[];
   /** Removes what has become pointless, here and in the store. */
@@ -92,27 +86,18 @@ const maxAgeMs = 5000;
 /** Clocks of several machines may differ by this much: the leeway on `iat`. */
 const slackMs = 60_000;
 
-interface EndedUser {
-  generation: number;
-  /** The only role that still stands; null: any. */
-  role: string | null;
-  /** Fewer role changes than these are too few. */
-  roleChanges: number;
-  /** Of the generations that have ended, the one family that goes on. */
-  keptFamily: string | null;
-  expiresAt: number;
-}
+const checks: ChecksOf<RevocationsOptions> = {
+  store: anObject,
+  accessSeconds: anything,
+  endWithGeneration: aList,
+  endWithAccount: aList,
+};
 
 /** Makes the view of a store's revocations. */
-export function makeRevocations({
-  store,
-  accessSeconds,
-  endWithGeneration,
-  endWithAccount,
-}: RevocationsOptions): Revocations {
-  // Both in the order in which their entries end, so that forgetting looks at the front only.
-  const users = new Map<number, EndedUser>();
-  const families = new Map<string, number>();
+export function makeRevocations(options: RevocationsOptions): Revocations {
+  requireOptions(options, checks, { of: "makeRevocations" });
+  const { store, accessSeconds, endWithGeneration, endWithAccount } = options;
+  const view = makeView();
   let feed: Feed | null = null;
 
   function revoke(
@@ -132,63 +117,9 @@ export function makeRevocations({
     return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
   }
 
-  function take({ record }: Row): void {
-    const expiresAt = Date.parse(record["expires_at"] as string);
-    const family = record["family"] as string | null;
-    if (family !== null) {
-      families.delete(family);
-      families.set(family, expiresAt);
-    } else {
-      takeUser(record["user_id"] as number, {
-        generation: record["generation"] as number,
-        role: record["role"] as string | null,
-        roleChanges: (record["role_changes"] as number | null) ?? 0,
-        keptFamily: record["kept_family"] as string | null,
-        expiresAt,
-      });
-    }
-  }
-
-  function takeUser(userId: number, ended: EndedUser): void {
-    const known = users.get(userId);
-    users.delete(userId);
-    if (known === undefined || ended.generation > known.generation) {
-      // Tokens of a new generation were issued after the older roles were gone; only a family that was kept can have one of those.
-      const before = ended.keptFamily === null ? undefined : known;
-      const roleChanges = Math.max(ended.roleChanges, before?.roleChanges ?? 0);
-      users.set(userId, { ...ended, role: ended.role ?? before?.role ?? null, roleChanges });
-    } else {
-      users.set(userId, {
-        generation: known.generation,
-        role: ended.role ?? known.role,
-        roleChanges: Math.max(known.roleChanges, ended.roleChanges),
-        keptFamily: known.keptFamily,
-        expiresAt: Math.max(known.expiresAt, ended.expiresAt),
-      });
-    }
-  }
-
-  function isEnded(ended: EndedUser, { gen, role, roleChanges, fam }: RevocableClaims): boolean {
-    if (gen < ended.generation && fam !== ended.keptFamily) return true;
-    // An account that was made later under the same id has a role of its own.
-    if (gen > ended.generation) return false;
-    return roleChanges < ended.roleChanges || (ended.role !== null && ended.role !== role);
-  }
-
-  function forget(now: number): void {
-    for (const [userId, ended] of users) {
-      if (ended.expiresAt > now) break;
-      users.delete(userId);
-    }
-    for (const [family, expiresAt] of families) {
-      if (expiresAt > now) break;
-      families.delete(family);
-    }
-  }
-
   return {
     async open() {
-      feed = await store.follow(revocationsCollection, take);
+      feed = await store.follow(revocationsCollection, view.take);
     },
     close() {
       feed?.close();
@@ -199,10 +130,7 @@ export function makeRevocations({
       if (feed === null) throw stale();
       feed.catchUp();
       if (feed.ageMs() > maxAgeMs) throw stale();
-      if (users.size === 0 && families.size === 0) return false;
-      forget(now);
-      const ended = users.get(claims.sub);
-      return (ended !== undefined && isEnded(ended, claims)) || families.has(claims.fam);
+      return view.isEnded(claims, now);
     },
     endAccount(account, now, deactivated = false) {
       const ended = deactivated ? [...endWithGeneration, ...endWithAccount] : endWithGeneration;
@@ -216,16 +144,9 @@ export function makeRevocations({
       const generation = account.generation + 1;
       return [
         ...nextGeneration(account, family),
-        ...endWithGeneration.flatMap((collection): Change[] => {
-          const [others, kept] = (["ne", "eq"] as const).map((operator): Where => {
-            const ids = [family, sessionId].map((id): Where => ({ column: "id", operator, value: id ?? "" }));
-            return { all: [ofUser(account.id), operator === "ne" ? { all: ids } : { any: ids }] };
-          });
-          const ended: Change = { kind: "deleteAll", collection, where: others! };
-          return hasGeneration(collection)
-            ? [ended, { kind: "updateAll", collection, where: kept!, values: { generation } }]
-            : [ended];
-        }),
+        ...endWithGeneration.flatMap((collection) =>
+          endOthers(collection, account.id, [family, sessionId], generation),
+        ),
         revoke({ user_id: account.id, generation, kept_family: family }, now),
       ];
     },
@@ -233,31 +154,51 @@ export function makeRevocations({
       // Generations begin at the time of creation: this one is above all that were, and not above those of an account made under the same id later.
       return [revoke({ user_id: id, generation: Math.max(generation + 1, now) }, now)];
     },
-    changeRole({ id, generation, roleChanges }, role, now) {
+    endAccess({ id, generation, roleChanges }, now, role) {
       const role_changes = roleChanges + 1;
       return [
-        { kind: "update", collection: accountsCollection, key: id, values: { role_changes } },
-        revoke({ user_id: id, generation, role, role_changes }, now),
+        ...countUp(id, "role_changes", roleChanges, { role_changes }),
+        revoke({ user_id: id, generation, role_changes, ...(role === undefined ? {} : { role }) }, now),
       ];
     },
     endFamily: (family, now) => [revoke({ family }, now)],
     prune(now) {
-      forget(now);
+      view.forget(now);
       const where = { column: "expires_at", operator: "lte", value: new Date(now).toISOString() } as const;
       return [{ kind: "deleteAll", collection: revocationsCollection, where }];
     },
   };
 }
 
-/** Two of these from one reading would leave alive what was issued between them. */
+/** Ends the rows of a user but those that are kept, which go on with the new generation. */
+function endOthers(
+  collection: Collection,
+  userId: number,
+  keptIds: readonly (string | null)[],
+  generation: number,
+): readonly Change[] {
+  const [others, kept] = (["ne", "eq"] as const).map((operator): Where => {
+    const ids = keptIds.map((id): Where => ({ column: "id", operator, value: id ?? "" }));
+    return { all: [ofUser(userId), operator === "ne" ? { all: ids } : { any: ids }] };
+  });
+  const ended: Change = { kind: "deleteAll", collection, where: others! };
+  return hasGeneration(collection)
+    ? [ended, { kind: "updateAll", collection, where: kept!, values: { generation } }]
+    : [ended];
+}
+
 function nextGeneration({ id, generation }: Pick<Account, "id" | "generation">, kept_family: string | null): Change[] {
+  return countUp(id, "generation", generation, { generation: generation + 1, kept_family });
+}
+
+/** Two of these from one reading would leave alive what was issued between them. */
+function countUp(id: number, column: string, value: number, values: WrittenValues): Change[] {
   const where: Where = {
     all: [
       { column: "id", operator: "eq", value: id },
-      { column: "generation", operator: "eq", value: generation },
+      { column, operator: "eq", value },
     ],
   };
-  const values = { generation: generation + 1, kept_family };
   return [
     { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN },
     { kind: "update", collection: accountsCollection, key: id, values },

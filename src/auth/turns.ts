@@ -88,22 +88,12 @@ export function makeTurns(running: number, waiting: number): Turns {
 
   function firstInTurn(): Waiter | null {
     const ready = [...places].filter(({ start }) => start !== null);
-    const address = leastLately(ready, ({ address }) => address)?.asker.address;
+    const address = leastLately(served, ready, ({ address }) => address)?.asker.address;
     return leastLately(
+      served,
       ready.filter(({ asker }) => asker.address === address),
       accountKey,
     );
-  }
-
-  /** The waiter whose name had its turn, or came, before the others'. */
-  function leastLately(waiters: readonly Waiter[], nameOf: (asker: Asker) => string): Waiter | null {
-    let best: Waiter | null = null;
-    let bestTime = Infinity;
-    for (const waiter of waiters) {
-      const time = Math.max(waiter.came, served.get(nameOf(waiter.asker)) ?? 0);
-      if (time < bestTime) [best, bestTime] = [waiter, time];
-    }
-    return best;
   }
 
   function requirePlace(asker: Asker): void {
@@ -126,6 +116,21 @@ export function makeTurns(running: number, waiting: number): Turns {
   }
 
   return { requirePlace, hold, load: () => ({ running: running - free, waiting: places.size }) };
+}
+
+/** The waiter whose name had its turn, or came, before the others'. */
+function leastLately(
+  served: ReadonlyMap<string, number>,
+  waiters: readonly Waiter[],
+  nameOf: (asker: Asker) => string,
+): Waiter | null {
+  let best: Waiter | null = null;
+  let bestTime = Infinity;
+  for (const waiter of waiters) {
+    const time = Math.max(waiter.came, served.get(nameOf(waiter.asker)) ?? 0);
+    if (time < bestTime) [best, bestTime] = [waiter, time];
+  }
+  return best;
 }
 
 function keysOf(asker: Asker): readonly [string, string] {

@@ -1,12 +1,17 @@
 import { statSync } from "node:fs";
+import { aFunction, optional } from "../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import type { Observer } from "../observation.ts";
 import { readSigningKeys, SigningKeysError, type SigningKeys } from "./keys.ts";
 
+/** Options of `watchSigningKeys()`: who hears of a file that cannot be read any more. */
 export interface WatchedKeysOptions {
   readonly observe: Observer;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }
+
+const checks: ChecksOf<WatchedKeysOptions> = { observe: aFunction, now: optional(aFunction) };
 
 /** How often the file is looked at while its keys are in use. */
 const lookEveryMs = 1000;
@@ -15,7 +20,9 @@ const lookEveryMs = 1000;
  * The keys of a JWK Set file, read again when it has changed: at once for a key that is not known yet, else within a
  * second. A file that cannot be read any more is reported, and the keys stay as they were. Throws `SigningKeysError`.
  */
-export function watchSigningKeys(file: string, { observe, now = Date.now }: WatchedKeysOptions): SigningKeys {
+export function watchSigningKeys(file: string, options: WatchedKeysOptions): SigningKeys {
+  requireOptions(options, checks, { of: "watchSigningKeys" });
+  const { observe, now = Date.now } = options;
   // Before the file is read: what is written in between is seen next time and not missed.
   let stamp = stampOf(file);
   let current = readSigningKeys(file);

@@ -45,8 +45,24 @@ export const aBoolean: Check = (value) => (typeof value === "boolean" ? null : "
 export const anObject: Check = (value) => (isObject(value) ? null : "it has to be an object");
 export const anything: Check = () => null;
 export const aWholeNumber: Check = (value) => (Number.isSafeInteger(value) ? null : "it has to be a whole number");
+/** A whole number that is not below `least`, nor above `most`. */
+export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): Check {
+  const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`;
+  return (value) =>
+    Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+      ? null
+      : `it has to be a whole number ${range}`;
+}
+
+/** An object of these members, of which the first mistake is told. */
+export function objectOf(checks: Checks, cure: string): Check {
+  return (value) => (isObject(value) ? (membersMistakes(value, checks)[0] ?? null) : cure);
+}
+
 export const texts: Check = (value) =>
   Array.isArray(value) && value.every(isText) ? null : 'it has to be a list of texts, like ["application/json"]';
+
+export const aList: Check = (value) => (Array.isArray(value) ? null : "it has to be a list");
 
 /** As browsers write them, with which they are compared letter by letter. */
 export const origins: Check = (value) =>

@@ -1,4 +1,4 @@
-import type { Issue } from "../index.ts";
+import type { Issue } from "../door/http.ts";
 
 /** How a command ends. */
 export const exits = {

@@ -1,5 +1,7 @@
-import { MigrationNeeded, SigningKeysError, StoreSetupError, type Issue } from "../index.ts";
-import { ConfigError } from "../service/settings-error.ts";
+import { SigningKeysError } from "../door/auth.ts";
+import type { Issue } from "../door/http.ts";
+import { MigrationNeeded, StoreSetupError } from "../door/stores.ts";
+import { ConfigError } from "../service/settings/error.ts";
 import { CommandFailed, exits, UsageError } from "./exit.ts";
 
 /** Whether the settings are wrong, or do not fit what is on the disk. */

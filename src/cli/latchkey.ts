@@ -9,7 +9,7 @@ if (major < 24 || (major === 24 && minor < 12)) {
 }
 // The commands are loaded only for those who give one: a service has no use for them, and starts without.
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
-  const { serve } = await import("./serve.ts");
+  const { serve } = await import("./serving/serve.ts");
   await serve(process.env);
 } else {
   const { run } = await import("./program.ts");

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import type { Settings } from "../service/settings.ts";
+import type { Settings } from "../service/settings/settings.ts";
 
 /** What a start has to say that finds the secret of a service and no database: its disk may not be there. Null where nothing is to be said. */
 export function missingDatabaseNotice({ database, secretFile, secretIsNew }: Settings): string | null {

@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { addDatabaseCommands } from "./db-commands.ts";
+import { addDatabaseCommands } from "./commands/db-commands.ts";
+import { addExplainCommand } from "./commands/explain-command.ts";
+import { addKeyCommands } from "./commands/key-commands.ts";
+import { addRecordCommands } from "./commands/record-commands.ts";
+import { addSessionCommands } from "./commands/session-commands.ts";
+import { addTokenCommands } from "./commands/token-commands.ts";
+import { addUserCommands } from "./commands/user-commands.ts";
 import { exits } from "./exit.ts";
-import { addExplainCommand } from "./explain-command.ts";
-import { addKeyCommands } from "./key-commands.ts";
-import { addSessionCommands } from "./session-commands.ts";
-import { addTokenCommands } from "./token-commands.ts";
-import { addUserCommands } from "./user-commands.ts";
 
 /** Runs a command; gives its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -38,7 +39,7 @@ function makeProgram(): Command {
     .command("serve")
     .description("serve until SIGTERM; so does latchkey without a command")
     .action(async () => {
-      const { serve } = await import("./serve.ts");
+      const { serve } = await import("./serving/serve.ts");
       await serve(process.env);
     });
   addUserCommands(
@@ -50,6 +51,7 @@ function makeProgram(): Command {
   addSessionCommands(program.command("session").description("sessions: list, end"));
   addKeyCommands(program.command("key").description("the keys that sign access tokens: new, activate, retire, list"));
   addDatabaseCommands(program.command("db").description("the database: move, backup, restore, check"));
+  addRecordCommands(program);
   addExplainCommand(program);
   return program;
 }

@@ -1,5 +1,5 @@
-import type { Observation } from "../index.ts";
-import type { Operator } from "../service/operator.ts";
+import type { Observation } from "../door/ops.ts";
+import type { Operator } from "../service/users/operator.ts";
 import { CommandFailed } from "./exit.ts";
 
 /** Does something on the service's store, with the settings of the service. */
@@ -10,10 +10,10 @@ export async function withOperator<T>(
   // Only now: help and whatever needs no store are there at once.
   const [{ loadConfigFile }, { readSettings }, { readEach }, { openOperator, requireLastingStore }] = await Promise.all(
     [
-      import("../service/config-file.ts"),
-      import("../service/settings.ts"),
-      import("../service/settings-reading.ts"),
-      import("../service/operator.ts"),
+      import("../service/system/config-file.ts"),
+      import("../service/settings/settings.ts"),
+      import("../service/settings/reading.ts"),
+      import("../service/users/operator.ts"),
     ],
   );
   const config = await loadConfigFile(process.cwd());

@@ -1,3 +1,4 @@
+import { composed } from "./composed.ts";
 import { closeSync, openSync, readSync } from "node:fs";
 import { digest } from "./secret.ts";
 
@@ -70,7 +71,7 @@ function* readGaps(bytes: Buffer): Generator<number> {
 }
 
 function placeOf(password: string): { readonly shelf: number; readonly number: number } {
-  const bytes = digest(password.normalize("NFC").toLowerCase());
+  const bytes = digest(composed(password).toLowerCase());
   return { shelf: bytes.readUInt16BE(0) % shelves, number: bytes.readUInt32BE(2) % range };
 }
 

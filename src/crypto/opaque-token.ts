@@ -10,36 +10,38 @@ export interface OpaqueToken {
 }
 
 /**
- * What an opaque token looks like, for secret scanners: `lk_`, 14 characters of lookup id, 42 of secret and 6 of
- * checksum (CRC-32 of all before it), all in base 62.
+ * What an opaque token looks like, whatever it begins with, for secret scanners: a prefix and `_`, 14 characters of lookup id, 42 of
+ * secret and 6 of checksum (CRC-32 of all before it), all in base 62.
  */
-export const opaqueTokenPattern = /\blk_[0-9A-Za-z]{62}\b/;
+export const opaqueTokenPattern = /\b[a-z][a-z0-9]{0,15}_[0-9A-Za-z]{62}\b/;
 
-const prefix = "lk_";
+const usualPrefix = "key";
 const lookupLength = 14;
 const checksumLength = 6;
-const length = 65;
+const length = 62;
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const wholePattern = new RegExp(`^${prefix}[0-9A-Za-z]{${length - prefix.length}}$`);
+const restPattern = new RegExp(`^[0-9A-Za-z]{${length}}$`);
 
-/** Reads an opaque token; null where it has another form or its checksum is wrong. Needs no database. */
-export function parseOpaqueToken(text: string): OpaqueToken | null {
-  if (text.length !== length || !wholePattern.test(text)) return null;
-  const lookupEnd = prefix.length + lookupLength;
-  const secretEnd = length - checksumLength;
+/** Reads an opaque token that begins with `prefix` and `_`; null where it has another form or its checksum is wrong. Needs no database. */
+export function parseOpaqueToken(text: string, prefix = usualPrefix): OpaqueToken | null {
+  const start = prefix.length + 1;
+  if (text.length !== start + length || !text.startsWith(`${prefix}_`) || !restPattern.test(text.slice(start)))
+    return null;
+  const lookupEnd = start + lookupLength;
+  const secretEnd = start + length - checksumLength;
   if (checksum(text.slice(0, secretEnd)) !== text.slice(secretEnd)) return null;
-  return { lookup: text.slice(prefix.length, lookupEnd), secret: text.slice(lookupEnd, secretEnd) };
+  return { lookup: text.slice(start, lookupEnd), secret: text.slice(lookupEnd, secretEnd) };
 }
 
 /** Writes an opaque token. */
-export function formatOpaqueToken({ lookup, secret }: OpaqueToken): string {
-  const body = prefix + lookup + secret;
+export function formatOpaqueToken({ lookup, secret }: OpaqueToken, prefix = usualPrefix): string {
+  const body = `${prefix}_${lookup}${secret}`;
   return body + checksum(body);
 }
 
 /** The part of a token that may be shown: enough to recognise it, nothing that proves it. */
-export function opaqueTokenPrefix(lookup: string): string {
-  return prefix + lookup;
+export function opaqueTokenPrefix(lookup: string, prefix = usualPrefix): string {
+  return `${prefix}_${lookup}`;
 }
 
 /** A new lookup id: 80 random bits. */

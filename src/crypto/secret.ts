@@ -1,7 +1,18 @@
 import { createHmac, hash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { inspect } from "node:util";
 
-/** A value that must not be seen. However it is printed it reads `[secret]`. */
+/**
+ * A value that must not be seen. However it is printed it reads `[secret]`.
+ *
+ * @example
+ * ```ts
+ * import { Secret } from "latchkey";
+ *
+ * const secret = new Secret(process.env["SECRET"]!);
+ * console.log(secret); // [secret]
+ * console.log(secret.equals("a guess"));
+ * ```
+ */
 export class Secret {
   readonly #bytes: Buffer;
   readonly #older: readonly Secret[];
@@ -57,6 +68,11 @@ export class Secret {
 
 /** What a service's secret is too short from, in bytes: what it signs is worth what it costs to guess it (NIST SP 800-107). */
 const LEAST_BYTES = 32;
+
+/** What is wrong with an option that has to be a secret; null where nothing is. */
+export function aSecret(value: unknown): string | null {
+  return value instanceof Secret ? null : "it has to be a secret: new Secret(…)";
+}
 
 /** What is wrong with the secret of a service, with the cure. */
 export function secretMistakes(secret: unknown): readonly string[] {

@@ -1,7 +1,8 @@
 import { suggestion } from "../checking/nearest.ts";
+import { formType } from "../http/formats/form.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
 import type { Mount } from "../http/mount/mount.ts";
-import { problemsNamedBy } from "../http/mount/outcome.ts";
+import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
 import { ownAmong, type ProblemDefinition } from "../problem/definition.ts";
 import type { Parts } from "./feature.ts";
 
@@ -24,7 +25,7 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
       schemes.filter(({ name, shared }) => shared !== true || alone.has(name)).map(({ name }) => name),
     ),
     ...twice(all, "endpoint", ({ endpoints = [], mounts = [] }) =>
-      [...endpoints, ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null }))].map(
+      [...endpoints, ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null, relations: [] }))].map(
         ({ method, path }) => `${method} ${shapeOf(path)}`,
       ),
     ),
@@ -34,6 +35,7 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
       [...collections, ...mounts.map(({ collection }) => collection)].map(({ name }) => name),
     ),
     ...problemsTwice(all),
+    ...parametersTwice(all),
   ];
 }
 
@@ -56,21 +58,89 @@ function problemsTwice(all: readonly NamedParts[]): string[] {
   });
 }
 
-/** References to what is not there: one sentence each, with the name that was probably meant. */
+/** Filters that are asked for with the name of a credential: nobody would ever see them. */
+function parametersTwice(all: readonly NamedParts[]): readonly string[] {
+  const carriers = all.flatMap(({ parts: { schemes = [] } }) => schemes.flatMap((scheme) => scheme.carriers));
+  const names = new Set(carriers.flatMap((carrier) => (carrier.in === "query" ? [carrier.name] : [])));
+  return all
+    .flatMap(({ parts: { mounts = [] } }) => mounts)
+    .flatMap(({ resource: { path, filters } }) =>
+      [...filters.keys()]
+        .filter((name) => names.has(name))
+        .map((name) => `the parameter ${name} is a credential, and a filter of ${path}; give one of them another name`),
+    );
+}
+
+/** References to what is not there, or has ids of another kind: one sentence each, with the cure. */
 export function missingReferences(all: readonly NamedParts[]): readonly string[] {
   const mounted = all.flatMap(({ parts: { mounts = [] } }) => mounts);
-  const known = [
-    ...mounted.map(({ collection }) => collection.name),
-    ...all.flatMap(({ parts: { collections = [] } }) => collections.map(({ name }) => name)),
+  const collections = [
+    ...mounted.map(({ collection }) => collection),
+    ...all.flatMap(({ parts }) => parts.collections ?? []),
   ];
+  const known = new Map(collections.map(({ name, key }) => [name, key]));
   return mounted.flatMap(({ resource, collection }) =>
-    collection.columns.flatMap(({ name, references }) =>
+    collection.columns.flatMap(({ name, type, references }) => {
       // What a resource stands within is looked for when it is given its place.
-      references === undefined || name === resource.parentColumn || known.includes(references.collection)
-        ? []
-        : [
-            `mount(${resource.path}): the field ${name} refers to ${references.collection}, which is not mounted${suggestion(references.collection, known)}`,
-          ],
+      if (references === undefined || name === resource.parentColumn) return [];
+      const { collection: to } = references;
+      const place = `mount(${resource.path}): the field ${name} refers to ${to}`;
+      const key = known.get(to);
+      if (key === undefined) return [`${place}, which is not mounted${suggestion(to, [...known.keys()])}`];
+      if (key === type) return [];
+      return [
+        `${place}, whose ids are ${idOf(key)}s; write reference("${to}", { id: "${idOf(key)}" }), or give it the declaration`,
+      ];
+    }),
+  );
+}
+
+function idOf(key: "integer" | "text"): "integer" | "uuid" {
+  return key === "text" ? "uuid" : "integer";
+}
+
+/** Permissions that look for what is in nobody's identity: they would deny everybody. */
+export function missingIdentity(all: readonly NamedParts[]): readonly string[] {
+  const known = all.flatMap(({ parts: { identity = [] } }) => identity);
+  const looked = all.flatMap(({ parts: { mounts = [], endpoints = [] } }) => [
+    ...mounts.flatMap(({ resource, permissions, actions }) =>
+      [...Object.values(permissions), ...actions.map(({ permission }) => permission)].map(
+        (permission) => [`mount(${resource.path})`, permission] as const,
+      ),
+    ),
+    ...endpoints.flatMap(({ method, path, access }) =>
+      access === "open" ? [] : [[`endpoint ${method} ${path}`, access] as const],
+    ),
+  ]);
+  return [
+    ...new Set(
+      looked.flatMap(([place, { name, identity = [] }]) =>
+        identity
+          .filter((member) => !known.includes(member))
+          .map(
+            (member) =>
+              `${place}: the permission ${name} looks at the caller's ${member}, which is in no identity; name it: accounts({ fields, identity: ["${member}"] })`,
+          ),
+      ),
+    ),
+  ];
+}
+
+/** Types of bodies that an endpoint says it reads and no format can: every such call would be 415. */
+export function unreadTypes(all: readonly NamedParts[]): readonly string[] {
+  const read = [
+    "application/json",
+    "application/xml",
+    formType,
+    ...all.flatMap(({ parts: { formats = [] } }) => formats.flatMap((each) => (each.read ? [each.mediaType] : []))),
+  ];
+  const isRead = (type: string): boolean =>
+    read.some((each) => each === type || type.endsWith(`+${each.slice(each.indexOf("/") + 1)}`));
+  return all.flatMap(({ parts: { endpoints = [] } }) =>
+    endpoints.flatMap(({ method, path, consumes = [] }) =>
+      consumes
+        .filter((type) => !isRead(type))
+        .map((type) => `${method} ${path} consumes ${type}, which no format reads${suggestion(type, read)}`),
     ),
   );
 }

@@ -9,9 +9,9 @@ import {
   type Check,
 } from "../checking/members.ts";
 import type { Offering } from "../http/core.ts";
-import { declarationMistakes } from "../http/declared.ts";
+import { declarationMistakes } from "../http/endpoint/declared.ts";
 import { DeclarationError } from "../resource/resource.ts";
-import { clashesOf, missingReferences } from "./clashes.ts";
+import { clashesOf, missingIdentity, missingReferences, unreadTypes } from "./clashes.ts";
 import type { Feature, Host, Parts } from "./feature.ts";
 import { upkeepMistakes } from "./upkeep.ts";
 
@@ -78,7 +78,11 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
     ].map((each) => (name === null ? each : `feature ${name}: ${each}`)),
   );
   // Of what is malformed nobody can say whether it is there twice.
-  mistakes.push(...(malformed.length > 0 ? malformed : [...clashesOf(all), ...missingReferences(all)]));
+  mistakes.push(
+    ...(malformed.length > 0
+      ? malformed
+      : [...clashesOf(all), ...missingReferences(all), ...missingIdentity(all), ...unreadTypes(all)]),
+  );
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   return { inOrder, use: (feature) => offerOf(feature, done) };
 }
@@ -90,6 +94,8 @@ const partsMembers: Readonly<Record<keyof Parts, true>> = {
   endpoints: true,
   formats: true,
   scopesAllow: true,
+  limiter: true,
+  identity: true,
   collections: true,
   tags: true,
   observe: true,
@@ -102,9 +108,18 @@ const partsMembers: Readonly<Record<keyof Parts, true>> = {
 };
 const featureMembers: Readonly<Record<keyof Feature, Check>> = {
   name: text,
-  needs: (value) => (Array.isArray(value) ? null : "it has to be a list of features; defineFeature fills it in"),
+  needs: (value) => {
+    if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
+    const at = Array.from(value).findIndex((each) => !isFeature(each));
+    if (at === -1) return null;
+    return `what stands there is ${shown(value[at])} and no feature; make it once and hand it over: const people = accounts(); tokenLogin(people)`;
+  },
   setUp: aFunction,
 };
+
+function isFeature(value: unknown): boolean {
+  return isObject(value) && isText(value["name"]) && typeof value["setUp"] === "function";
+}
 
 /** Its own parts are looked at with those of the others. */
 function isParts(parts: unknown): parts is Parts {

@@ -1,17 +1,21 @@
-import type { AccountGuessing } from "../auth/guessing.ts";
-import type { Scheme } from "../auth/scheme.ts";
+import type { Arrival } from "../call/call.ts";
 import type { Only } from "../checking/members.ts";
 import type { Secret } from "../crypto/secret.ts";
 import type { Eventually } from "../eventually.ts";
 import type { Alongside } from "../http/alongside.ts";
+import type { Answer } from "../http/answer/writing.ts";
 import type { ScopesAllow } from "../http/core.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import type { Endpoint } from "../http/endpoint/endpoint.ts";
+import type { WholeExplanation } from "../http/explaining.ts";
 import type { Format } from "../http/formats/format.ts";
+import type { RequestLimiter } from "../http/limiting/limiting.ts";
 import type { Mount } from "../http/mount/mount.ts";
-import type { Family } from "../measurement.ts";
+import type { MetricFamily } from "../measurement.ts";
 import type { Observer } from "../observation.ts";
 import type { ProblemDefinition } from "../problem/definition.ts";
+import type { Scheme } from "../scheme/scheme.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
+import type { LoginThrottle } from "../throttle/throttle.ts";
 import type { Tracer } from "../tracer.ts";
 
 /**
@@ -35,8 +39,12 @@ export interface Parts<Offer = unknown> {
   readonly mounts?: readonly Mount[];
   readonly endpoints?: readonly Endpoint[];
   readonly formats?: readonly Format[];
+  /** The fields of users that it puts into `identity.fields`, for permissions that look at them. */
+  readonly identity?: readonly string[];
   /** What a credential that is limited to scopes may ask for at all, in the whole service. */
   readonly scopesAllow?: ScopesAllow;
+  /** Says which requests are too many. */
+  readonly limiter?: RequestLimiter;
   /** Its tables, besides those of its mounts. */
   readonly collections?: readonly Collection[];
   /** What the API's documentation says of the tags of its endpoints; the first who explains one counts. */
@@ -48,7 +56,7 @@ export interface Parts<Offer = unknown> {
   /** Hears everything that happens in the service. Must not throw and must not wait. */
   readonly observe?: Observer;
   /** What it measures of itself, for whoever tells it on. */
-  readonly measure?: () => readonly Family[];
+  readonly measure?: () => readonly MetricFamily[];
   /** What has run out, and how often it is looked for. */
   readonly upkeep?: readonly Upkeep[];
   /** Before the first request, after the features that it needs. Whatever it throws stops the start. */
@@ -74,9 +82,11 @@ export interface Host {
   readonly store: Store;
   /** The service's own secret. Reading it where the service was given none is a mistake that stops the start and names the feature. */
   readonly secret: Secret;
+  /** What callers are told that the service is called. */
+  readonly name: string;
   /** The path below which everything is served, without a slash at its end; empty for the root. */
   readonly basePath: string;
-  readonly guessing: AccountGuessing;
+  readonly throttle: LoginThrottle;
   /** Exact origins under which the service is itself known. */
   readonly ownOrigins: readonly string[];
   readonly observe: Observer;
@@ -104,10 +114,29 @@ export interface ServiceFacts {
   /** How far the machine's clock is ahead of the database's, which is used in its place, in milliseconds; 0 where they are one. */
   clockAheadMs(): number;
   /** What the features measure of themselves. */
-  measure(): readonly Family[];
+  measure(): readonly MetricFamily[];
+  /** Answers a request, as a binding asks: with its limits, its permissions and its line in the log. */
+  respond(arrival: Arrival): Eventually<Answer>;
+  /** What the schemes make of a request, and what the permission of its endpoint says. Nothing else happens, and no guess is counted: for callers who are known. */
+  explain(arrival: Arrival): Promise<WholeExplanation>;
 }
 
-/** Declares a feature. */
+/**
+ * Declares a feature.
+ *
+ * @example
+ * ```ts
+ * import { anyone, defineFeature } from "latchkey";
+ *
+ * export const clock = defineFeature({
+ *   name: "clock",
+ *   setUp: ({ now }) => ({
+ *     offer: { now },
+ *     endpoints: [{ method: "GET", path: "/clock", access: anyone, handle: () => ({ status: 204 }) }],
+ *   }),
+ * });
+ * ```
+ */
 export function defineFeature<P extends Parts>(feature: FeatureDeclaration<P>): Feature<P["offer"]>;
 export function defineFeature(feature: FeatureDeclaration<Parts>): Feature {
   return Object.freeze({ needs: [], ...feature });

@@ -24,7 +24,8 @@ export async function startFeatures({ inOrder }: Composition, store: Store): Pro
     }
     return stop;
   } catch (error) {
-    await stop();
+    // Why it does not start is what counts; what then fails to stop follows from it.
+    await stop().catch(() => undefined);
     throw error;
   }
 }

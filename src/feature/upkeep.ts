@@ -31,6 +31,7 @@ export function startUpkeep(
   if (upkeep.length === 0) return () => undefined;
   const stopped = new AbortController();
   const all = upkeep.map((each) => ({ ...each, dueIn: 0, isRunning: false }));
+  const eraseDue = async ({ due }: Upkeep): Promise<void> => erase(store, due(now()), stopped.signal);
   const timer = setInterval(() => {
     for (const each of all) {
       each.dueIn--;
@@ -38,7 +39,7 @@ export function startUpkeep(
       if (each.dueIn >= 0 || each.isRunning) continue;
       each.dueIn = each.everySeconds - 1;
       each.isRunning = true;
-      erase(store, each.due(now()), stopped.signal)
+      eraseDue(each)
         .catch((error: unknown) => {
           if (stopped.signal.aborted) return;
           observe?.({

@@ -4,4 +4,4 @@ export function formatLink(target: string, rel: string): string {
 }
 
 // What may not stand in a URI (RFC 3986 §2), and would end the link early.
-const OUTSIDE_URI = /[\0-\x20<>"\\^`{|}\x7f]|[^\0-\x7f]+/g;
+const OUTSIDE_URI = /[\0-\x20<>"\\^`{|}\x7f-\uffff]+/g;

@@ -22,6 +22,29 @@ export function parseQuery(query: string): readonly QueryParameter[] {
   return parameters;
 }
 
+/** The values of one parameter. One that is not percent-encoded UTF-8 holds U+FFFD in place of what cannot be read. */
+export function valuesOf(query: string, name: string): readonly string[] {
+  return query.split("&").flatMap((part) => (nameOf(part) === name ? [valueOf(part)] : []));
+}
+
+/** The query without the parameters that are `taken`, as it was sent for the rest. */
+export function withoutParameters(query: string, taken: (name: string) => boolean): string {
+  return query
+    .split("&")
+    .filter((part) => !taken(nameOf(part)))
+    .join("&");
+}
+
+function nameOf(part: string): string {
+  const equals = part.indexOf("=");
+  return decode(equals === -1 ? part : part.slice(0, equals)) ?? "";
+}
+
+function valueOf(part: string): string {
+  const equals = part.indexOf("=");
+  return equals === -1 ? "" : (decode(part.slice(equals + 1)) ?? "\ufffd");
+}
+
 const NONE: readonly QueryParameter[] = [];
 
 function decode(text: string): string | null {

@@ -1,5 +1,5 @@
 import type { Resource } from "../resource/resource.ts";
-import type { Cause, Change, KeyOf } from "../store/store.ts";
+import type { Cause, Change, Key, KeyOf } from "../store/store.ts";
 
 /** A write of some resource, before it is written: ids alone. */
 export interface RecordWrite {
@@ -8,7 +8,7 @@ export interface RecordWrite {
   /** The name of the action; null for every other kind. */
   readonly action: string | null;
   /** What stands for the id that a new record is given, in a change of the same transaction. Null for an action on the collection. */
-  readonly id: number | KeyOf | null;
+  readonly id: Key | KeyOf | null;
   readonly cause: Cause;
 }
 

@@ -1,16 +1,17 @@
-import type { Chain } from "../auth/chain.ts";
+import type { CallContext } from "../call/call.ts";
 import type { Observer } from "../observation.ts";
+import type { Chain } from "../scheme/chain.ts";
 import type { StoreReader } from "../store/reader.ts";
 import type { Store } from "../store/store.ts";
 import type { Tracer } from "../tracer.ts";
 import type { Alongside } from "./alongside.ts";
-import type { CallContext } from "./call.ts";
-import type { Cursors } from "./cursors.ts";
+import type { HeldBodies } from "./body/held-bodies.ts";
 import type { Format } from "./formats/format.ts";
-import type { HeldBodies } from "./held-bodies.ts";
-import type { LongReads } from "./long-reads.ts";
+import type { RequestLimiter } from "./limiting/limiting.ts";
+import type { Cursors } from "./list/cursors.ts";
+import type { LongReads } from "./list/long-reads.ts";
 
-/** Whether a credential with these scopes may be used with a method (`GET` for HEAD too). */
+/** Whether a credential with these scopes may be used with a method (`GET` for HEAD and QUERY too). */
 export type ScopesAllow = (scopes: readonly string[], method: string) => boolean;
 
 /** As much of a feature as tells what it offers. */
@@ -30,6 +31,8 @@ export interface ServiceCore {
   readonly fingerprintKey: Uint8Array;
   /** The path below which everything stands, without a slash at its end; empty for the root. */
   readonly basePath: string;
+  /** The header field, in lower case, in which administrators ask what the schemes saw, and are told. */
+  readonly explainHeader: string;
   /** Long bodies are compressed for whoever asks for it. */
   readonly compression: boolean;
   /** What bodies keep in memory. */
@@ -41,6 +44,8 @@ export interface ServiceCore {
   /** JSON first: it is the default. */
   readonly formats: readonly Format[];
   readonly callContext: CallContext;
+  /** A UUID for a new record: of version 7, for the time in milliseconds since the epoch. */
+  readonly makeUUID: (now: number) => string;
   /** Over TLS browsers are told to stay there for this host, or for all below it too. */
   readonly hsts: "host" | "subdomains";
   /** Exact origins that may call from a browser, besides our own. */
@@ -49,6 +54,8 @@ export interface ServiceCore {
   readonly sameSiteOrigins: readonly string[];
   /** What a credential that is limited to scopes may ask for at all; the endpoint's permission decides after that. Null: everything. */
   readonly scopesAllow: ScopesAllow | null;
+  /** Whoever says which requests are too many. */
+  readonly limiters: readonly RequestLimiter[];
   /** Endpoints that log in do so from other hosts over cleartext too. */
   readonly allowsCleartextLogins: boolean;
   /** Null where nobody follows requests. */

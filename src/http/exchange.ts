@@ -1,20 +1,22 @@
-import type { Identified } from "../auth/chain.ts";
-import { requireSameSite } from "../auth/cross-site.ts";
+import type { Call } from "../call/call.ts";
+import { requireSameSite } from "../call/cross-site.ts";
 import { suggestion } from "../checking/nearest.ts";
 import { parsePrefer } from "../headers/prefer.ts";
-import { parseQuery } from "../headers/query.ts";
+import { parseQuery, withoutParameters } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
 import type { Action, PermissionRequest } from "../permission/permission.ts";
 import { problem, type Issue } from "../problem/problem.ts";
+import type { Identified } from "../scheme/chain.ts";
 import type { StoreReader } from "../store/reader.ts";
-import type { Cause, Outcome, Transaction, Where } from "../store/store.ts";
-import type { Call } from "./call.ts";
+import type { Cause, Key, Outcome, Transaction, Where } from "../store/store.ts";
+import type { Hold } from "./body/held-bodies.ts";
 import type { Offering, ServiceCore } from "./core.ts";
-import type { MountedFacts, ReceivedBody, Refusal } from "./facts.ts";
+import type { MountedFacts, ReceivedBody, Refusal } from "./endpoint/facts.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
-import type { Hold } from "./held-bodies.ts";
+import type { LimitFields } from "./limiting/limiting.ts";
 
 const NONE: readonly string[] = [];
+const NO_FIELDS: LimitFields = [];
 
 /** One request on its way: the call and what the steps have found out about it so far. It stays in this room; others are given its `context`. */
 export class Exchange implements PermissionRequest {
@@ -37,6 +39,10 @@ export class Exchange implements PermissionRequest {
   followed: readonly string[] = NONE;
   /** What the body counts for, until the request is over. */
   hold: Hold | null = null;
+  /** What limiters say of what is left. */
+  limits: LimitFields = NO_FIELDS;
+  /** The octets of the body, once somebody has asked for them. */
+  octets: Promise<Uint8Array> | null = null;
   #identified: Identified | null = null;
   #preferences: ReadonlyMap<string, string> | null | undefined = undefined;
 
@@ -61,6 +67,12 @@ export class Exchange implements PermissionRequest {
   /** What the chain found; null on open endpoints, where nobody looked. */
   set identified(identified: Identified) {
     this.#identified = identified;
+  }
+
+  /** The same caller, for another request in their name. Whether that looks at the identity is known to this one too. */
+  inherit(other: Exchange): void {
+    this.#identified = other.#identified;
+    other.identityWasRead = true;
   }
 
   get identity(): Identity | null {
@@ -103,9 +115,17 @@ export class Exchange implements PermissionRequest {
     return this.service.store.write({ cause: this.cause, ...transaction });
   }
 
-  /** The query, in order, without what chose the format of the answer. */
+  /** The query as it was sent, without the credentials in it. */
+  get query(): string {
+    const { query } = this.call;
+    const { parameters } = this.service.chain;
+    const hasCredentials = query !== "" && parameters.size > 0 && this.endpoint.access !== "open";
+    return hasCredentials ? withoutParameters(query, (name) => parameters.has(name)) : query;
+  }
+
+  /** The query, in order, without credentials and without what chose the format of the answer. */
   parameters(): readonly (readonly [name: string, value: string])[] {
-    const parameters = parseQuery(this.call.query);
+    const parameters = parseQuery(this.query);
     const choosesFormat = this.endpoint.produces === undefined && this.endpoint.method === "GET";
     return choosesFormat ? parameters.filter(([name]) => name !== FORMAT_PARAMETER) : parameters;
   }
@@ -132,6 +152,13 @@ export class Exchange implements PermissionRequest {
     const id = this.params[name];
     if (typeof id === "number") return id;
     throw new TypeError(`The path has no id ${name}${suggestion(name, Object.keys(this.params))}.`);
+  }
+
+  /** The id in the path of a record of a mounted resource, whatever its ids are. */
+  key(): Key {
+    const { id } = this.params;
+    if (id !== undefined) return id;
+    throw new TypeError("The path has no id.");
   }
 }
 
@@ -177,7 +204,7 @@ export class Context<P extends Params = Params> implements PermissionRequest {
     return this.#exchange.params as P;
   }
 
-  /** A parameter of the path that is an id. */
+  /** A parameter of the path that is a number; a UUID stands in `params`. */
   id(this: Context, name = "id"): number {
     return this.#exchange.id(name);
   }

@@ -1,27 +1,29 @@
-import { isUnsafe, requireSameSite } from "../auth/cross-site.ts";
-import type { Witness } from "../auth/explanation.ts";
-import { requireSecureTransport } from "../auth/transport.ts";
+import { Call, type Arrival, type Reply } from "../call/call.ts";
+import { isUnsafe, requireSameSite } from "../call/cross-site.ts";
+import { requireSecureTransport } from "../call/transport.ts";
 import { after, type Eventually } from "../eventually.ts";
-import { decideOn } from "../permission/decision.ts";
 import { Problem, problem } from "../problem/problem.ts";
+import type { Witness } from "../scheme/explanation.ts";
 import { StoreFull, StoreUnavailable } from "../store/store.ts";
 import { requireAddress, requireFraming } from "./addressing.ts";
-import { Call, type Arrival, type Reply } from "./call.ts";
-import { hasPreconditions, requirePreconditionsHold } from "./conditional.ts";
+import { hasPreconditions, requirePreconditionsHold } from "./answer/conditional.ts";
+import { addCors, answerOptions } from "./answer/cors.ts";
+import { requireKnownPreferences } from "./answer/preferences.ts";
+import { withoutBody, writeProblem, writeReply, type Answer } from "./answer/writing.ts";
+import { octetsOf, readBody, requireMediaType } from "./body/intake.ts";
 import type { ServiceCore } from "./core.ts";
-import { addCors, answerOptions } from "./cors.ts";
-import type { ServedEndpoint } from "./endpoint.ts";
+import type { ServedEndpoint } from "./endpoint/endpoint.ts";
 import { Exchange, exchangeOf, invalid, type Context } from "./exchange.ts";
 import { addExplanation, findWitness } from "./explaining.ts";
 import { readAccept, requireAccept } from "./formats/asked.ts";
 import type { Format } from "./formats/format.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
-import { readBody, requireMediaType } from "./intake.ts";
+import { addLimits, askLimiters } from "./limiting/admitting.ts";
 import { requireWithinLimits } from "./limits.ts";
-import { requireKnownPreferences } from "./preferences.ts";
+import { requirePermission } from "./permitting.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
 import { identifyOrTell } from "./tolerating.ts";
-import { withoutBody, writeProblem, writeReply, type Answer } from "./writing.ts";
+import { ServedView } from "./viewing.ts";
 
 /** A service whose routes are known. */
 export interface RoutedService extends ServiceCore {
@@ -77,20 +79,37 @@ class Way {
     if (endpoint === null) return answerOptions(service, call, match.route);
     const exchange = (this.exchange = new Exchange(service, call, endpoint, match.params));
     if (endpoint.logsIn === true && !service.allowsCleartextLogins) requireSecureTransport(call);
-    if (endpoint.access === "open") return this.#serve(exchange, endpoint);
-    this.witness = findWitness(call);
+    if (service.limiters.length === 0) return this.#identify(exchange, endpoint);
+    return after(askLimiters(service.limiters, "arriving", exchange, endpoint), () =>
+      this.#identify(exchange, endpoint),
+    );
+  }
+
+  #identify(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Answer> {
+    const { service, call } = this;
+    if (endpoint.access === "open") return this.#admit(exchange, endpoint, () => this.#serve(exchange, endpoint));
+    this.witness = findWitness(call, service.explainHeader);
+    if (service.chain.readsBody) call.letRead(() => octetsOf(exchange));
     if (endpoint.refusals === "told")
       return after(identifyOrTell(exchange, this.witness), (identified) => {
         exchange.identified = identified;
-        return this.#serve(exchange, endpoint);
+        return this.#admit(exchange, endpoint, () => this.#serve(exchange, endpoint));
       });
     return after(service.chain.identify(call, this.witness), (identified) => {
       exchange.identified = identified;
       if (identified.ambient && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
-      if (service.tracer === null) requirePermission(exchange);
-      else service.tracer.part("permission", {}, () => requirePermission(exchange));
-      return this.#serve(exchange, endpoint);
+      return this.#admit(exchange, endpoint, () => {
+        if (service.tracer === null) requirePermission(exchange);
+        else service.tracer.part("permission", {}, () => requirePermission(exchange));
+        return this.#serve(exchange, endpoint);
+      });
     });
+  }
+
+  /** Goes on where the caller has not asked too often. */
+  #admit(exchange: Exchange, endpoint: ServedEndpoint, next: () => Eventually<Answer>): Eventually<Answer> {
+    const { limiters } = this.service;
+    return limiters.length === 0 ? next() : after(askLimiters(limiters, "identified", exchange, endpoint), next);
   }
 
   #serve(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Answer> {
@@ -98,20 +117,33 @@ class Way {
     exchange.format = requireFormat(exchange);
     if (endpoint.consumes === undefined) {
       requireKnownQuery(exchange);
-      return after(handle(exchange, endpoint), (reply) => writeReply(exchange, shownTo(exchange, reply)));
+      return after(handle(exchange, endpoint), (reply) => this.#write(exchange, reply));
     }
     const mediaType = requireMediaType(exchange, endpoint.consumes);
     const body = readBody(exchange, mediaType, () => requireKnownQuery(exchange));
-    return body.then(async () => writeReply(exchange, shownTo(exchange, await handle(exchange, endpoint))));
+    return body.then(async () => this.#write(exchange, await handle(exchange, endpoint)));
   }
 
-  fail(error: unknown): Answer {
+  #write(exchange: Exchange, reply: Reply): Eventually<Answer> {
+    return writeReply(exchange, shownTo(exchange, reply), (written) => new ServedView(this, written));
+  }
+
+  fail(error: unknown): Eventually<Answer> {
     try {
-      return writeProblem(this.service, this.call, this.#told(error));
+      const answer = this.#tell(this.#told(error));
+      return answer instanceof Promise ? answer.catch((fault: unknown) => this.#tellPlainly(fault)) : answer;
     } catch (fault) {
-      // A format of somebody's own that cannot tell what went wrong; the default can.
-      return writeProblem(this.service, this.call, this.#told(fault), this.service.formats[0]);
+      return this.#tellPlainly(fault);
     }
+  }
+
+  #tell(told: Problem, format?: Format): Eventually<Answer> {
+    return writeProblem(this.service, this.call, told, () => new ServedView(this, told), format);
+  }
+
+  /** A format of somebody's own cannot tell what went wrong; the default can. */
+  #tellPlainly(fault: unknown): Eventually<Answer> {
+    return this.#tell(this.#told(fault), this.service.formats[0]);
   }
 
   #told(error: unknown): Problem {
@@ -160,32 +192,10 @@ export function prefersRedirect(context: Context): boolean {
   return redirectsFor !== undefined && prefers(call.list("accept"), redirectsFor, service.formats);
 }
 
-/** Narrows to rows where the permission says so; ends the request where it says no. */
-function requirePermission(exchange: Exchange): void {
-  const { access } = exchange.endpoint;
-  if (access === "open") return;
-  requireWithinScopes(exchange);
-  const decision = decideOn(access, exchange.context, exchange.endpoint.rows ?? null);
-  if (decision === "allow") return;
-  if (decision !== "deny") {
-    exchange.only = decision.only;
-    return;
-  }
-  exchange.requireIdentity();
-  throw problem("permission_denied");
-}
-
 /** Whoever may write and not read is shown nothing by writing: not what was there, nor its tag. */
 function shownTo({ service: { scopesAllow }, observedIdentity: identity, call }: Exchange, reply: Reply): Reply {
   if (identity === null || identity.scopes === null || scopesAllow === null || !isUnsafe(call.method)) return reply;
   return scopesAllow(identity.scopes, "GET") ? reply : withoutBody(reply);
-}
-
-/** A limited credential does no more than its scopes allow, wherever the permission would let its user. */
-function requireWithinScopes({ service: { scopesAllow }, observedIdentity: identity, endpoint }: Exchange): void {
-  if (identity === null || identity.scopes === null || scopesAllow === null) return;
-  if (!scopesAllow(identity.scopes, endpoint.method))
-    throw problem("permission_denied", { detail: "The scopes of this credential do not allow it." });
 }
 
 /** Whoever sends a key relies on it. What is not kept, because its answer could not be shown again, must not look as if it were. */
@@ -225,6 +235,7 @@ function finish(way: Way, answer: Answer, startedAt: number): Answer {
   const { service, call, exchange, match, witness } = way;
   if (exchange !== null && exchange.hold !== null) exchange.hold.release();
   if (witness !== null) addExplanation(service, witness, answer);
+  if (exchange !== null && exchange.limits.length > 0) addLimits(exchange, answer);
   addCors(call, answer, service.allowedOrigins);
   if (service.observe !== null) {
     const identity = exchange === null ? null : exchange.observedIdentity;

@@ -1,7 +1,9 @@
 import findMyWay from "find-my-way";
 import { problem } from "../problem/problem.ts";
+import { parseId } from "../resource/ids.ts";
 import { belowBasePath } from "./base-path.ts";
-import type { ServedEndpoint } from "./endpoint.ts";
+import type { ServedEndpoint } from "./endpoint/endpoint.ts";
+import { parametersOf, type PathParameter } from "./endpoint/parameters.ts";
 
 /** What a path offers. */
 export interface Route {
@@ -9,12 +11,7 @@ export interface Route {
   readonly methods: ReadonlyMap<string, ServedEndpoint>;
   /** For `Allow`. */
   readonly allow: string;
-  readonly parameters: readonly Parameter[];
-}
-
-interface Parameter {
-  readonly name: string;
-  readonly isId: boolean;
+  readonly parameters: readonly PathParameter[];
 }
 
 /** A route with the parameters of one path. */
@@ -54,9 +51,19 @@ export function makeRoutes(
   const all: Route[] = [];
   for (const [path, methods] of byPath) {
     const first = methods.values().next().value!;
-    const route: Route = { path: first.path, methods, allow: allowOf(methods), parameters: parametersOf(path) };
+    const route: Route = {
+      path: first.path,
+      methods,
+      allow: allowOf(methods),
+      parameters: parametersOf(path, first.mounted),
+    };
     all.push(route);
-    router.on("GET", path.replaceAll(/\{([a-z][a-z0-9_]*)(?::text)?\}/g, ":$1") || "/", () => undefined, route);
+    router.on(
+      "GET",
+      path.replaceAll(/\{([a-z][a-z0-9_]*)(?::(?:text|uuid))?\}/g, ":$1") || "/",
+      () => undefined,
+      route,
+    );
   }
   return {
     all,
@@ -83,43 +90,24 @@ export function requireEndpoint(route: Route, method: string): ServedEndpoint | 
 }
 
 function allowOf(methods: ReadonlyMap<string, ServedEndpoint>): string {
-  const offered = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter((method) =>
+  const offered = ["GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE"].filter((method) =>
     methods.has(method === "HEAD" ? "GET" : method),
   );
   return [...offered, "OPTIONS"].join(", ");
 }
 
-function parametersOf(path: string): Parameter[] {
-  return [...path.matchAll(/\{([a-z][a-z0-9_]*)(:text)?\}/g)].map((match) => ({
-    name: match[1]!,
-    isId: match[2] === undefined,
-  }));
-}
-
 function readParams(
-  parameters: readonly Parameter[],
+  parameters: readonly PathParameter[],
   texts: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, number | string>> | null {
   const params: Record<string, number | string> = {};
-  for (const { name, isId } of parameters) {
+  for (const { name, type } of parameters) {
     const text = texts[name] ?? "";
-    const value = isId ? parseId(text) : text;
+    const value = type === "text" ? text : parseId(text, type);
     if (value === null || value === "") return null;
     params[name] = value;
   }
   return params;
-}
-
-/** An id as a path writes it: 1 to 2^53-1 without sign or leading zero. */
-export function parseId(text: string): number | null {
-  if (text.length === 0 || text.length > 16) return null;
-  let id = 0;
-  for (let at = 0; at < text.length; at++) {
-    const digit = text.charCodeAt(at) - 48;
-    if (digit < 0 || digit > 9 || (at === 0 && digit === 0)) return null;
-    id = id * 10 + digit;
-  }
-  return id <= Number.MAX_SAFE_INTEGER ? id : null;
 }
 
 function withoutFinalSlash(path: string): string {

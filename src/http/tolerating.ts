@@ -1,7 +1,7 @@
-import type { Identified } from "../auth/chain.ts";
-import { Witness } from "../auth/explanation.ts";
 import type { Eventually } from "../eventually.ts";
 import { Problem } from "../problem/problem.ts";
+import type { Identified } from "../scheme/chain.ts";
+import { Witness } from "../scheme/explanation.ts";
 import type { Exchange } from "./exchange.ts";
 
 const nobody: Identified = { identity: null, ambient: false };

@@ -1,8 +1,8 @@
 import type { Account } from "../auth/accounts.ts";
 import type { Context } from "../http/exchange.ts";
 import { formType } from "../http/formats/form.ts";
-import { requireDraft } from "../http/mount/drafting.ts";
-import { text } from "../resource/fields.ts";
+import { requireDraft } from "../http/mount/writes/drafting.ts";
+import { text } from "../resource/kinds/fields.ts";
 import { defineResource } from "../resource/resource.ts";
 import type { People } from "./login.ts";
 

@@ -1,6 +1,6 @@
 import type { Context } from "../http/exchange.ts";
 import { problem } from "../problem/problem.ts";
-import { text } from "../resource/fields.ts";
+import { text } from "../resource/kinds/fields.ts";
 
 /** The field by which somebody shows again who they are. */
 export const proofField = text({
@@ -9,6 +9,7 @@ export const proofField = text({
   optional: true,
   writeOnly: true,
   transient: true,
+  confidential: true,
   description: "The caller's own password, where the login is older than ten minutes.",
 });
 

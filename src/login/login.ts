@@ -1,6 +1,5 @@
 import type { Account, Accounts } from "../auth/accounts.ts";
 import type { Bindings } from "../auth/bindings.ts";
-import type { AccountGuessing } from "../auth/guessing.ts";
 import type { ListedLogin, LoginPage } from "../auth/logins.ts";
 import type { Passwords } from "../auth/passwords.ts";
 import type { Revocations } from "../auth/revocation.ts";
@@ -8,6 +7,7 @@ import type { Feature } from "../feature/feature.ts";
 import type { Context } from "../http/exchange.ts";
 import type { Identity, Role } from "../identity.ts";
 import type { Change, Collection } from "../store/store.ts";
+import type { LoginThrottle } from "../throttle/throttle.ts";
 import type { ShownUser, UsersMount } from "./users.ts";
 
 // The contract of logins: what `accounts()` offers to every way of logging in, and to one's own code.
@@ -18,12 +18,18 @@ export interface People {
   readonly bindings: Bindings;
   readonly passwords: Passwords;
   /** Counts wrong credentials, the same for everybody in the service. */
-  readonly guessing: AccountGuessing;
+  readonly throttle: LoginThrottle;
   readonly revocations: Revocations;
   /** The users' resource as it is served. */
   readonly users: UsersMount;
+  /** What a user may be. */
+  readonly roles: readonly Role[];
+  /** The user's own fields that stand in the identity, by their names. */
+  readonly identityFields: readonly string[];
   /** What the service calls itself in what it signs: the `iss` of its tokens. */
   readonly issuer: string;
+  /** What API tokens and keys begin with. */
+  readonly tokenPrefix: string;
   /** A user as others see it. Ends the request (404) where there is none. */
   requireUser(id: number): Promise<ShownUser>;
   /** The account whose id stands in the path. Ends the request (404) where there is none. */

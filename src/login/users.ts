@@ -1,9 +1,23 @@
-import { membersMistakes, anObject, isObject, optional, shown as shownValue, texts } from "../checking/members.ts";
+import {
+  membersMistakes,
+  anObject,
+  isObject,
+  isText,
+  optional,
+  shown as shownValue,
+  texts,
+} from "../checking/members.ts";
 import { suggestion } from "../checking/nearest.ts";
 import type { Mount } from "../http/mount/mount.ts";
-import { isRequired, isWritable, shapeMistakes, type Field } from "../resource/field.ts";
-import { boolean, email, text } from "../resource/fields.ts";
+import { usualRoles } from "../identity.ts";
+import { isRequired, isShown, isStored, isWritable, shapeMistakes, type Field } from "../resource/kinds/field.ts";
+import { boolean, email, text } from "../resource/kinds/fields.ts";
 import { DeclarationError, defineResource, type Fields, type Operator, type RecordOf } from "../resource/resource.ts";
+
+const MAX_IDENTITY_FIELDS = 8;
+
+/** In characters: a token has to fit into a cookie. */
+const MAX_IDENTITY_TEXT = 100;
 
 /** What a user has besides fields of one's own. */
 const shown = {
@@ -32,6 +46,7 @@ const unshown = {
     optional: true,
     writeOnly: true,
     transient: true,
+    confidential: true,
     description: "A user without one cannot log in with a password.",
   }),
   current_password: text({
@@ -40,6 +55,7 @@ const unshown = {
     optional: true,
     writeOnly: true,
     transient: true,
+    confidential: true,
     description: "Needed to change one's own password, username or e-mail.",
   }),
   end_keys: boolean({
@@ -60,6 +76,10 @@ export interface OwnUserFields<F extends Fields = Fields> {
   readonly sorts?: readonly (keyof F & string)[];
   /** Which of those fields administrators alone give and change, like the tenant. Others see them. */
   readonly administered?: readonly (keyof F & string)[];
+  /** Which of those fields every request knows of its caller, at most 8: `identity.fields` has them. A changed value ends access tokens at once. */
+  readonly identity?: readonly (keyof F & string)[];
+  /** What a user may be, `user` (as users begin) and `admin` (who administers) among it; these two where it is left out. */
+  readonly roles?: readonly string[];
 }
 
 /** Users, with what is `own` besides. Throws `DeclarationError` where that cannot be. */
@@ -78,6 +98,7 @@ export function usersResource(own: OwnUserFields) {
       ...filters,
     },
     sorts: ["name", "email", ...(sorts as readonly never[])],
+    search: ["name", "email"],
     scans: true,
   });
 }
@@ -86,10 +107,10 @@ export function usersResource(own: OwnUserFields) {
 export function ownUserFieldsMistakes(own: unknown): readonly string[] {
   if (!isObject(own)) return [`it is ${shownValue(own)}; write { fields: { … } }`];
   const malformed = membersMistakes(own, members);
-  const { fields = {}, filters = {}, sorts = [], administered = [] } = own as OwnUserFields;
-  return malformed.length > 0
-    ? malformed
-    : [...mistakesIn(fields), ...strangers(fields, { filters: Object.keys(filters), sorts, administered })];
+  const { fields = {}, filters = {}, sorts = [], administered = [], identity = [] } = own as OwnUserFields;
+  if (malformed.length > 0) return malformed;
+  const named = { filters: Object.keys(filters), sorts, administered, identity };
+  return [...mistakesIn(fields), ...strangers(fields, named), ...identityMistakes(fields, identity)];
 }
 
 const members = {
@@ -97,7 +118,20 @@ const members = {
   filters: optional(anObject),
   sorts: optional(texts),
   administered: optional(texts),
+  identity: optional(texts),
+  roles: optional((value) => rolesMistake(value)),
 };
+
+function rolesMistake(value: unknown): string | null {
+  if (!Array.isArray(value) || !value.every((each) => isText(each) && ROLE.test(each)))
+    return 'it has to be a list of lower-case names, like ["user", "editor", "admin"]';
+  const missing = usualRoles.find((role) => !value.includes(role));
+  if (missing !== undefined)
+    return `${missing} has to be among them: ${missing === "user" ? "users begin with it" : "administrators have it"}`;
+  return new Set(value).size === value.length ? null : "a role is there twice";
+}
+
+const ROLE = /^[a-z][a-z0-9_-]{0,39}$/;
 
 /** Users are also made where nobody can be asked: the first administrator, an import, whom a proxy names. */
 function* mistakesIn(own: Fields): Generator<string> {
@@ -117,6 +151,25 @@ function* strangers(own: Fields, named: Readonly<Record<string, readonly string[
         yield `${member} names ${name}, which is none of your fields${suggestion(name, Object.keys(own))}`;
       else if (member === "administered" && isFixed(own[name]!))
         yield `administered names ${name}, which nobody gives at all; leave it out`;
+}
+
+/** They travel in every access token. */
+function* identityMistakes(own: Fields, names: readonly string[]): Generator<string> {
+  if (names.length > MAX_IDENTITY_FIELDS)
+    yield `identity names ${names.length} fields, which every token would carry; name ${MAX_IDENTITY_FIELDS} at most`;
+  for (const name of names) {
+    const field = own[name];
+    if (field === undefined || shapeMistakes(field).length > 0) continue;
+    if (!isShown(field) || !isStored(field))
+      yield `identity names ${name}, which is not shown; what stands in tokens is no secret`;
+    const { column, schema } = field.kind;
+    if (column.type === "json" || (column.type === "text" && !isShort(schema)))
+      yield `identity names ${name}, which may be long; name a number, a yes or no, an enumeration, or a text with maxLength ${MAX_IDENTITY_TEXT} at most`;
+  }
+}
+
+function isShort({ enum: values, maxLength }: Field["kind"]["schema"]): boolean {
+  return Array.isArray(values) || (typeof maxLength === "number" && maxLength <= MAX_IDENTITY_TEXT);
 }
 
 function isFixed(field: Field): boolean {

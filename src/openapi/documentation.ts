@@ -1,15 +1,16 @@
+import type { Reply } from "../call/call.ts";
+import { requireOptions } from "../checking/options.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
-import type { Reply } from "../http/call.ts";
-import { ifNoneMatch, notModified, textSchema, type JSONSchema } from "../http/documentation.ts";
-import { defineEndpoint, type Endpoint, type EndpointDocumentation } from "../http/endpoint.ts";
+import type { Page } from "../html/page.ts";
+import { ifNoneMatch, notModified, textSchema, type JSONSchema } from "../http/endpoint/documentation.ts";
+import { defineEndpoint, type Endpoint, type EndpointDocumentation } from "../http/endpoint/endpoint.ts";
 import { catalogueWith } from "../problem/definition.ts";
-import { problemIndexPage, problemPage, type Page } from "../problem/page.ts";
 import { problem } from "../problem/problem.ts";
 import { docsPage, openapiDocument } from "./on-demand.ts";
-import type { OpenAPIOptions } from "./openapi.ts";
+import { titleChecks, type DocumentationOptions } from "./options.ts";
+import { problemIndexPage, problemPage } from "./problem-pages.ts";
 
-/** What the API is called. */
-export type DocumentationOptions = Pick<OpenAPIOptions, "title" | "version" | "description" | "license">;
+export type { DocumentationOptions } from "./options.ts";
 
 const MAX_AGE_SECONDS = 300;
 
@@ -18,7 +19,9 @@ export function documentation(options: DocumentationOptions): Feature<null> {
   return defineFeature({
     name: "documentation",
     setUp(host) {
+      requireOptions(options, titleChecks);
       const { basePath } = host;
+      const here = { title: options.title, basePath };
       let written: string | null = null;
       const write = async (): Promise<string> => {
         const { schemes, mounts, endpoints, formats, tags, problems } = host.service();
@@ -46,7 +49,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
             path: "/problems",
             produces: "text/html",
             documentation: of("Every problem there is", textSchema),
-            handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), basePath)),
+            handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), here)),
           }),
           openEndpoint({
             path: "/problems/{code:text}",
@@ -56,7 +59,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
               const code = params["code"] as string;
               const catalogue = catalogueWith(host.service().problems);
               if (!Object.hasOwn(catalogue, code)) throw problem("not_found");
-              return shown(problemPage(code, catalogue[code]!, basePath));
+              return shown(problemPage(code, catalogue[code]!, here));
             },
           }),
         ],

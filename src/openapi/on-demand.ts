@@ -1,5 +1,5 @@
-import type { Page } from "../problem/page.ts";
-import type { OpenAPIOptions } from "./openapi.ts";
+import type { Page } from "../html/page.ts";
+import type { OpenAPIOptions } from "./options.ts";
 
 // A service that runs for weeks is asked for its description a few times; until then the code for it is not even loaded.
 
@@ -10,5 +10,5 @@ export async function openapiDocument(options: OpenAPIOptions): Promise<Record<s
 
 /** The page that shows it. */
 export async function docsPage(basePath = ""): Promise<Page> {
-  return (await import("./page.ts")).docsPage(basePath);
+  return (await import("./page/page.ts")).docsPage(basePath);
 }

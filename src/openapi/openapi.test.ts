@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { absent, type Scheme } from "../auth/scheme.ts";
-import { defineEndpoint, type Endpoint } from "../http/endpoint.ts";
+import { defineEndpoint, type Endpoint } from "../http/endpoint/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
 import { json } from "../http/formats/json.ts";
 import { mount } from "../http/mount/mount.ts";
 import { administrator, anyOf, anyone, authenticated } from "../permission/permission.ts";
-import * as fields from "../resource/fields.ts";
+import * as fields from "../resource/kinds/fields.ts";
 import { defineResource } from "../resource/resource.ts";
-import { openapiDocument, type OpenAPIOptions } from "./openapi.ts";
+import { absent, type Scheme } from "../scheme/scheme.ts";
+import { openapiDocument } from "./openapi.ts";
+import { ADDITIONAL_OPERATIONS } from "./operations/query-operation.ts";
+import type { OpenAPIOptions } from "./options.ts";
 
 const shelf = defineResource({
   name: "book_shelf",
@@ -67,7 +69,9 @@ const whole = documentOf({
 
 function operations(document: Document): readonly { readonly path: string; readonly operation: Document }[] {
   return Object.entries<Document>(document.paths).flatMap(([path, methods]) =>
-    Object.values<Document>(methods).map((operation) => ({ path, operation })),
+    Object.entries<Document>(methods)
+      .flatMap(([method, operation]) => (method === ADDITIONAL_OPERATIONS ? Object.values(operation) : [operation]))
+      .map((operation) => ({ path, operation })),
   );
 }
 
@@ -99,7 +103,8 @@ test("every reference leads somewhere, and every component is referred to", () =
 test("operationIds are unique and follow from the declarations", () => {
   const ids = operations(whole).map(({ operation }) => operation.operationId as string);
 
-  const shelves = "listBookShelves createBookShelf readBookShelf replaceBookShelf updateBookShelf deleteBookShelf";
+  const shelves =
+    "listBookShelves queryBookShelves createBookShelf readBookShelf replaceBookShelf updateBookShelf deleteBookShelf";
   const books = shelves.replaceAll("Shelves", "ShelfBooks").replaceAll(/Shelf\b/g, "ShelfBook");
   assert.equal(ids.join(" "), `${shelves} ${books} getPagesName postApiToken deleteApiToken`);
 });
@@ -214,6 +219,17 @@ test("an operation names its own problems beside those on the way", () => {
   assert.match(whole.paths["/api/token/"].post.responses[401].description, /`invalid_credentials`/);
 });
 
+test("QUERY stands where OpenAPI 3.1 has room for it", () => {
+  const { QUERY } = whole.paths["/book-shelves"][ADDITIONAL_OPERATIONS];
+
+  assert.equal(QUERY.operationId, "queryBookShelves");
+  assert.deepEqual(Object.keys(QUERY.requestBody.content), ["application/json"]);
+  assert.deepEqual(QUERY.responses[200], whole.paths["/book-shelves"].get.responses[200]);
+  const { BookShelfQuery, BookShelfCondition } = whole.components.schemas;
+  assert.deepEqual(Object.keys(BookShelfQuery.properties), ["where", "sort", "limit", "cursor", "fields", "count"]);
+  assert.deepEqual(BookShelfCondition.properties.not, { $ref: "#/components/schemas/BookShelfCondition" });
+});
+
 test("what is not offered is not described", () => {
   const { paths, components } = documentOf({
     mounts: [mount(shelf, { permission: { read: anyone, replace: administrator } })],
@@ -249,4 +265,28 @@ test("a service without anything is described too", () => {
     paths: {},
     components: {},
   });
+});
+
+test("what may stand beside a record is a parameter, and a member that need not be there", () => {
+  const mountedBooks = mount(book, { permission: anyone, expand: { shelf: "book_shelf_id" } });
+  const { paths, components } = documentOf({
+    mounts: [mount(shelf, { permission: anyone, expand: { books: mountedBooks } }), mountedBooks],
+  });
+
+  for (const path of ["/book-shelves", "/book-shelves/{id}"]) {
+    const { schema } = paths[path].get.parameters.find(({ name }: { name: string }) => name === "expand");
+    assert.deepEqual(schema.items.enum, ["books", "books.shelf"]);
+  }
+  const { BookShelf: outer, BookShelfBook: inner } = components.schemas;
+  assert.deepEqual(outer.properties.books.items, { $ref: "#/components/schemas/BookShelfBook" });
+  assert.equal(outer.properties.books_next.type, "string");
+  assert.deepEqual(inner.properties.shelf.anyOf, [{ $ref: "#/components/schemas/BookShelf" }, { type: "null" }]);
+  assert.deepEqual(
+    [outer.required, inner.required],
+    [
+      ["id", "label", "height"],
+      ["id", "title"],
+    ],
+  );
+  assert.ok(whole.paths["/book-shelves"].get.parameters.every(({ name }: { name?: string }) => name !== "expand"));
 });

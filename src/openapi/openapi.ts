@@ -1,57 +1,51 @@
-import { joinSchemes } from "../auth/joining.ts";
-import type { Scheme } from "../auth/scheme.ts";
-import type { Endpoint, ServedEndpoint } from "../http/endpoint.ts";
+import { aList, anObject, anything, optional, text } from "../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../checking/options.ts";
+import type { ServedEndpoint } from "../http/endpoint/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
 import { json } from "../http/formats/json.ts";
 import { xml } from "../http/formats/xml.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
-import { placeMounts, type Mount } from "../http/mount/mount.ts";
-import { catalogueWith, ownAmong, type ProblemDefinition } from "../problem/definition.ts";
-import { headers } from "./headers.ts";
+import { placeMounts } from "../http/mount/mount.ts";
+import { catalogueWith, ownAmong } from "../problem/definition.ts";
+import { joinSchemes } from "../scheme/joining.ts";
 import { usedComponents, type JSONObject } from "./json.ts";
 import { uniqueNames } from "./names.ts";
-import { operationOf, type Description } from "./operation.ts";
-import { describeOwn } from "./own-endpoint.ts";
-import { parameters } from "./parameters.ts";
-import { templateOf, withoutFinalSlash } from "./path.ts";
+import { headers } from "./operations/headers.ts";
+import { operationOf, type Description } from "./operations/operation.ts";
+import { describeOwn } from "./operations/own-endpoint.ts";
+import { parameters } from "./operations/parameters.ts";
+import { templateOf, withoutFinalSlash } from "./operations/path.ts";
+import { ADDITIONAL_OPERATIONS, PLAIN_METHODS } from "./operations/query-operation.ts";
+import { titleChecks, type OpenAPIOptions } from "./options.ts";
 import { problemComponents } from "./problems.ts";
-import { describeMount } from "./resource.ts";
+import { describeMount, schemaNames } from "./resource.ts";
 import { securitySchemes } from "./security.ts";
 import { standardSchemas } from "./standard.ts";
 
-/** What a service is made of, as `createService` takes it, and what it is called. */
-export interface OpenAPIOptions {
-  readonly title: string;
-  /** Of the API, not of OpenAPI. */
-  readonly version: string;
-  readonly description?: string;
-  /** The terms of the API: its name, and its SPDX expression or address. */
-  readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string };
-  readonly schemes?: readonly Scheme[];
-  readonly mounts?: readonly Mount[];
-  /** Besides those of the mounts. */
-  readonly endpoints?: readonly Endpoint[];
-  /** Besides JSON and XML. */
-  readonly formats?: readonly Format[];
-  /** What the tags of endpoints mean, by name. Those of resources explain themselves. */
-  readonly tags?: Readonly<Record<string, string>>;
-  /** Problems of one's own, besides those that endpoints and mounts name. */
-  readonly problems?: readonly ProblemDefinition[];
-  /** As `createService` takes it. */
-  readonly basePath?: string;
-  /** The base of all paths; the base path, on whatever host the document itself is, if it is left out. */
-  readonly serverURL?: string;
-}
+const checks: ChecksOf<OpenAPIOptions> = {
+  ...titleChecks,
+  schemes: optional(aList),
+  mounts: optional(aList),
+  endpoints: optional(aList),
+  formats: optional(aList),
+  tags: optional(anObject),
+  problems: optional(aList),
+  basePath: anything,
+  serverURL: optional(text),
+};
 
 /** Describes a service as an OpenAPI 3.1 document. It says what the declarations say: nothing is written twice. */
 export function openapiDocument(options: OpenAPIOptions): Record<string, unknown> {
+  requireOptions(options, checks, { of: "openapiDocument" });
   const { title, version, description, license, mounts = [], tags = {}, basePath = "" } = options;
   const { serverURL = basePath === "" ? "/" : basePath } = options;
   const schemes = joinSchemes(options.schemes ?? []);
   const formats = [json, xml, ...(options.formats ?? [])];
-  const endpoints = [...placeMounts(mounts).flatMap(endpointsOf), ...(options.endpoints ?? [])];
+  const placed = placeMounts(mounts);
+  const endpoints = [...placed.flatMap(endpointsOf), ...(options.endpoints ?? [])];
   const takeName = uniqueNames(Object.keys(standardSchemas));
-  const resources = mounts.map((mount) => describeMount(mount, formats, takeName));
+  const names = new Map(mounts.map(({ resource }) => [resource, schemaNames(resource, takeName)]));
+  const resources = placed.map((mount) => describeMount(mount, formats, names));
   const described = describeAll(endpoints, new Map(resources.flatMap(({ operations }) => [...operations])), formats);
   const security = securitySchemes(schemes, serverURL.startsWith("https:"));
   const named = described.flatMap(([, { problems }]) => problems);
@@ -107,7 +101,13 @@ function pathsOf(described: Described, surroundings: Parameters<typeof operation
   for (const [endpoint, description] of described) {
     const key = withoutFinalSlash(endpoint.path);
     const path = paths.get(key) ?? { template: templateOf(endpoint.path), operations: {} };
-    path.operations[endpoint.method.toLowerCase()] = operationOf(endpoint, description, surroundings);
+    const operation = operationOf(endpoint, description, surroundings);
+    if (PLAIN_METHODS.has(endpoint.method)) path.operations[endpoint.method.toLowerCase()] = operation;
+    else
+      path.operations[ADDITIONAL_OPERATIONS] = {
+        ...path.operations[ADDITIONAL_OPERATIONS],
+        [endpoint.method]: operation,
+      };
     paths.set(key, path);
   }
   return Object.fromEntries([...paths.values()].map(({ template, operations }) => [template, operations]));

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { absent, type Carrier, type Scheme } from "../auth/scheme.ts";
-import type { Endpoint } from "../http/endpoint.ts";
+import type { Endpoint } from "../http/endpoint/endpoint.ts";
 import { json } from "../http/formats/json.ts";
 import { xml } from "../http/formats/xml.ts";
 import { mount } from "../http/mount/mount.ts";
 import { anyone, authenticated } from "../permission/permission.ts";
 import { catalogue, type ProblemCode } from "../problem/catalogue.ts";
-import { text } from "../resource/fields.ts";
+import { text } from "../resource/kinds/fields.ts";
 import { defineResource } from "../resource/resource.ts";
+import { absent, type Carrier, type Scheme } from "../scheme/scheme.ts";
 import { openapiDocument } from "./openapi.ts";
 import { problemComponents, problemResponses, problemsOnTheWay } from "./problems.ts";
 import { standardSchemas } from "./standard.ts";

@@ -1,12 +1,12 @@
-import { isUnsafe } from "../auth/cross-site.ts";
-import type { Scheme } from "../auth/scheme.ts";
-import type { ServedEndpoint } from "../http/endpoint.ts";
+import { isUnsafe } from "../call/cross-site.ts";
+import type { ServedEndpoint } from "../http/endpoint/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
 import { anyone } from "../permission/permission.ts";
 import type { ProblemCode } from "../problem/catalogue.ts";
 import type { Catalogue } from "../problem/definition.ts";
-import { answerHeaders, type HeaderName } from "./headers.ts";
+import type { Scheme } from "../scheme/scheme.ts";
 import { ref, type JSONObject } from "./json.ts";
+import { answerHeaders, type HeaderName } from "./operations/headers.ts";
 import { admitsUnknown } from "./security.ts";
 
 /** One answer for each status of the catalogue, with each of its problems as an example. */

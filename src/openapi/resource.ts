@@ -1,12 +1,22 @@
 import type { Format } from "../http/formats/format.ts";
-import type { Mount, ResourceAction } from "../http/mount/mount.ts";
+import type { MountInPlace, ResourceAction } from "../http/mount/mount.ts";
+import { MOST_BESIDE } from "../http/mount/reads/beside.ts";
+import { expandableNames } from "../http/mount/relations.ts";
 import type { Resource } from "../resource/resource.ts";
-import { describeServedAction, placeOf } from "./action-operations.ts";
-import type { JSONObject } from "./json.ts";
+import { ref, type JSONObject } from "./json.ts";
 import { pascalCase } from "./names.ts";
-import type { Description } from "./operation.ts";
-import { MAX_LIMIT } from "./parameters.ts";
-import { describeAction, wholeOrPart, type SchemaNames, type Subject } from "./resource-operations.ts";
+import { describeServedAction, placeOf } from "./operations/action-operations.ts";
+import type { Description } from "./operations/operation.ts";
+import { MAX_LIMIT } from "./operations/parameters.ts";
+import { conditionSchema, querySchema } from "./operations/query-operation.ts";
+import {
+  describeAction,
+  describeChanges,
+  describeQuery,
+  wholeOrPart,
+  type SchemaNames,
+  type Subject,
+} from "./operations/resource-operations.ts";
 import { draftSchema, idSchema, patchSchema, recordSchema } from "./schemas.ts";
 
 /** What the document says of one mounted resource. */
@@ -17,14 +27,14 @@ export interface DescribedResource {
   readonly operations: ReadonlyMap<string, Description>;
 }
 
-/** Describes a mounted resource. `takeName` sees to it that no two schemas have one name. */
+/** Describes a mounted resource. `allNames` has the names of the schemas of each. */
 export function describeMount(
-  mount: Mount,
+  mount: MountInPlace,
   formats: readonly Format[],
-  takeName: (wanted: string) => string,
+  allNames: ReadonlyMap<Resource, SchemaNames>,
 ): DescribedResource {
   const { resource, permissions } = mount;
-  const names = schemaNames(resource, takeName);
+  const names = allNames.get(resource)!;
   const outer = resource.within === null ? [] : lineage(resource.within);
   const tag = words([...outer, resource.plural].join(" "));
   const subject: Subject = {
@@ -40,9 +50,13 @@ export function describeMount(
   );
   return {
     tag: { name: tag, description: resource.description ?? `All ${tag}.` },
-    schemas: schemasOf(resource, names),
+    schemas: schemasOf(mount, names, allNames),
     operations: new Map([
       ...offered.map(([action, place]) => [place, describeOffer(subject, action as ResourceAction)] as const),
+      ...(permissions.list === undefined ? [] : [[`QUERY ${resource.path}`, describeQuery(subject)] as const]),
+      ...(mount.arrays && permissions.update !== undefined
+        ? [[`PATCH ${resource.path}`, describeChanges(subject)] as const]
+        : []),
       ...mount.actions.map((action) => [placeOf(subject, action), describeServedAction(subject, action)] as const),
     ]),
   };
@@ -66,20 +80,33 @@ function places({ path }: Resource): Readonly<Record<ResourceAction, string>> {
   };
 }
 
-function schemaNames(resource: Resource, takeName: (wanted: string) => string): SchemaNames {
+/** The names of a resource's schemas. `takeName` sees to it that no two schemas have one name. */
+export function schemaNames(resource: Resource, takeName: (wanted: string) => string): SchemaNames {
   const record = takeName(pascalCase(...lineage(resource)));
   return {
     record,
     part: takeName(`${record}Part`),
     list: takeName(`${record}List`),
+    query: takeName(`${record}Query`),
+    condition: takeName(`${record}Condition`),
     draft: takeName(`${record}Draft`),
     patch: takeName(`${record}Patch`),
+    change: takeName(`${record}Change`),
   };
 }
 
-function schemasOf(resource: Resource, names: SchemaNames): Readonly<Record<string, JSONObject>> {
-  const { required, ...record } = withId(recordSchema(resource), idSchema);
-  const repeated = { ...idSchema, description: "Given by the service; where the path has it, the body may repeat it." };
+function schemasOf(
+  { resource, relations }: MountInPlace,
+  names: SchemaNames,
+  allNames: ReadonlyMap<Resource, SchemaNames>,
+): Readonly<Record<string, JSONObject>> {
+  const { required, properties, ...rest } = withId(recordSchema(resource), idSchema(resource));
+  const beside = relations.map((each) => besideSchemas(each, allNames.get(each.to.resource)!));
+  const record = { ...rest, properties: Object.assign({}, properties, ...beside) as JSONObject };
+  const repeated = {
+    ...idSchema(resource),
+    description: "Given by the service; where the path has it, the body may repeat it.",
+  };
   return {
     [names.record]: { ...record, required: ["id", ...(required as string[])] },
     [names.part]: { ...record, description: "The fields of a record that `?fields=` asks for." },
@@ -89,8 +116,40 @@ function schemasOf(resource: Resource, names: SchemaNames): Readonly<Record<stri
       items: wholeOrPart(names),
       xml: { name: resource.plural, wrapped: true },
     },
+    [names.query]: querySchema(resource, names.condition, expandableNames({ relations })),
+    [names.condition]: conditionSchema(resource, names.condition),
     [names.draft]: withId(draftSchema(resource), repeated),
     [names.patch]: withId(patchSchema(resource), repeated),
+    [names.change]: changeSchema(resource),
+  };
+}
+
+/** A change of one record among several. */
+function changeSchema(resource: Resource): JSONObject {
+  const { properties, ...patch } = patchSchema(resource);
+  const tag = { type: "string", minLength: 1, description: "The state that is meant, like `If-Match`." };
+  return { ...patch, properties: { id: idSchema, if_match: tag, ...(properties as JSONObject) }, required: ["id"] };
+}
+
+/** The members that `?expand=` puts beside a record's own. */
+function besideSchemas({ name, kind, column }: MountInPlace["relations"][number], names: SchemaNames): JSONObject {
+  const asked = `Where \`?expand=${name}\` asks for it:`;
+  if (kind === "one")
+    return {
+      [name]: {
+        anyOf: [ref("schemas", names.record), { type: "null" }],
+        description: `${asked} the record that \`${column}\` refers to, as far as the caller may read it.`,
+      },
+    };
+  return {
+    [name]: {
+      type: "array",
+      maxItems: MOST_BESIDE,
+      items: ref("schemas", names.record),
+      description: `${asked} the first by id, as far as the caller may read them.`,
+      xml: { wrapped: true },
+    },
+    [`${name}_next`]: { type: "string", description: `The path of the ${name} behind those, where there are any.` },
   };
 }
 

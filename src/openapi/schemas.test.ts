@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readDraft } from "../resource/draft.ts";
-import * as fields from "../resource/fields.ts";
+import * as fields from "../resource/kinds/fields.ts";
 import { defineResource } from "../resource/resource.ts";
-import { exampleDraft, examplePatch, exampleRecord } from "./examples.ts";
+import { exampleDraft, examplePatch, exampleRecord } from "./operations/examples.ts";
 import { draftSchema, patchSchema, recordSchema } from "./schemas.ts";
 
 const shelf = defineResource({

@@ -1,14 +1,16 @@
-import { isRequired, isShown, isStored, isWritable, type Field } from "../resource/field.ts";
+import { isRequired, isShown, isStored, isWritable, type Field } from "../resource/kinds/field.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { JSONObject } from "./json.ts";
 
 /** An id as it stands in records: given by the service. */
-export const idSchema: JSONObject = {
-  type: "integer",
-  minimum: 1,
-  maximum: Number.MAX_SAFE_INTEGER,
-  readOnly: true,
-  description: "Given by the service.",
+export function idSchema({ id }: Pick<Resource, "id">): JSONObject {
+  return { ...idSchemas[id], readOnly: true, description: "Given by the service." };
+}
+
+/** An id, wherever it stands. */
+export const idSchemas: Readonly<Record<Resource["id"], JSONObject>> = {
+  integer: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  uuid: { type: "string", format: "uuid" },
 };
 
 /** What callers read of a resource's fields (JSON Schema 2020-12), without the id that mounted records have. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { absent, type Carrier, type Scheme } from "../auth/scheme.ts";
-import { defineEndpoint, type Endpoint } from "../http/endpoint.ts";
+import { defineEndpoint, type Endpoint } from "../http/endpoint/endpoint.ts";
 import { administrator, anyOf, anyone, authenticated, readOnly, type Permission } from "../permission/permission.ts";
+import { absent, type Carrier, type Scheme } from "../scheme/scheme.ts";
 import { securityOf, securitySchemes } from "./security.ts";
 
 function scheme(name: string, ...carriers: readonly Carrier[]): Scheme {

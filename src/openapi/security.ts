@@ -1,8 +1,8 @@
-import type { Carrier, Scheme } from "../auth/scheme.ts";
-import type { ServedEndpoint } from "../http/endpoint.ts";
+import type { ServedEndpoint } from "../http/endpoint/endpoint.ts";
+import { parametersOf } from "../http/endpoint/parameters.ts";
 import { decisionOf } from "../permission/decision.ts";
+import type { Carrier, Scheme } from "../scheme/scheme.ts";
 import type { JSONObject } from "./json.ts";
-import { parametersOf } from "./path.ts";
 
 /** The ways to prove who is calling, by name. What only a proxy may send is not among them: clients cannot send it. */
 export function securitySchemes(
@@ -28,6 +28,13 @@ function schemeOf(carrier: Carrier, isEncrypted: boolean): JSONObject {
         in: "header",
         name: carrier.name,
         description: `The token in the header \`${carrier.name}\`.`,
+      };
+    case "query":
+      return {
+        type: "apiKey",
+        in: "query",
+        name: carrier.name,
+        description: `The parameter \`${carrier.name}\` of the address.`,
       };
     case "cookie":
       return cookieScheme(carrier.name, carrier.hostPrefix === true, isEncrypted);
@@ -73,7 +80,9 @@ export function securityOf(endpoint: ServedEndpoint, names: readonly string[]): 
 /** Whether callers whom nobody knows may come in. The permission is asked, so that one of your own need not be called `anyone`. */
 export function admitsUnknown({ access, action = "call", path }: ServedEndpoint): boolean {
   if (access === "open") return true;
-  const params = Object.fromEntries(parametersOf(path).map(({ name, isId }) => [name, isId ? 1 : "text"]));
+  const params = Object.fromEntries(
+    parametersOf(path).map(({ name, type }) => [name, type === "integer" ? 1 : "text"]),
+  );
   try {
     return decisionOf(access, { identity: null, action, params }) !== "deny";
   } catch {

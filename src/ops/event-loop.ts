@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import type { Family } from "../measurement.ts";
+import type { MetricFamily } from "../measurement.ts";
 import { Histogram } from "./histogram.ts";
 
 /** How often the event loop is looked at. Each look costs an idle process 0.15 ms. */
@@ -9,7 +9,7 @@ const intervalMs = 100;
 export interface EventLoopWatch {
   /** Starts looking; gives what ends it. */
   start(): () => void;
-  read(): readonly Family[];
+  read(): readonly MetricFamily[];
 }
 
 /**

@@ -1,10 +1,10 @@
-import type { Family } from "../measurement.ts";
+import type { MetricFamily } from "../measurement.ts";
 
 /** The content type of `formatFamilies`. */
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Prometheus' text exposition format, version 0.0.4. */
-export function formatFamilies(families: readonly Family[]): string {
+export function formatFamilies(families: readonly MetricFamily[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)
     .map(({ name, help, type, samples }) => {
@@ -15,8 +15,8 @@ export function formatFamilies(families: readonly Family[]): string {
 }
 
 /** What several processes tell, as one. */
-export function mergeFamilies(told: readonly (readonly Family[])[]): readonly Family[] {
-  const merged = new Map<string, { readonly family: Family; readonly samples: Map<string, number> }>();
+export function mergeFamilies(told: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
+  const merged = new Map<string, { readonly family: MetricFamily; readonly samples: Map<string, number> }>();
   for (const family of told.flat()) {
     let into = merged.get(family.name);
     if (into === undefined) merged.set(family.name, (into = { family, samples: new Map() }));
@@ -30,7 +30,7 @@ export function mergeFamilies(told: readonly (readonly Family[])[]): readonly Fa
 }
 
 /** What goes on counting when its process has ended: a counter that fell would be taken for one that began anew. */
-export function countersOf(families: readonly Family[]): readonly Family[] {
+export function countersOf(families: readonly MetricFamily[]): readonly MetricFamily[] {
   return families.filter(({ type }) => type !== "gauge");
 }
 

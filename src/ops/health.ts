@@ -1,8 +1,9 @@
+import type { Reply } from "../call/call.ts";
+import { requireNoOptions } from "../checking/options.ts";
 import { differenceText } from "../feature/clock.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
-import type { Reply } from "../http/call.ts";
-import { objectSchema, textSchema } from "../http/documentation.ts";
-import { defineEndpoint, type EndpointDocumentation } from "../http/endpoint.ts";
+import { objectSchema, textSchema } from "../http/endpoint/documentation.ts";
+import { defineEndpoint, type EndpointDocumentation } from "../http/endpoint/endpoint.ts";
 import { problem } from "../problem/problem.ts";
 
 /** What the health feature offers. */
@@ -12,10 +13,11 @@ export interface Health {
 }
 
 /** `GET /livez`: 200 while the process runs. `GET /readyz`: 200 while the store answers, else 503. They authenticate nobody. */
-export function health(): Feature<Health> {
+export function health(...options: []): Feature<Health> {
   return defineFeature({
     name: "health",
     setUp({ store, service }) {
+      requireNoOptions(options);
       let isStopping = false;
       const open = { method: "GET", access: "open", query: "ignored" } as const;
       return {

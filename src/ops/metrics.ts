@@ -1,4 +1,4 @@
-import { seriesOf, type Family } from "../measurement.ts";
+import { seriesOf, type MetricFamily } from "../measurement.ts";
 import { refusalReasons, type Observation, type Observer, type RefusalReason } from "../observation.ts";
 import { Histogram } from "./histogram.ts";
 
@@ -6,11 +6,11 @@ import { Histogram } from "./histogram.ts";
 export interface Metrics {
   readonly observe: Observer;
   /** For `formatFamilies`. */
-  read(): readonly Family[];
+  read(): readonly MetricFamily[];
 }
 
 /** Methods that are labels; whatever else a caller makes up is one. */
-const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+const methods = new Set(["GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** One route under one method. */
 interface Series {
@@ -27,7 +27,7 @@ export function makeMetrics(): Metrics {
   const refusals = new Map<string, number>();
   // From nought on, so that a first refusal is seen as an increase.
   const unserved = new Map<RefusalReason, number>(refusalReasons.map((reason) => [reason, 0]));
-  const counts = { faults: 0, errors: 0, reuses: 0, dropped: 0, bound: 0, notBound: 0, ended: 0 };
+  const counts = { ...none };
 
   function takeRequest({ method, route, status, code, durationMs }: Extract<Observation, { kind: "request" }>): void {
     const series = seriesFor(route, methods.has(method) ? method : "other");
@@ -84,66 +84,81 @@ export function makeMetrics(): Metrics {
           if (observation.level === "error") counts.errors++;
       }
     },
-    read() {
-      const all = [...routes.values()].flatMap((ofRoute) => [...ofRoute.values()]);
-      return [
-        {
-          name: "latchkey_requests_total",
-          help: "Requests answered.",
-          type: "counter",
-          samples: all.flatMap(({ method, route, statuses }) =>
-            [...statuses].map(([status, count]) => [
-              seriesOf("latchkey_requests_total", { method, route, status: String(status) }),
-              count,
-            ]),
-          ),
-        },
-        {
-          name: "latchkey_request_duration_seconds",
-          help: "Time from a request's head to its answer.",
-          type: "histogram",
-          samples: all.flatMap(({ method, route, latency }) =>
-            latency.samples("latchkey_request_duration_seconds", { method, route }),
-          ),
-        },
-        {
-          name: "latchkey_problems_total",
-          help: "Answers that were problems, by the code of the catalogue.",
-          type: "counter",
-          samples: [...problems].map(([code, count]) => [seriesOf("latchkey_problems_total", { code }), count]),
-        },
-        {
-          name: "latchkey_refusals_total",
-          help: "Credentials refused: the code that the scheme answers with, and why.",
-          type: "counter",
-          samples: [...refusals],
-        },
-        {
-          name: "latchkey_refused_total",
-          help: "Connections and requests refused before anybody could look at them.",
-          type: "counter",
-          samples: [...unserved].map(([reason, count]) => [seriesOf("latchkey_refused_total", { reason }), count]),
-        },
-        counter("latchkey_faults_total", "Answers with status 500: bugs.", counts.faults),
-        counter("latchkey_errors_total", "Errors outside of requests: the store, a feed, a file.", counts.errors),
-        counter("latchkey_refresh_reuses_total", "Refresh tokens used again after their window.", counts.reuses),
-        counter("latchkey_identity_headers_dropped_total", "Identity headers from untrusted peers.", counts.dropped),
-        counter("latchkey_logins_ended_total", "Times that somebody ended logins of a user.", counts.ended),
-        counter(
-          "latchkey_identities_bound_total",
-          "Identities from outside that were bound to an account.",
-          counts.bound,
-        ),
-        counter("latchkey_identities_not_bound_total", "Identities from outside that were refused.", counts.notBound),
-      ];
-    },
+    read: () =>
+      familiesOf({
+        series: [...routes.values()].flatMap((ofRoute) => [...ofRoute.values()]),
+        problems,
+        refusals,
+        unserved,
+        counts,
+      }),
   };
+}
+
+const none = { faults: 0, errors: 0, reuses: 0, dropped: 0, bound: 0, notBound: 0, ended: 0 };
+
+/** What was counted. */
+interface Counted {
+  readonly series: readonly Series[];
+  readonly problems: ReadonlyMap<string, number>;
+  readonly refusals: ReadonlyMap<string, number>;
+  readonly unserved: ReadonlyMap<RefusalReason, number>;
+  readonly counts: typeof none;
+}
+
+function familiesOf({ series, problems, refusals, unserved, counts }: Counted): readonly MetricFamily[] {
+  return [
+    {
+      name: "latchkey_requests_total",
+      help: "Requests answered.",
+      type: "counter",
+      samples: series.flatMap(({ method, route, statuses }) =>
+        [...statuses].map(([status, count]) => [
+          seriesOf("latchkey_requests_total", { method, route, status: String(status) }),
+          count,
+        ]),
+      ),
+    },
+    {
+      name: "latchkey_request_duration_seconds",
+      help: "Time from a request's head to its answer.",
+      type: "histogram",
+      samples: series.flatMap(({ method, route, latency }) =>
+        latency.samples("latchkey_request_duration_seconds", { method, route }),
+      ),
+    },
+    {
+      name: "latchkey_problems_total",
+      help: "Answers that were problems, by the code of the catalogue.",
+      type: "counter",
+      samples: [...problems].map(([code, count]) => [seriesOf("latchkey_problems_total", { code }), count]),
+    },
+    {
+      name: "latchkey_refusals_total",
+      help: "Credentials refused: the code that the scheme answers with, and why.",
+      type: "counter",
+      samples: [...refusals],
+    },
+    {
+      name: "latchkey_refused_total",
+      help: "Connections and requests refused before anybody could look at them.",
+      type: "counter",
+      samples: [...unserved].map(([reason, count]) => [seriesOf("latchkey_refused_total", { reason }), count]),
+    },
+    counter("latchkey_faults_total", "Answers with status 500: bugs.", counts.faults),
+    counter("latchkey_errors_total", "Errors outside of requests: the store, a feed, a file.", counts.errors),
+    counter("latchkey_refresh_reuses_total", "Refresh tokens used again after their window.", counts.reuses),
+    counter("latchkey_identity_headers_dropped_total", "Identity headers from untrusted peers.", counts.dropped),
+    counter("latchkey_logins_ended_total", "Times that somebody ended logins of a user.", counts.ended),
+    counter("latchkey_identities_bound_total", "Identities from outside that were bound to an account.", counts.bound),
+    counter("latchkey_identities_not_bound_total", "Identities from outside that were refused.", counts.notBound),
+  ];
 }
 
 function add<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function counter(name: string, help: string, count: number): Family {
+function counter(name: string, help: string, count: number): MetricFamily {
   return { name, help, type: "counter", samples: [[name, count]] };
 }

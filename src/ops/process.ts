@@ -1,7 +1,7 @@
-import type { Family } from "../measurement.ts";
+import type { MetricFamily } from "../measurement.ts";
 
 /** The process, under the names that every Prometheus library gives to these. */
-export function processFamilies(): readonly Family[] {
+export function processFamilies(): readonly MetricFamily[] {
   const { user, system } = process.cpuUsage();
   return [
     {

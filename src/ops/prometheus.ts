@@ -1,7 +1,10 @@
+import { aFunction, optional } from "../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
-import { defineEndpoint } from "../http/endpoint.ts";
-import { gauge, type Family } from "../measurement.ts";
+import { aPermission } from "../http/endpoint/checking.ts";
+import { defineEndpoint } from "../http/endpoint/endpoint.ts";
+import { gauge, type MetricFamily } from "../measurement.ts";
 import { administrator, type Permission } from "../permission/permission.ts";
 import { watchEventLoop } from "./event-loop.ts";
 import { expositionType, formatFamilies } from "./exposition.ts";
@@ -11,42 +14,49 @@ import { processFamilies } from "./process.ts";
 /** What the metrics feature offers. */
 export interface MetricsOffer {
   /** What this process has counted and measured so far. */
-  read(): readonly Family[];
+  read(): readonly MetricFamily[];
 }
 
+/** Options of `metrics()`: what is told besides what the service measures itself. */
 export interface MetricsOptions {
   /** Who may read them; administrators where it is left out. */
   readonly permission?: Permission;
   /** What else is told: the version of the program, what stands beside the service. */
-  readonly also?: () => readonly Family[];
+  readonly families?: () => readonly MetricFamily[];
   /** The text, where several processes are one service; of this process alone where it is left out. */
   readonly gather?: () => Promise<string>;
 }
 
+const checks: ChecksOf<MetricsOptions> = {
+  permission: optional(aPermission),
+  families: optional(aFunction),
+  gather: optional(aFunction),
+};
+
 /** `GET /metrics`: counts and latencies in Prometheus' text format (version 0.0.4), with what each feature measures of itself. */
-export function metrics({
-  permission = administrator,
-  also = () => [],
-  gather,
-}: MetricsOptions = {}): Feature<MetricsOffer> {
+export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
+  const { permission = administrator, families = () => [], gather } = options;
   return defineFeature({
     name: "metrics",
     setUp(host) {
+      requireOptions(options, checks);
       const { store } = host;
       const counted = makeMetrics();
       const loop = watchEventLoop();
       let stopLoop = (): void => undefined;
-      const read = (): readonly Family[] => [
-        ...counted.read(),
-        ...also(),
-        gauge("latchkey_requests_in_flight", "Requests that are being answered.", { "": host.service().inFlight() }),
-        ...host.service().measure(),
-        ...connectionFamilies(store.connections?.()),
-        ...walFamilies(store.walBytes?.()),
-        ...loop.read(),
-        ...processFamilies(),
-        gauge("latchkey_processes", "Processes that these metrics are of.", { "": 1 }),
-      ];
+      const named = familyNamer(host.name);
+      const read = (): readonly MetricFamily[] =>
+        [
+          ...counted.read(),
+          ...families(),
+          gauge("latchkey_requests_in_flight", "Requests that are being answered.", { "": host.service().inFlight() }),
+          ...host.service().measure(),
+          ...connectionFamilies(store.connections?.()),
+          ...walFamilies(store.walBytes?.()),
+          ...loop.read(),
+          ...processFamilies(),
+          gauge("latchkey_processes", "Processes that these metrics are of.", { "": 1 }),
+        ].map(named);
       const tell = (): Eventually<string> => gather?.() ?? formatFamilies(read());
       return {
         offer: { read },
@@ -77,8 +87,23 @@ export function metrics({
   });
 }
 
+/** Our own begin with the name of the service; those of others are called as they are. */
+function familyNamer(service: string): (family: MetricFamily) => MetricFamily {
+  const prefix = `${service.replaceAll("-", "_")}_`;
+  if (prefix === OWN) return (family) => family;
+  const rename = (text: string): string => (text.startsWith(OWN) ? prefix + text.slice(OWN.length) : text);
+  return (family) => ({
+    ...family,
+    name: rename(family.name),
+    samples: family.samples.map(([series, value]) => [rename(series), value] as const),
+  });
+}
+
+/** What the names of our own begin with where they are counted. */
+const OWN = "latchkey_";
+
 /** What is told of the log of a SQLite file; nothing where there is none. */
-export function walFamilies(bytes: number | undefined): readonly Family[] {
+export function walFamilies(bytes: number | undefined): readonly MetricFamily[] {
   if (bytes === undefined) return [];
   const name = "latchkey_sqlite_wal_bytes";
   return [{ ...gauge(name, "Size of the write-ahead log beside the SQLite file.", { "": bytes }), together: "max" }];
@@ -88,7 +113,7 @@ function connectionFamilies(
   connections:
     | { readonly busy: number; readonly idle: number; readonly max: number; readonly waiting: number }
     | undefined,
-): readonly Family[] {
+): readonly MetricFamily[] {
   if (connections === undefined) return [];
   const { busy, idle, max, waiting } = connections;
   return [

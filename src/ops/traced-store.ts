@@ -12,6 +12,7 @@ export function tracedStore(store: Store, tracer: Tracer): Store {
       seen("findBy", collection.name, () => store.findBy(collection, column, value)),
     list: (query) => seen("list", query.collection.name, () => store.list(query)),
     listJSON: (query) => seen("list", query.collection.name, () => store.listJSON(query)),
+    listRelated: (query) => seen("list", query.collection.name, () => store.listRelated(query)),
     count: (collection, where, long) => seen("count", collection.name, () => store.count(collection, where, long)),
     write(transaction) {
       const names = transaction.changes.map(({ collection }) => collection.name);

@@ -11,7 +11,7 @@ export interface RecordEvent {
   /** The plural of the resource: `orders`. */
   readonly resource: string;
   /** The id of the record; null where an action was about the collection. */
-  readonly record: number | null;
+  readonly record: number | string | null;
   readonly kind: "create" | "replace" | "update" | "delete" | "action";
   /** The name of the action; null for every other kind. */
   readonly action: string | null;
@@ -129,7 +129,7 @@ function eventOf({ record }: Row): RecordEvent {
   return {
     id: record["id"] as number,
     resource: record["resource"] as string,
-    record: record["record"] as number | null,
+    record: (record["record"] ?? record["record_uuid"]) as number | string | null,
     kind: record["kind"] as RecordEvent["kind"],
     action: record["action"] as string | null,
     at: record["at"] as string,

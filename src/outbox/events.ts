@@ -1,6 +1,7 @@
 import { mount, type Mount } from "../http/mount/mount.ts";
 import { administrator } from "../permission/permission.ts";
-import { boolean, dateTime, enumeration, integer, json, text } from "../resource/fields.ts";
+import { boolean, dateTime, enumeration, integer, json, text } from "../resource/kinds/fields.ts";
+import { uuid } from "../resource/kinds/uuid.ts";
 import { defineResource } from "../resource/resource.ts";
 import type { Collection } from "../store/store.ts";
 
@@ -14,7 +15,8 @@ export const events = defineResource({
   fields: {
     subscriber: text({ ...readOnly, maxLength: 100 }),
     resource: text({ ...readOnly, maxLength: 100, description: "The plural of the resource." }),
-    record: integer({ ...readOnly, optional: true, description: "The id of the record." }),
+    record: integer({ ...readOnly, optional: true, description: "The id of the record, where it is a number." }),
+    record_uuid: uuid({ ...readOnly, optional: true, description: "The id of the record, where it is a UUID." }),
     kind: enumeration(["create", "replace", "update", "delete", "action"], readOnly),
     action: text({ ...readOnly, optional: true, maxLength: 100 }),
     at: dateTime(readOnly),

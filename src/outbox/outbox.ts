@@ -1,16 +1,29 @@
 import { randomUUID } from "node:crypto";
+import {
+  aFunction,
+  aList,
+  isObject,
+  isText,
+  matching,
+  membersMistakes,
+  optional,
+  shown,
+  wholeFrom,
+} from "../checking/members.ts";
+import { shownName } from "../checking/nearest.ts";
+import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
 import type { Alongside } from "../http/alongside.ts";
-import { defineEndpoint } from "../http/endpoint.ts";
-import type { Family } from "../measurement.ts";
+import { defineEndpoint } from "../http/endpoint/endpoint.ts";
+import type { MetricFamily } from "../measurement.ts";
 import { administrator } from "../permission/permission.ts";
 import { problem } from "../problem/problem.ts";
-import { DeclarationError } from "../resource/resource.ts";
 import type { Store } from "../store/store.ts";
 import { deliver, dueEvents, TOGETHER, type DeliveryOptions, type Subscriber } from "./delivery.ts";
 import { leases, mountedEvents } from "./events.ts";
 import { leaseOf } from "./lease.ts";
 
+/** Options of `outbox()`: who is told of which records, and how often that is tried. */
 export interface OutboxOptions {
   readonly subscribers: readonly Subscriber[];
   /** Tries before one has failed for good; 12 where it is left out, which is about an hour and a half. */
@@ -39,19 +52,15 @@ const SOON_MS = 20;
  * no write is without its event and no event without its write; it goes when it is delivered. What fails is tried again, later each time, and in the end
  * kept for administrators at `/outbox`, who have it tried again (`POST /outbox/{id}/retry`) or erase it.
  */
-export function outbox({
-  subscribers,
-  attempts = 12,
-  timeoutSeconds = 30,
-  random = Math.random,
-}: OutboxOptions): Feature<Outbox> {
+export function outbox(options: OutboxOptions): Feature<Outbox> {
   return defineFeature({
     name: "outbox",
     setUp({ store, observe, now }) {
-      requireSound(subscribers, attempts, timeoutSeconds);
+      requireOptions(options, checks, { more: subscriberMistakes(options) });
+      const { subscribers, attempts = 12, timeoutSeconds = 30, random = Math.random } = options;
       const byName = new Map(subscribers.map((each) => [each.name, each]));
-      const options: DeliveryOptions = { store, subscribers: byName, observe, now, random, attempts, timeoutSeconds };
-      const courier = courierOf(options);
+      const delivery: DeliveryOptions = { store, subscribers: byName, observe, now, random, attempts, timeoutSeconds };
+      const courier = courierOf(delivery);
       const retry = (id: number): Promise<boolean> => retryEvent(store, id, now());
       let timer: NodeJS.Timeout | undefined;
       return {
@@ -87,26 +96,41 @@ export function outbox({
   });
 }
 
-function requireSound(subscribers: readonly Subscriber[], attempts: number, timeoutSeconds: number): void {
-  const mistakes = subscribers.flatMap(({ name, to, deliver: reached }, at) => [
-    ...(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name) && name.length <= 100
-      ? []
-      : [
-          `the subscriber ${JSON.stringify(name)} has no good name; lower-case words joined by hyphens, like search-index`,
-        ]),
-    ...(subscribers.findIndex((other) => other.name === name) < at
-      ? [`two subscribers are called ${name}; rename one`]
-      : []),
-    ...(Array.isArray(to) && to.length > 0
-      ? []
-      : [`the subscriber ${name} is told of no resource; name some in to: [ … ]`]),
-    ...(typeof reached === "function" ? [] : [`the subscriber ${name} has no function deliver`]),
-  ]);
-  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 100)
-    mistakes.push("attempts is a whole number from 1 to 100");
-  if (!(timeoutSeconds > 0 && timeoutSeconds <= 300)) mistakes.push("timeoutSeconds is a number up to 300");
-  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+function subscriberMistakes(options: unknown): readonly string[] {
+  const subscribers = isObject(options) ? options["subscribers"] : null;
+  if (!Array.isArray(subscribers)) return [];
+  return Array.from(subscribers, (each: unknown, at) => {
+    if (!isObject(each)) return [`subscribers[${at}] is ${shown(each)}, and no object`];
+    const { name } = each;
+    const isTwice = subscribers.slice(0, at).some((other) => isObject(other) && other["name"] === name);
+    const place = isText(name) ? `the subscriber ${shownName(name)}` : `subscribers[${at}]`;
+    return [
+      ...membersMistakes(each, subscriberChecks),
+      ...(isTwice ? ["the name is there twice; rename one"] : []),
+    ].map((mistake) => `${place}: ${mistake}`);
+  }).flat();
 }
+
+const subscriberChecks: ChecksOf<Subscriber> = {
+  name: matching(
+    /^(?=.{1,100}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
+    "it has to be lower-case words joined by hyphens, like search-index",
+  ),
+  to: (value) =>
+    Array.isArray(value) && value.length > 0 && value.every((each) => isObject(each) && isText(each["path"]))
+      ? null
+      : "it has to name resources: to: [orders]",
+  deliver: aFunction,
+};
+
+const checks: ChecksOf<OutboxOptions> = {
+  subscribers: aList,
+  attempts: optional(wholeFrom(1, 100)),
+  timeoutSeconds: optional((value) =>
+    typeof value === "number" && value > 0 && value <= 300 ? null : "it has to be a number of seconds up to 300",
+  ),
+  random: optional(aFunction),
+};
 
 /** The events of a write: one for each subscriber, and none where nobody is told. */
 function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: () => void): Alongside {
@@ -121,7 +145,8 @@ function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: 
       values: {
         subscriber: name,
         resource: resource.plural,
-        record: id,
+        record: typeof id === "string" ? null : id,
+        record_uuid: typeof id === "string" ? id : null,
         kind,
         action,
         at,
@@ -147,7 +172,7 @@ function courierOf(options: DeliveryOptions): {
   look(): void;
   soon(): void;
   stop(): Promise<void>;
-  measure(): readonly Family[];
+  measure(): readonly MetricFamily[];
 } {
   const { store, observe, now, timeoutSeconds } = options;
   const lease = leaseOf(store, randomUUID());

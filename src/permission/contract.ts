@@ -4,6 +4,7 @@ import type { Where } from "../store/store.ts";
 /** What is about to happen to a resource. `call` is anything that is not a resource's own. */
 export type Action = "list" | "create" | "read" | "replace" | "update" | "delete" | "call";
 
+/** What a permission is asked about. */
 export interface PermissionRequest {
   /** Who is calling. Reading it makes the answer private. */
   readonly identity: Identity | null;
@@ -28,6 +29,8 @@ export interface Permission<C extends string = never> {
   readonly narrows?: readonly Action[];
   /** The columns that its rows are found by: mounting a resource without one of them stops the start. */
   readonly columns?: readonly C[];
+  /** The members of `identity.fields` that it looks at: where no feature puts one there, the service does not start. */
+  readonly identity?: readonly string[];
   /** At once, never as a promise: anything but a decision is a fault (500), and nothing runs. */
   decide(request: PermissionRequest): Decision<C>;
 }

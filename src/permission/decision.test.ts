@@ -64,6 +64,10 @@ const undecided: readonly unknown[] = [
   { only: { all: [own, undefined] } },
   { only: { all: [own], any: [own] } },
   { only: { any: [own, "deny"] } },
+  { only: { not: undefined } },
+  { only: { not: [own] } },
+  { only: { not: "deny" } },
+  { only: { not: own, all: [] } },
   { only: Promise.resolve(own) },
   { only: cyclic },
 ];
@@ -103,6 +107,7 @@ test("rows are narrowed where there are some, by columns and values that they ha
     { column: "lent", operator: "ne", value: "true" },
     { column: "meta", operator: "eq", value: "{}" },
     { all: [own, { any: [{ ...own, column: "ownr_id" }] }] },
+    { not: { ...own, column: "ownr_id" } },
   ];
   for (const only of wrong) assert.throws(() => decideOn(giving({ only }), request, books), /narrows books by/);
   const right: readonly object[] = [
@@ -110,6 +115,7 @@ test("rows are narrowed where there are some, by columns and values that they ha
     { column: "id", operator: "in", value: [] },
     { column: "meta", operator: "null", value: false },
     { all: [] },
+    { not: own },
     { any: [own, { column: "title", operator: "starts", value: "" }] },
   ];
   for (const only of right) assert.deepEqual(decideOn(giving({ only }), request, books), { only });

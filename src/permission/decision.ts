@@ -63,7 +63,11 @@ function readOnly(given: unknown): Where | null {
 function readWhere(given: unknown, left: { conditions: number }, depth: number): Where | null {
   if (!isObject(given) || depth === 0 || --left.conditions < 0) return null;
   const members = Object.keys(given).toSorted().join();
-  const { all, any, column, operator, value } = given;
+  const { all, any, not, column, operator, value } = given;
+  if (members === "not") {
+    const turned = readWhere(not, left, depth - 1);
+    return turned === null ? null : { not: turned };
+  }
   if (members === "all" || members === "any") {
     const parts: unknown = members === "all" ? all : any;
     if (!Array.isArray(parts)) return null;
@@ -104,7 +108,9 @@ type Condition = Extract<Where, { readonly column: string }>;
 
 function conditionsOf(where: Where): readonly Condition[] {
   if ("all" in where) return where.all.flatMap(conditionsOf);
-  return "any" in where ? where.any.flatMap(conditionsOf) : [where];
+  if ("any" in where) return where.any.flatMap(conditionsOf);
+  if ("not" in where) return conditionsOf(where.not);
+  return "column" in where ? [where] : [];
 }
 
 function fits({ column, operator, value }: Condition, { key, columns }: Collection): boolean {

@@ -40,7 +40,16 @@ export function self(parameter = "id"): Permission<string> {
   };
 }
 
-/** The user whose id stands in a column of the record. Other rows are as if they were not there. */
+/**
+ * The user whose id stands in a column of the record. Other rows are as if they were not there.
+ *
+ * @example
+ * ```ts
+ * import { administrator, anyOf, owner } from "latchkey";
+ *
+ * export const ours = anyOf(owner("owner_id"), administrator);
+ * ```
+ */
 export function owner<const C extends string>(column: C): Permission<C> {
   return {
     name: "owner",
@@ -127,10 +136,11 @@ export function not(permission: Permission<string>): Permission<string> {
 
 function narrowingOf(
   permissions: readonly Permission<string>[],
-): Required<Pick<Permission<string>, "narrows" | "columns">> {
+): Required<Pick<Permission<string>, "narrows" | "columns" | "identity">> {
   return {
     narrows: [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))],
     columns: [...new Set(permissions.flatMap(({ columns = [] }) => columns))],
+    identity: [...new Set(permissions.flatMap(({ identity = [] }) => identity))],
   };
 }
 

@@ -14,7 +14,7 @@ export type Catalogue = Readonly<Record<string, CatalogueEntry>>;
 
 /**
  * Declares a problem of one's own (RFC 9457): its status (400 to 599), the title that is the same each time, the sentence that callers read, and for
- * its page why it happens and what to do. Throws `TypeError` where one of these is missing, or where the catalogue has the code.
+ * its page why it happens and what to do. Throws `TypeError` where one of these is missing, where there is another, or where the catalogue has the code.
  */
 export function defineProblem(definition: ProblemDefinition): ProblemDefinition {
   const mistakes = mistakesOf(definition);
@@ -23,9 +23,14 @@ export function defineProblem(definition: ProblemDefinition): ProblemDefinition 
   return Object.freeze({ ...definition });
 }
 
-function mistakesOf({ code, status, title, detail, why, cure }: ProblemDefinition): readonly string[] {
+const MEMBERS: readonly string[] = ["code", "status", "title", "detail", "why", "cure"];
+
+function mistakesOf(definition: ProblemDefinition): readonly string[] {
+  const { code, status, title, detail, why, cure } = definition;
   const texts = Object.entries({ title, detail, why, cure });
+  const unknown = Object.keys(definition).filter((name) => !MEMBERS.includes(name));
   return [
+    ...unknown.map((name) => `there is no option ${name.slice(0, 80)}; there are ${MEMBERS.join(", ")}`),
     ...(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(code) && code.length <= 80
       ? []
       : ["the code has to be lower-case words joined by underscores, like out_of_stock"]),

@@ -11,6 +11,11 @@ export interface Issue {
   readonly detail: string;
 }
 
+/** Whether reading something gave what is wrong with it. */
+export function isIssues(read: object): read is readonly Issue[] {
+  return Array.isArray(read);
+}
+
 /** What a thrower may add to the catalogue's entry. */
 export interface ProblemOptions {
   /** One sentence for the caller; the catalogue's own where it is left out. Never carries a secret. */
@@ -32,6 +37,8 @@ export class Problem extends Error {
   readonly detail: string;
   readonly issues: readonly Issue[];
   readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly #which: AnyProblem;
+  readonly #options: ProblemOptions;
 
   constructor(which: AnyProblem, options: ProblemOptions = {}) {
     const entry: CatalogueEntry = typeof which === "string" ? catalogue[which] : which;
@@ -43,10 +50,29 @@ export class Problem extends Error {
     this.detail = options.detail ?? entry.detail;
     this.issues = options.issues ?? [];
     this.headers = options.headers ?? [];
+    this.#which = which;
+    this.#options = options;
+  }
+
+  /** The same problem of a part of the body: its issues stand below this pointer. */
+  below(pointer: string): Problem {
+    const issues = this.issues.map((issue) => ({ ...issue, pointer: pointer + issue.pointer }));
+    return problem(this.#which, { ...this.#options, issues });
   }
 }
 
-/** Makes the problem that ends a request: `throw problem("not_found")`, or one of one's own: `throw problem(outOfStock)`. */
+/**
+ * Makes the problem that ends a request: `throw problem("not_found")`, or one of one's own: `throw problem(outOfStock)`.
+ *
+ * @example
+ * ```ts
+ * import { problem } from "latchkey";
+ *
+ * export function requireEven(id: number): void {
+ *   if (id % 2 !== 0) throw problem("not_found");
+ * }
+ * ```
+ */
 export function problem(which: AnyProblem, options?: ProblemOptions): Problem {
   // An expected answer needs no stack trace, and collecting one costs more than the rest of the request.
   const limit = Error.stackTraceLimit;

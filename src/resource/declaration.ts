@@ -1,5 +1,6 @@
 import type { Issue } from "../problem/problem.ts";
-import type { Field } from "./field.ts";
+import type { IdKind } from "./ids.ts";
+import type { Field } from "./kinds/field.ts";
 import type { CheckedOf } from "./types.ts";
 
 /** The fields of a resource by name, in the order in which they are shown. */
@@ -24,6 +25,7 @@ export interface ResourceDeclaration<
   F extends Fields,
   N extends string = string,
   Outer extends Resource | undefined = Resource | undefined,
+  I extends IdKind = IdKind,
 > {
   /** One of them: `user`. The element of its XML. */
   readonly name: N;
@@ -31,32 +33,50 @@ export interface ResourceDeclaration<
   readonly plural?: string;
   /** The resource whose records these belong to: `/orders/{order_id}/items`. They go when it goes. */
   readonly within?: Outer;
+  /**
+   * What its ids are. `integer`, where it is left out: whole numbers from 1, handed out by the store. `uuid`: UUIDs of version 7 (RFC 9562),
+   * made by the service, which tell nobody how many there are.
+   */
+  readonly id?: I;
   /** Without `id`, which every record has. */
   readonly fields: F;
   /** Which operators a list can be filtered by, for each field; `id` too. */
   readonly filters?: Readonly<Partial<Record<keyof F | "id", readonly Operator[]>>>;
   /** Which fields a list can be sorted by; `id` always. */
   readonly sorts?: readonly (keyof F & string)[];
+  /** The texts whose words `?search=` looks at: each word that is asked for must begin one of them. An index finds them. */
+  readonly search?: readonly (keyof F & string)[];
   /** Lists that no index serves are meant, like `contains` in a large table: the start does not name them. They are read beside all else, for some seconds at most. */
   readonly scans?: boolean;
   /** What must hold across fields. Gives an issue for each thing that is wrong. */
-  check?(record: CheckedOf<Resource<F>>): readonly Issue[];
+  check?(record: CheckedOf<Resource<F, N, string, I>>): readonly Issue[];
   /** One sentence for the API's documentation. */
   readonly description?: string;
 }
 
-/** A resource that was found to be in order: `F` are its fields, `N` its name, and `Parent` the column of what it stands within. */
-export interface Resource<F extends Fields = Fields, N extends string = string, Parent extends string = string> {
+/**
+ * A resource that was found to be in order: `F` are its fields, `N` its name, `Parent` the column of what it stands within, and `I` and
+ * `ParentId` what the ids of both are.
+ */
+export interface Resource<
+  F extends Fields = Fields,
+  N extends string = string,
+  Parent extends string = string,
+  I extends IdKind = IdKind,
+  ParentId extends IdKind = IdKind,
+> {
   readonly name: N;
   readonly plural: string;
   /** `/users`, `/orders/{order_id}/items` */
   readonly path: string;
-  readonly within: Resource | null;
+  readonly within: (Resource & { readonly id: ParentId }) | null;
+  readonly id: I;
   /** The column that holds the id of the record this belongs to; null where there is none. */
   readonly parentColumn: Parent | null;
   readonly fields: F;
   readonly filters: ReadonlyMap<string, readonly Operator[]>;
   readonly sorts: readonly string[];
+  readonly search: readonly string[];
   readonly scans: boolean;
   readonly check: Check | null;
   readonly description: string | null;
@@ -66,4 +86,7 @@ export interface Resource<F extends Fields = Fields, N extends string = string, 
 type Check = { check(record: Readonly<Record<string, unknown>>): readonly Issue[] }["check"];
 
 /** The column of the record that something within the resource belongs to. */
-export type ParentColumnOf<Outer> = Outer extends Resource<infer _, infer N> ? `${N}_id` : never;
+export type ParentColumnOf<Outer> = Outer extends { readonly name: infer N extends string } ? `${N}_id` : never;
+
+/** What the ids of that record are. */
+export type ParentIdOf<Outer> = Outer extends { readonly id: infer I extends IdKind } ? I : never;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Issue } from "../problem/problem.ts";
-import { Flaw, isRequired, isShown, isStored, isWritable, type DraftContext, type Field } from "./field.ts";
+import { Flaw, isRequired, isShown, isStored, isWritable, type DraftContext, type Field } from "./kinds/field.ts";
 import { pointerTo } from "./pointer.ts";
 import type { ChangedValuesOf, MadeValuesOf, Resource, TransientOf } from "./resource.ts";
 
@@ -14,7 +14,7 @@ export interface Draft<R extends Resource = Resource, For extends "made" | "chan
 
 export interface DraftOptions {
   /** The id of the path; null where the service hands one out. */
-  readonly id: number | null;
+  readonly id: number | string | null;
   /** The record that is being replaced; null where one is made. */
   readonly current: Readonly<Record<string, unknown>> | null;
   /** The body names some fields only; nobody misses the others. */
@@ -27,6 +27,9 @@ export interface DraftOptions {
 // A body of 1 MiB can have thousands of wrong members; a caller who was told of a hundred knows enough.
 const MAX_ISSUES = 100;
 
+/** The longest value of any JSON, written; every reader and writer of it takes its time. */
+const MAX_JSON_CHARACTERS = 2 ** 20;
+
 /** Reads a whole representation. Gives every issue at once, but never more than a hundred. */
 export function readDraft(resource: Resource, body: unknown, options: DraftOptions): Draft | readonly Issue[] {
   if (!isObject(body))
@@ -36,7 +39,7 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
   const transient: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(resource.fields)) {
     const sent = Object.hasOwn(body, name) ? body[name] : undefined;
-    if (sent === undefined && options.partial === true) continue;
+    if (sent === undefined && options.partial === true && field.options.regenerated !== true) continue;
     const value = isWritable(field) ? valueOf(field, sent, options) : givenValue(name, field, sent, options);
     if (value instanceof Flaw) issues.push(...issuesOf(name, value));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
@@ -81,21 +84,35 @@ function defaultOf({ options: { default: fallback } }: Field, { context }: Draft
   return typeof fallback === "function" ? (fallback as (context: DraftContext) => unknown)(context) : fallback;
 }
 
-function readValue(field: Field, sent: unknown, leavesAreText: boolean): unknown {
-  return leavesAreText && typeof sent === "string" ? field.kind.parseText(sent) : field.kind.parse(sent);
+function readValue({ kind }: Field, sent: unknown, leavesAreText: boolean): unknown {
+  const value = leavesAreText && typeof sent === "string" ? kind.parseText(sent) : kind.parse(sent);
+  return kind.column.type === "json" && isTooLong(value) ? tooLong : value;
 }
 
-/** A field that the service gives: made once, and repeated by a caller only as it is. */
+/** What a body brings at once is limited there; this is for what patches make longer and longer. */
+function isTooLong(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || value instanceof Flaw) return false;
+  return JSON.stringify(value).length > MAX_JSON_CHARACTERS;
+}
+
+const tooLong = new Flaw("too_long", `As JSON it is longer than ${MAX_JSON_CHARACTERS} characters.`);
+
+/** What is made anew whenever a record of the resource is written. */
+export function regeneratedValues({ fields }: Resource, context: DraftContext): Readonly<Record<string, unknown>> {
+  const anew = Object.entries(fields).filter(([, { options }]) => options.regenerated === true);
+  return Object.fromEntries(anew.map(([name, { options }]) => [name, options.generated!(context)]));
+}
+
+/** A field that the service gives: made once, or at each write, and repeated by a caller only as it is. */
 function givenValue(name: string, field: Field, sent: unknown, options: DraftOptions): unknown {
   const { current, leavesAreText, context } = options;
   if (sent !== undefined) {
     const repeated = sent === null ? null : readValue(field, sent, leavesAreText);
     if (current === null || !isDeepStrictEqual(repeated, current[name]))
       return new Flaw("read_only", "This field cannot be set.");
-    return undefined;
   }
-  if (current !== null) return undefined;
-  const { generated, default: fallback } = field.options;
+  const { generated, regenerated, default: fallback } = field.options;
+  if (current !== null) return regenerated === true ? generated?.(context) : undefined;
   if (generated !== undefined) return generated(context);
   if (fallback !== undefined) return defaultOf(field, options);
   return field.options.optional === true ? null : undefined;

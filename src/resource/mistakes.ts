@@ -5,6 +5,7 @@ import {
   isObject,
   isText,
   membersMistakes,
+  oneOf,
   optional,
   shown,
   texts,
@@ -12,8 +13,8 @@ import {
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import type { Fields, Operator, ResourceDeclaration } from "./declaration.ts";
-import { Flaw, isShown, shapeMistakes, type Field } from "./field.ts";
-import { integer } from "./numbers.ts";
+import { idField } from "./ids.ts";
+import { Flaw, isShown, shapeMistakes, type Field } from "./kinds/field.ts";
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
@@ -35,8 +36,7 @@ const OPERATORS = new Set<Operator>([
 ]);
 const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
 const MAX_SORTED_LENGTH = 1000;
-/** What every record has, as if it were declared. */
-const ID = integer({ readOnly: true, minimum: 1 });
+const MAX_SEARCHED_LENGTH = 10_000;
 
 /** Everything that is wrong with a declaration: where it stands, why, and the cure. */
 export function mistakesOf(declaration: unknown): readonly string[] {
@@ -55,9 +55,11 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
   within: optional((value) =>
     isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource",
   ),
+  id: optional(oneOf("integer", "uuid")),
   fields: anObject,
   filters: optional(anObject),
   sorts: optional(texts),
+  search: optional(texts),
   scans: optional(aBoolean),
   check: optional(aFunction),
   description: optional((value) => (isText(value) ? null : "it has to be a text")),
@@ -69,7 +71,9 @@ function mistakesWithin({
   fields,
   filters = {},
   sorts = [],
+  search = [],
   within,
+  id = "integer",
 }: ResourceDeclaration<Fields>): readonly string[] {
   const mistakes: string[] = [];
   const at = (place: string, found: readonly string[]): number =>
@@ -97,7 +101,7 @@ function mistakesWithin({
       texts(operators) === null
         ? filterMistakes(field, declared, operators)
         : ['the operators have to be a list, like ["eq"]'];
-    at(`filter ${field}`, field === "id" ? find(ID) : searched(field, find));
+    at(`filter ${field}`, field === "id" ? find(idField({ id })) : searched(field, find));
   }
   for (const field of sorts)
     at(
@@ -106,6 +110,9 @@ function mistakesWithin({
         ? ["every list can be sorted by id already; leave it out"]
         : searched(field, (declared) => sortMistakes(declared)),
     );
+  for (const field of search) at(`search ${field}`, searched(field, searchMistakes));
+  if (search.length > 0 && Object.hasOwn(filters, "search"))
+    at("filter search", ["the list has a parameter of this name; rename the field or leave the filter out"]);
   return mistakes;
 }
 
@@ -117,8 +124,12 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
     mistakes.push("readOnly and writeOnly exclude each other; keep one");
   if (options.transient === true && options.writeOnly !== true)
     mistakes.push("transient fields are not kept, so nothing could be shown; add writeOnly");
+  if (options.confidential === true && options.writeOnly !== true)
+    mistakes.push("confidential fields are never shown; add writeOnly");
   if (options.generated !== undefined && options.default !== undefined)
     mistakes.push("generated and default exclude each other; keep one");
+  if (options.regenerated === true && options.generated === undefined)
+    mistakes.push("regenerated says when generated is asked again; give generated too");
   if (kind.column.type === "json" && options.unique !== undefined && options.unique !== false)
     mistakes.push("a JSON value cannot be unique; leave unique out");
   if (options.default !== undefined && typeof options.default !== "function") {
@@ -162,4 +173,15 @@ function sortMistakes(field: Field): string[] {
       `the value goes into addresses, which are not long enough for it; give it a maxLength of ${MAX_SORTED_LENGTH} or less`,
     ];
   return [];
+}
+
+function searchMistakes({ kind, options }: Field): string[] {
+  const mistakes: string[] = [];
+  if (options.writeOnly === true)
+    mistakes.push("a field that is never shown must not be searched, for that would show it; leave it out");
+  if (kind.column.type !== "text" || kind.name === "enumeration")
+    mistakes.push("only the words of a text can be searched; leave it out");
+  else if (!(Number(kind.schema["maxLength"]) <= MAX_SEARCHED_LENGTH))
+    mistakes.push(`each of its words is kept in an index; give it a maxLength of ${MAX_SEARCHED_LENGTH} or less`);
+  return mistakes;
 }

@@ -1,10 +1,14 @@
 import type { Issue } from "../problem/problem.ts";
-import { Flaw } from "./field.ts";
+import { readFilterValue, type FilterValue } from "./filter-value.ts";
+import { Flaw } from "./kinds/field.ts";
 import { shownFields, type Operator, type Resource } from "./resource.ts";
+import { readSearch } from "./search.ts";
 
 /** The rows, order and shape that a caller asked a list for. */
 export interface ListRequest {
   readonly filters: readonly Filter[];
+  /** What words of a record have to begin with. */
+  readonly search: readonly string[];
   /** Total: `id` is the last where it was not named. */
   readonly sort: readonly SortField[];
   readonly limit: number;
@@ -12,6 +16,8 @@ export interface ListRequest {
   readonly cursor: string | null;
   /** The fields to show, in declared order; null: all. */
   readonly fields: readonly string[] | null;
+  /** What is to stand beside each record, in declared order. */
+  readonly expand: readonly string[];
 }
 
 export interface Filter {
@@ -20,51 +26,77 @@ export interface Filter {
   readonly value: FilterValue;
 }
 
-export type FilterValue = string | number | boolean | readonly (string | number | boolean)[];
-
 export interface SortField {
   readonly field: string;
   readonly descending: boolean;
 }
 
-/** They look at a part of a text, which need not be one that could be stored. */
-const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
 /** How many records a page has unless the caller says it. */
 export const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 const MAX_FILTERS = 20;
-const MAX_VALUES = 1000;
+
+/** What is said of a list once at most: in an address as parameters, in the body of a `QUERY` as members. */
+export type AskedOnce = Omit<ListRequest, "filters">;
+
+/** Tells what is wrong with something that a list was asked for, by its name. */
+type Say = (name: string, flaw: Flaw) => void;
+
+const ONCE = new Set(["limit", "cursor", "sort", "fields"]);
 
 /** Reads the query of a list. Gives every issue at once; its pointers are `?name`. */
 export function readListRequest(
   resource: Resource,
   parameters: readonly (readonly [name: string, value: string])[],
+  expandable: readonly string[] = [],
 ): ListRequest | readonly Issue[] {
   const issues: Issue[] = [];
-  const say = (name: string, code: string, detail: string): number =>
-    issues.push({ pointer: `?${name}`, code, detail });
+  const say: Say = (name, { code, detail }) => void issues.push({ pointer: `?${name}`, code, detail });
   const filters: Filter[] = [];
   const once = new Map<string, string>();
   for (const [name, value] of parameters) {
-    if (name === "limit" || name === "cursor" || name === "sort" || name === "fields") {
-      if (once.has(name)) say(name, "repeated", "The parameter must be given once.");
+    if (isOnce(resource, name) || (name === "expand" && expandable.length > 0)) {
+      if (once.has(name)) say(name, new Flaw("repeated", "The parameter must be given once."));
       once.set(name, value);
       continue;
     }
     const filter = readFilter(resource, name, value);
-    if (filter instanceof Flaw) say(name, filter.code, filter.detail);
+    if (filter instanceof Flaw) say(name, filter);
     else filters.push(filter);
   }
   if (filters.length > MAX_FILTERS)
-    say(filters[MAX_FILTERS]!.field, "too_many", `At most ${MAX_FILTERS} filters are allowed.`);
-  const limit = readLimit(once.get("limit"));
-  if (limit instanceof Flaw) say("limit", limit.code, limit.detail);
-  const sort = readSort(resource, once.get("sort"));
-  if (sort instanceof Flaw) say("sort", sort.code, sort.detail);
-  const fields = readFields(resource, once.get("fields"));
-  if (fields instanceof Flaw) say("fields", fields.code, fields.detail);
-  if (issues.length > 0 || limit instanceof Flaw || sort instanceof Flaw || fields instanceof Flaw) return issues;
-  return { filters, sort, limit, cursor: once.get("cursor") ?? null, fields };
+    say(filters[MAX_FILTERS]!.field, new Flaw("too_many", `At most ${MAX_FILTERS} filters are allowed.`));
+  const asked = readOnce(resource, once, expandable, say);
+  return issues.length > 0 || asked === null ? issues : { filters, ...asked };
+}
+
+/** Reads what stands once at most; null where something is wrong, and was said. */
+export function readOnce(
+  resource: Resource,
+  once: ReadonlyMap<string, string>,
+  expandable: readonly string[],
+  say: Say,
+): AskedOnce | null {
+  const read = <T>(name: string, parse: (text: string | undefined) => T | Flaw): T | null => {
+    const value = parse(once.get(name));
+    if (!(value instanceof Flaw)) return value;
+    say(name, value);
+    isSound = false;
+    return null;
+  };
+  let isSound = true;
+  const limit = read("limit", readLimit);
+  const sort = read("sort", (text) => readSort(resource, text));
+  const fields = read("fields", (text) => readFields(resource, text));
+  const search = read("search", (text) => readSearch(resource, text));
+  const expand = read("expand", (text) => readExpand(expandable, text));
+  if (!isSound || limit === null || sort === null || search === null || expand === null) return null;
+  return { limit, sort, fields, search, expand, cursor: once.get("cursor") ?? null };
+}
+
+/** Where nothing is searched, `search` may be a field of one's own. */
+export function isOnce({ search }: Resource, name: string): boolean {
+  return ONCE.has(name) || (name === "search" && search.length > 0);
 }
 
 /** Reads `?limit=` and `?cursor=` alone, for a list that can be asked for nothing else. */
@@ -87,25 +119,42 @@ export function readPageRequest(
   return { limit, cursor: once.get("cursor") ?? null };
 }
 
-/** Reads `?fields=` alone, for a single record. */
-export function readFieldsRequest(
+/** Reads `?fields=` and `?expand=`, which a single record can be asked for. */
+export function readRecordRequest(
   resource: Resource,
   parameters: readonly (readonly [name: string, value: string])[],
-): readonly string[] | null | readonly Issue[] {
+  expandable: readonly string[],
+): Pick<ListRequest, "fields" | "expand"> | { readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
-  let fields: readonly string[] | null = null;
-  for (const [at, [name, value]] of parameters.entries()) {
-    const read =
-      name === "fields" && at === 0
-        ? readFields(resource, value)
-        : new Flaw(
-            name === "fields" ? "repeated" : "unknown_parameter",
-            name === "fields" ? "The parameter must be given once." : "There is no such parameter.",
-          );
-    if (read instanceof Flaw) issues.push({ pointer: `?${name}`, code: read.code, detail: read.detail });
-    else fields = read;
+  const say = (name: string, { code, detail }: Flaw): number => issues.push({ pointer: `?${name}`, code, detail });
+  const once = new Map<string, string>();
+  for (const [name, value] of parameters) {
+    if (name !== "fields" && name !== "expand") say(name, new Flaw("unknown_parameter", "There is no such parameter."));
+    else if (once.has(name)) say(name, new Flaw("repeated", "The parameter must be given once."));
+    once.set(name, value);
   }
-  return issues.length > 0 ? issues : fields;
+  const fields = readFields(resource, once.get("fields"));
+  if (fields instanceof Flaw) say("fields", fields);
+  const expand = readExpand(expandable, once.get("expand"));
+  if (expand instanceof Flaw) say("expand", expand);
+  if (issues.length > 0 || fields instanceof Flaw || expand instanceof Flaw) return { issues };
+  return { fields, expand };
+}
+
+/** Reads the names of what is to stand beside records: `user,items`, and `items.product` for what stands beside each of those. */
+export function readExpand(expandable: readonly string[], text: string | undefined): readonly string[] | Flaw {
+  if (text === undefined) return [];
+  const asked = new Set<string>();
+  for (const name of text.split(",")) {
+    if (!expandable.includes(name))
+      return new Flaw(
+        "invalid",
+        expandable.length === 0 ? "Nothing can be expanded here." : `What can be expanded is ${expandable.join(", ")}.`,
+      );
+    if (asked.has(name)) return new Flaw("invalid", `${name} is named twice.`);
+    asked.add(name);
+  }
+  return expandable.filter((name) => asked.has(name));
 }
 
 function readFilter(resource: Resource, name: string, text: string): Filter | Flaw {
@@ -118,48 +167,6 @@ function readFilter(resource: Resource, name: string, text: string): Filter | Fl
     return new Flaw("unknown_parameter", `The field can be filtered by ${allowed.join(", ")}.`);
   const value = readFilterValue(resource, field, operator, text);
   return value instanceof Flaw ? value : { field, operator, value };
-}
-
-function readFilterValue(resource: Resource, field: string, operator: Operator, text: string): FilterValue | Flaw {
-  if (operator === "null")
-    return text === "true" ? true : text === "false" ? false : new Flaw("invalid", "true or false is required.");
-  if (operator !== "in") return readOne(resource, field, operator, text);
-  const parts = text.split(",");
-  if (parts.length > MAX_VALUES) return new Flaw("too_many", `At most ${MAX_VALUES} values are allowed.`);
-  const values: (string | number | boolean)[] = [];
-  for (const part of parts) {
-    const value = readOne(resource, field, operator, part);
-    if (value instanceof Flaw) return value;
-    values.push(value);
-  }
-  return values;
-}
-
-/** A filter asks whether a value occurs; it need not be one that could be stored, only of the right type. */
-function readOne(
-  resource: Resource,
-  field: string,
-  operator: Operator,
-  text: string,
-): string | number | boolean | Flaw {
-  const kind = field === "id" ? null : resource.fields[field]!.kind;
-  if (kind === null || kind.column.type === "integer") {
-    const number = /^-?(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
-    return Number.isSafeInteger(number) ? number : new Flaw("invalid", "A whole number is required.");
-  }
-  if (kind.column.type === "decimal") {
-    const [, digits = "", fraction = ""] = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/.exec(text) ?? [];
-    const scale = kind.column.scale ?? 0;
-    // What a store keeps has sixteen digits at most; two more do no harm.
-    return digits !== "" && digits.length + scale <= 18 && fraction.length <= scale
-      ? text
-      : new Flaw("invalid", "A decimal number is required.");
-  }
-  if (kind.column.type === "text" && (kind.name !== "enumeration" || TEXTUAL.has(operator))) {
-    // NUL cannot be stored by every engine, and no stored text has one.
-    return text.includes("\0") ? new Flaw("invalid", "Control characters are not allowed.") : text;
-  }
-  return kind.parseText(text) as string | boolean | Flaw;
 }
 
 function readLimit(text: string | undefined): number | Flaw {

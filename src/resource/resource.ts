@@ -1,18 +1,38 @@
-import { DeclarationError } from "./declaration-error.ts";
-import type { Fields, Operator, ParentColumnOf, Resource, ResourceDeclaration } from "./declaration.ts";
-import { isShown } from "./field.ts";
+import { DeclarationError } from "../checking/declaration-error.ts";
+import type { Fields, Operator, ParentColumnOf, ParentIdOf, Resource, ResourceDeclaration } from "./declaration.ts";
+import type { IdKind } from "./ids.ts";
+import { isShown } from "./kinds/field.ts";
 import { mistakesOf } from "./mistakes.ts";
 
-export { DeclarationError } from "./declaration-error.ts";
+export { DeclarationError } from "../checking/declaration-error.ts";
 export type { Fields, Operator, Resource, ResourceDeclaration };
 export type * from "./types.ts";
 
-/** Declares a resource. Throws `DeclarationError` with everything that is wrong at once. */
+/**
+ * Declares a resource. Throws `DeclarationError` with everything that is wrong at once.
+ *
+ * @example
+ * ```ts
+ * import { caller, defineResource, integer, text } from "latchkey";
+ *
+ * export const book = defineResource({
+ *   name: "book",
+ *   fields: {
+ *     title: text({ maxLength: 200 }),
+ *     pages: integer({ minimum: 1, optional: true }),
+ *     owner_id: integer({ default: caller }),
+ *   },
+ *   filters: { title: ["eq", "starts"] },
+ *   sorts: ["title"],
+ * });
+ * ```
+ */
 export function defineResource<
   const F extends Fields,
   const N extends string,
   Outer extends Resource | undefined = undefined,
->(declaration: ResourceDeclaration<F, N, Outer>): Resource<F, N, ParentColumnOf<Outer>>;
+  const I extends IdKind = "integer",
+>(declaration: ResourceDeclaration<F, N, Outer, I>): Resource<F, N, ParentColumnOf<Outer>, I, ParentIdOf<Outer>>;
 export function defineResource(declaration: ResourceDeclaration<Fields>): Resource {
   const mistakes = mistakesOf(declaration);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
@@ -23,10 +43,12 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
     plural,
     path: within === null ? `/${plural}` : `${within.path}/{${parentColumn}}/${plural}`,
     within,
+    id: declaration.id ?? "integer",
     parentColumn,
     fields,
     filters: new Map(Object.entries(declaration.filters ?? {}).map(([field, operators = []]) => [field, operators])),
     sorts: ["id", ...(declaration.sorts ?? [])],
+    search: declaration.search ?? [],
     scans: declaration.scans ?? false,
     check: declaration.check ?? null,
     description: declaration.description ?? null,

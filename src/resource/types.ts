@@ -1,9 +1,12 @@
-import type { Field } from "./field.ts";
+import type { IdKind } from "./ids.ts";
+import type { Field, Refers } from "./kinds/field.ts";
 
 /** As much of a resource as its types follow from. */
 interface Shape {
   readonly fields: Readonly<Record<string, Field>>;
   readonly parentColumn: string | null;
+  readonly id?: IdKind;
+  readonly within?: { readonly id: IdKind } | null;
 }
 
 // What follows for the type checker from a declaration. Every type has a name of its own, so that messages call it by that.
@@ -19,6 +22,15 @@ type IsGiven<O> = HasFunction<O, "generated"> extends true ? true : IsTrue<O, "r
 type IsLeftOut<O> = IsTrue<O, "optional"> extends true ? true : HasDefault<O>;
 type Shown<T, O> = IsTrue<O, "optional"> extends true ? (HasDefault<O> extends true ? T : T | null) : T;
 type Sent<T, O> = IsTrue<O, "optional"> extends true ? (IsTrue<O, "transient"> extends true ? T : T | null) : T;
+
+/** The type of an id. */
+type Id<I> = I extends "uuid" ? string : number;
+type IdOf<R extends Shape> = R extends { readonly id: infer I } ? Id<I> : number;
+type ParentIdOf<R extends Shape> = R extends { readonly within: infer W }
+  ? W extends { readonly id: infer I }
+    ? Id<I>
+    : never
+  : number;
 
 /** The column of what it stands within; never where that is nothing, or not known. */
 type ParentOf<R extends Shape> = string extends R["parentColumn"] ? never : R["parentColumn"] & string;
@@ -65,7 +77,7 @@ type KeptName<R extends Shape> = Exclude<
 >;
 
 /** What a caller reads. */
-export type RecordOf<R extends Shape> = { readonly id: number } & { readonly [K in ShownName<R>]: ShownIn<R, K> };
+export type RecordOf<R extends Shape> = { readonly id: IdOf<R> } & { readonly [K in ShownName<R>]: ShownIn<R, K> };
 
 /** What a caller sends to create or replace. */
 export type DraftOf<R extends Shape> = {
@@ -73,12 +85,17 @@ export type DraftOf<R extends Shape> = {
 } & { readonly [K in WritableName<R> & LeftOutName<R>]?: SentIn<R, K> };
 
 /** What is kept of one: every column, also those that nobody is shown. */
-export type StoredOf<R extends Shape> = { readonly id: number } & { readonly [K in ParentOf<R>]: number } & {
+export type StoredOf<R extends Shape> = { readonly id: IdOf<R> } & { readonly [K in ParentOf<R>]: ParentIdOf<R> } & {
   readonly [K in StoredName<R>]: ShownIn<R, K>;
 };
 
 /** The columns of its table by name, `id` and the one of what it stands within among them. */
 export type ColumnOf<R extends Shape> = "id" | ParentOf<R> | (StoredName<R> & string);
+
+/** The columns that hold the id of another record, that of what it stands within among them. */
+export type ReferenceOf<R extends Shape> =
+  | ParentOf<R>
+  | (keyof { [K in keyof FieldsOf<R> as OptionsIn<R, K> extends Refers ? K : never]: K } & string);
 
 /** What may be written to its columns; the id and the place are given by the path. */
 export type WritableOf<R extends Shape> = { readonly [K in StoredName<R>]?: ShownIn<R, K> };
@@ -97,4 +114,4 @@ export type ChangedValuesOf<R extends Shape> = { readonly [K in KeptName<R>]: Sh
 export type TransientOf<R extends Shape> = { readonly [K in TransientName<R>]?: ValueOf<FieldsOf<R>[K]> };
 
 /** What `check` looks at: what is stored, what is there already, and the transient fields that were sent. */
-export type CheckedOf<R extends Shape> = { readonly id?: number } & MadeValuesOf<R> & TransientOf<R>;
+export type CheckedOf<R extends Shape> = { readonly id?: IdOf<R> } & MadeValuesOf<R> & TransientOf<R>;

@@ -1,17 +1,19 @@
 import { readFileSync } from "node:fs";
-import { defineFeature, documentation, health, metrics, seriesOf, type Family, type Feature } from "../index.ts";
+import { consolePages, documentation, health, metrics } from "../door/features.ts";
+import { defineFeature, type Feature } from "../door/index.ts";
+import { seriesOf, type MetricFamily } from "../door/ops.ts";
 import type { BuiltIn } from "./built-in.ts";
-import type { ConfigFile } from "./config-file.ts";
+import { mountedItems, mountedOrders } from "./endpoints/orders.ts";
+import { wayIn } from "./endpoints/way-in.ts";
+import { protectedEndpoint } from "./endpoints/who.ts";
 import { accountsOf, loginsOf } from "./logins.ts";
-import { mountedItems, mountedOrders } from "./orders.ts";
-import type { Settings } from "./settings.ts";
-import { wayIn } from "./way-in.ts";
-import { protectedEndpoint } from "./who.ts";
+import type { Settings } from "./settings/settings.ts";
+import type { ConfigFile } from "./system/config-file.ts";
 
 export interface BuiltInOptions {
   readonly settings: Settings;
   readonly config: ConfigFile;
-  readonly measured: () => readonly Family[];
+  readonly measured: () => readonly MetricFamily[];
   readonly gather: (() => Promise<string>) | undefined;
 }
 
@@ -22,8 +24,9 @@ export function builtInFeatures({ settings, config, measured, gather }: BuiltInO
   return {
     accounts: people,
     health: health(),
-    metrics: metrics({ also: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
+    metrics: metrics({ families: () => [...measured(), buildInfo], ...(gather === undefined ? {} : { gather }) }),
     documentation: documentation(about),
+    console: consolePages({ title: about.title }),
     "way-in": wayIn(people, about.title),
     orders: defineFeature({
       name: "orders",
@@ -53,7 +56,7 @@ export function chosenFeatures(
   const chosen = Object.entries<Feature>({ ...builtIn }).filter(([name]) => !left.has(name));
   return [
     ...chosen.map(([, feature]) => feature),
-    ...loginsOf(settings, builtIn.accounts),
+    ...loginsOf(settings, builtIn.accounts).filter(({ name }) => !left.has(name)),
     ...(typeof features === "function" ? features(builtIn) : features),
   ];
 }
@@ -62,7 +65,7 @@ const license = { name: "MIT", identifier: "MIT" };
 
 const buildInfo = readBuildInfo();
 
-function readBuildInfo(): Family {
+function readBuildInfo(): MetricFamily {
   const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
     version: string;
   };

@@ -1,22 +1,16 @@
-import {
-  createService,
-  postgresStore,
-  sqliteStore,
-  StoreUnavailable,
-  type Family,
-  type Feature,
-  type Observer,
-  type People,
-  type Service,
-  type Store,
-  type Tracer,
-} from "../index.ts";
+import type { People } from "../door/auth.ts";
+import { csv, type Format } from "../door/http.ts";
+import { createService, type Feature, type Service } from "../door/index.ts";
+import type { MetricFamily, Observer, Tracer } from "../door/ops.ts";
+import { postgresStore, sqliteStore, StoreUnavailable, type Store } from "../door/stores.ts";
 import type { BuiltIn } from "./built-in.ts";
-import type { ConfigFile } from "./config-file.ts";
 import { builtInFeatures, chosenFeatures } from "./features.ts";
-import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
-import { ConfigError, type Settings } from "./settings.ts";
+import { importsCollection } from "./records/import-records.ts";
+import { ConfigError, type Settings } from "./settings/settings.ts";
+import type { ConfigFile } from "./system/config-file.ts";
+import { makeFirstAdministrator, type FirstAdministrator } from "./users/first-administrator.ts";
 
+/** What `createLatchkey()` is made of. */
 export interface LatchkeyOptions {
   readonly settings: Settings;
   /** The user's own resources, endpoints, schemes and formats. */
@@ -26,11 +20,13 @@ export interface LatchkeyOptions {
   /** Follows requests through their parts, as `await openTelemetry()` does. */
   readonly tracer?: Tracer | null;
   /** What else this process has measured, for `/metrics`. */
-  readonly measured?: () => readonly Family[];
+  readonly measured?: () => readonly MetricFamily[];
   /** The text of `/metrics` where several processes are one service; of this process alone where it is left out. */
   readonly gatherMetrics?: () => Promise<string>;
   /** The file into which the first administrator's password goes where one is drawn, for its owner alone; where it is left out, `firstAdministrator` has it. */
   readonly passwordFile?: string;
+  /** What stands between the service and its store; nothing where it is left out. */
+  readonly over?: (store: Store) => Store;
 }
 
 /** The whole service, ready to be served. */
@@ -38,7 +34,7 @@ export interface Latchkey extends Service {
   /** What the operator is to be told once; null where there was an administrator. */
   readonly firstAdministrator: FirstAdministrator | null;
   /** What this process has counted. */
-  readonly metrics: () => readonly Family[];
+  readonly metrics: () => readonly MetricFamily[];
   /** `/readyz` answers 503 from now on. */
   stop(): void;
 }
@@ -75,6 +71,11 @@ export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey
   }
 }
 
+/** Lists as CSV, unless that is somebody's own. */
+function withCSV(own: readonly Format[]): readonly Format[] {
+  return own.some(({ mediaType }) => mediaType === "text/csv") ? own : [...own, csv()];
+}
+
 /** Puts the service together: its features, and what the settings say of the whole. */
 export async function openLatchkey({
   settings,
@@ -84,18 +85,23 @@ export async function openLatchkey({
   now,
   measured = () => [],
   gatherMetrics: gather,
+  over = (below) => below,
 }: LatchkeyOptions): Promise<OpenLatchkey> {
   let service: Service | null = null;
-  const store = storeOf(settings, (observation) => (service === null ? observe : service.observe)?.(observation));
+  const tell: Observer = (observation) => (service === null ? observe : service.observe)?.(observation);
+  const store = over(storeOf(settings, tell));
   const builtIn = builtInFeatures({ settings, config, measured, gather });
   const features = chosenFeatures(settings, builtIn, config);
   service = await openedWith(settings, {
+    name: "latchkey",
+    allowedOriginsSetting: "LATCHKEY_ALLOWED_ORIGINS",
     store,
     features,
     schemes: config.schemes ?? [],
     mounts: config.mounts ?? [],
     endpoints: config.endpoints ?? [],
-    formats: config.formats ?? [],
+    formats: withCSV(config.formats ?? []),
+    collections: [importsCollection],
     secret: settings.secret,
     allowCleartextLogins: settings.cleartextLogins === "allow",
     hsts: settings.hsts,

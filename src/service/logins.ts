@@ -1,24 +1,27 @@
 import {
-  accounts,
-  apiTokens,
-  basicLogin,
   customHeaderLogin,
   issuerLogin,
   namedKeys,
   remoteUserLogin,
-  sessionLogin,
-  tokenLogin,
   type AccountsFeature,
-  type Feature,
   type OwnUserFields,
-} from "../index.ts";
-import type { Settings } from "./settings.ts";
+} from "../door/auth.ts";
+import { accounts, apiTokens, basicLogin, sessionLogin, tokenLogin, type Feature } from "../door/index.ts";
+import type { Settings } from "./settings/settings.ts";
 
 /** Users and their accounts. */
 export function accountsOf(settings: Settings, users: OwnUserFields = {}): AccountsFeature {
   const { registration, issuer, passwordCost, breachedPasswordsURL, outsideCredentialsSeconds } = settings;
   const looked = breachedPasswordsURL === null ? {} : { breachedPasswordsURL };
-  return accounts({ ...users, registration, issuer, passwordCost, outsideCredentialsSeconds, ...looked });
+  return accounts({
+    ...users,
+    registration,
+    issuer,
+    tokenPrefix: "lk",
+    passwordCost,
+    outsideCredentialsSeconds,
+    ...looked,
+  });
 }
 
 /** The ways of logging in. What is turned off keeps its tables in order, so that nothing comes back to life with it. */

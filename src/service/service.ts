@@ -1,4 +1,8 @@
-// The service as a package: what latchkey.config.ts and those who embed the whole service need.
+/**
+ * The service as a package: what latchkey.config.ts and those who embed the whole service need.
+ *
+ * @module latchkey/service
+ */
 export { createLatchkey, type Latchkey, type LatchkeyOptions } from "./latchkey.ts";
-export { defineConfig, loadConfigFile, type ConfigFile } from "./config-file.ts";
-export { ConfigError, readSettings, type SchemeName, type Settings } from "./settings.ts";
+export { defineConfig, loadConfigFile, type ConfigFile } from "./system/config-file.ts";
+export { ConfigError, readSettings, type SchemeName, type Settings } from "./settings/settings.ts";

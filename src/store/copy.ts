@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { isFolded } from "./fold.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
 /** A row as it is copied: the values of all columns of its table, its revision and folded values among them. */
@@ -180,24 +179,23 @@ function requireSameCounters(one: Counters, other: Counters): void {
   throw new CopyError("differs", `What is handed out next differs on both sides (${differing}). Nothing was kept.`);
 }
 
-/** The tables of collections and those beside them, by name. `shadowOf` names the column that keeps a folded value. */
+/** The tables of collections and those beside them, by name. `shadowsOf` gives the columns that keep something of others. */
 export function copiedTables(
   collections: readonly Collection[],
-  shadowOf: (column: Column) => string,
+  shadowsOf: (collection: Collection) => readonly Column[],
 ): ReadonlyMap<string, CopiedTable> {
-  const tables = [...collections.map((each) => copiedTable(each, shadowOf)), ...keptBeside];
+  const tables = [...collections.map((each) => copiedTable(each, shadowsOf)), ...keptBeside];
   return new Map(tables.map((table) => [table.name, table]));
 }
 
-function copiedTable(collection: Collection, shadowOf: (column: Column) => string): CopiedTable {
-  const folded = collection.columns.filter(isFolded);
+function copiedTable(collection: Collection, shadowsOf: (collection: Collection) => readonly Column[]): CopiedTable {
   return {
     name: collection.name,
     columns: [
       { name: "id", type: collection.key },
       { name: "_revision", type: "integer" },
       ...collection.columns,
-      ...folded.map((column): Column => ({ name: shadowOf(column), type: "text", nullable: true })),
+      ...shadowsOf(collection),
     ],
     key: ["id"],
   };
@@ -222,7 +220,7 @@ export function readDeclaration(
 }
 
 function leftOver(table: string, name: string, text = ""): Column {
-  const match = /^(integer|text|boolean|decimal|date-time|json)(?:\((\d+)\))?$/.exec(text);
+  const match = /^(integer|text|boolean|decimal|date|date-time|json)(?:\((\d+)\))?$/.exec(text);
   if (match === null)
     throw new CopyError(
       "schema",

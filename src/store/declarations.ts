@@ -46,6 +46,7 @@ function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection
   const { type, scale, references } = column;
   const mistakes: string[] = [];
   if (isFolded(column) && type !== "text") mistakes.push("only text can be folded");
+  if (column.searched === true && type !== "text") mistakes.push("only text can be searched");
   if (type === "decimal" && !(scale !== undefined && Number.isInteger(scale) && scale >= 0 && scale <= 15))
     mistakes.push("a decimal needs a scale from 0 to 15");
   if (references !== undefined) {

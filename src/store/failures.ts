@@ -18,8 +18,8 @@ export class StoreUnavailable extends Error {
 }
 
 /** A long read was given up, so that it holds nobody up. It would take as long the next time. */
-export class StoreOverdue extends StoreUnavailable {
-  override readonly name = "StoreOverdue";
+export class StoreTimeout extends StoreUnavailable {
+  override readonly name = "StoreTimeout";
 }
 
 /** The store has no room left to write; reading may go on. */

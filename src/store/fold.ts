@@ -1,3 +1,4 @@
+import { composed } from "../crypto/composed.ts";
 import type { Column } from "./store.ts";
 
 /** Whether a column has its folded value beside it. */
@@ -7,5 +8,5 @@ export function isFolded({ unique, folded }: Column): boolean {
 
 /** Without regard to case, in all of Unicode: what a `folded` column is compared by. */
 export function fold(text: string): string {
-  return text.normalize("NFC").toLowerCase();
+  return composed(text).toLowerCase();
 }

@@ -1,12 +1,18 @@
 import type { Idempotency, JSONValue, Recalled, Row, StoredRecord } from "./store.ts";
 
-/** What is kept of the rows that a write has left: of the first one the columns that its answer needs, and of the others nothing. */
-export function keptRows({ columns }: Idempotency, rows: readonly (Row | null)[]): readonly (Row | null)[] {
-  const [first = null] = rows;
-  if (first === null) return [];
+/** What is kept of the rows that a write has left: of the first ones the columns that its answer needs, and of the others nothing. */
+export function keptRows(
+  { columns, rows: count = 1 }: Idempotency,
+  rows: readonly (Row | null)[],
+): readonly (Row | null)[] {
+  const first = rows.slice(0, count);
+  return first.some((row) => row === null) ? [] : first.map((row) => keptOf(row!, columns));
+}
+
+function keptOf(row: Row, columns: readonly string[]): Row {
   const record: Record<string, StoredRecord[string]> = {};
-  for (const name of columns) record[name] = first.record[name]!;
-  return [{ revision: first.revision, record }];
+  for (const name of columns) record[name] = row.record[name]!;
+  return { revision: row.revision, record };
 }
 
 /** The text under which a write is kept: its rows, and with them what its answer says besides. */

@@ -56,6 +56,8 @@ const rows: readonly (readonly [title: string, where: Where | null, sort: readon
   ["a prefix in its order", { column: "name", operator: "starts", value: "a" }, by("name", "id"), true],
   ["a prefix in another order", { column: "name", operator: "starts", value: "a" }, by("id"), false],
   ["a part of a text", { column: "name", operator: "contains", value: "a" }, by("name", "id"), false],
+  ["what is not so", { not: eq("owner_id", one) }, by("id"), false],
+  ["some ids and what is not so", { all: [eq("id", one), { not: eq("name", "a") }] }, by("id"), false],
   ["one of two", { any: [eq("name", "a"), eq("owner_id", one)] }, by("id"), false],
 ];
 

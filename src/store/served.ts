@@ -1,6 +1,6 @@
-import type { Collection, ListQuery, Sort, Where } from "./store.ts";
+import type { Collection, ListQuery, Operator, Sort, Where } from "./store.ts";
 
-type Condition = Extract<Where, { readonly column: string }>;
+type Condition = Exclude<Where, { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown }>;
 
 /**
  * Whether an index gives the rows of a query one after another, in their order: then a page costs what it shows, however
@@ -12,7 +12,11 @@ export function isServed({ collection, where, sort }: Pick<ListQuery, "collectio
   const equal = new Set<string>();
   let ranged: string | null = null;
   let isOpen = false;
-  for (const { column, operator, value } of conditions) {
+  // A word that few rows have leaves few to put in order.
+  if (conditions.some((each) => "word" in each && each.few === true)) return true;
+  for (const condition of conditions) {
+    if ("word" in condition) return false;
+    const { column, operator, value } = condition;
     if ((operator === "eq" || operator === "in") && isUnique(collection, column)) return true;
     if (operator === "eq" || (operator === "null" && value === true)) equal.add(column);
     else if (isRange(operator) && (ranged === null || ranged === column)) ranged = column;
@@ -31,6 +35,7 @@ export function isServed({ collection, where, sort }: Pick<ListQuery, "collectio
 function collect(where: Where, conditions: Condition[]): boolean {
   if ("all" in where) return where.all.every((each) => collect(each, conditions));
   if ("any" in where) return where.any.length === 1 && collect(where.any[0]!, conditions);
+  if ("not" in where) return false;
   conditions.push(where);
   return true;
 }
@@ -42,7 +47,7 @@ export function isUnique({ columns }: Collection, name: string): boolean {
   return unique !== undefined && unique !== false;
 }
 
-function isRange(operator: Condition["operator"]): boolean {
+function isRange(operator: Operator): boolean {
   return operator === "lt" || operator === "lte" || operator === "gt" || operator === "gte" || operator === "starts";
 }
 

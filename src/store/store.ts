@@ -1,9 +1,12 @@
 import type { Eventually } from "../eventually.ts";
-import type { Cause } from "./cause.ts";
+import type { Collection, Key, Row, Value, Where } from "./rows.ts";
+import type { Idempotency, Outcome, Recalled, Transaction } from "./transaction.ts";
 
-export type { Cause } from "./cause.ts";
+export type * from "./rows.ts";
+export { isKeyOf, keyOf, OVERTAKEN } from "./transaction.ts";
+export type * from "./transaction.ts";
 
-export { MigrationNeeded, StoreFull, StoreOverdue, StoreSetupError, StoreUnavailable } from "./failures.ts";
+export { MigrationNeeded, StoreFull, StoreTimeout, StoreSetupError, StoreUnavailable } from "./failures.ts";
 
 /**
  * The store's contract. Reads and changes are data, so that a driver may answer them at once, batch them, send them to
@@ -28,6 +31,13 @@ export interface Store {
    * cannot ask the database whether anyone has committed, in less time than the page would take, remembers nothing.
    */
   listJSON(query: ListQuery): Eventually<ListText>;
+  /**
+   * How many rows have a word in their searched columns that begins like each of these (`wordsOf`): roughly, and beyond `atMost` no
+   * more than that there are more. Null while the index of the words is being built. Left out where a driver has none.
+   */
+  countWords?(collection: Collection, words: readonly string[], atMost: number): Eventually<readonly number[] | null>;
+  /** What belongs to each of some keys, in one statement and by an index; keys without rows are left out. Null where it is longer than asked for. */
+  listRelated(query: RelatedQuery): Eventually<readonly RelatedText[] | null>;
   /** How many rows there are. `long`: as for a query. */
   count(collection: Collection, where: Where | null, long?: boolean): Eventually<number>;
   /** How many rows a collection has, within a fifth, at a price that does not grow with it; null where nobody knows. Left out where a driver can only count. */
@@ -51,82 +61,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The connections of a store at one moment. */
-export interface ConnectionCounts {
-  readonly busy: number;
-  readonly idle: number;
-  /** Work that waits for a connection. */
-  readonly waiting: number;
-  readonly max: number;
-}
-
-/** A table, as the store needs to know it. */
-export interface Collection {
-  readonly name: string;
-  /** `integer` keys are handed out by the store and never twice; `text` keys come with the row. */
-  readonly key: "integer" | "text";
-  readonly columns: readonly Column[];
-  /** Columns that are searched or sorted together, the most selective use first. */
-  readonly indexes?: readonly (readonly string[])[];
-}
-
-/** A column. Values are what JSON would show: text for decimals (`"12.50"`) and date-times (`2026-01-31T09:30:00.000Z`). */
-export interface Column {
-  readonly name: string;
-  readonly type: "integer" | "text" | "boolean" | "decimal" | "date-time" | "json";
-  readonly nullable?: boolean;
-  /** `folded`: unique, and compared by `findBy` and `eq`, without regard to case. */
-  readonly unique?: boolean | "folded";
-  /** Its value without regard to case is kept beside it, for `icontains` and `istarts`. What is `unique` as `folded` has that anyway. */
-  readonly folded?: true;
-  /** It has few different values: many rows have the same. */
-  readonly few?: true;
-  /** Digits after the point of a decimal. */
-  readonly scale?: number;
-  /** What rows that are there already get when the column is added. */
-  readonly default?: Value;
-  readonly references?: { readonly collection: string; readonly onDelete: "cascade" | "restrict" };
-}
-
-export type Key = number | string;
-export type Value = string | number | boolean | null | JSONValue;
-export type JSONValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JSONValue[]
-  | { readonly [name: string]: JSONValue };
-
-/** A record: the key as `id` first, then the columns in the order declared. */
-export type StoredRecord = Readonly<Record<string, Value>>;
-
-/** A record and its revision: a number that no other state of any row ever had. */
-export interface Row {
-  readonly revision: number;
-  readonly record: StoredRecord;
-}
-
-export type Operator =
-  | "eq"
-  | "ne"
-  | "lt"
-  | "lte"
-  | "gt"
-  | "gte"
-  | "in"
-  | "contains"
-  | "starts"
-  | "icontains"
-  | "istarts"
-  | "null";
-
-/** Which rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code point; `contains` and `starts` regard case; `icontains` and `istarts` do not, and are for folded columns. */
-export type Where<C extends string = string> =
-  | { readonly column: C; readonly operator: Operator; readonly value: Value }
-  | { readonly all: readonly Where<C>[] }
-  | { readonly any: readonly Where<C>[] };
-
+/** A column that a list is ordered by. */
 export interface Sort {
   readonly column: string;
   readonly descending?: boolean;
@@ -134,6 +69,7 @@ export interface Sort {
   readonly nullsFirst?: boolean;
 }
 
+/** A page of rows, as a store is asked for it. */
 export interface ListQuery {
   readonly collection: Collection;
   readonly where: Where | null;
@@ -144,10 +80,11 @@ export interface ListQuery {
   readonly limit: number;
   /** The columns to show, `id` among them if wanted; all where it is left out. `list` always shows all. */
   readonly columns?: readonly string[];
-  /** It may have to look at all rows: a driver reads it where nobody waits for it, and gives it up after some seconds with `StoreOverdue`. */
+  /** It may have to look at all rows: a driver reads it where nobody waits for it, and gives it up after some seconds with `StoreTimeout`. */
   readonly long?: boolean;
 }
 
+/** A page as the text of a JSON array, with what its neighbours are found by. */
 export interface ListText {
   /** A JSON array of the records. */
   readonly json: string;
@@ -159,120 +96,20 @@ export interface ListText {
   readonly last: readonly Value[] | null;
 }
 
-/** The key of a row that the n-th change of the same transaction made. */
-export interface KeyOf {
-  readonly keyOf: number;
+/** Rows that belong to others: `where` narrows them, `limit` is for each key, and the first by `id` count. `long`: many may have to be looked at. */
+export interface RelatedQuery extends Omit<ListQuery, "sort" | "after"> {
+  /** A column of integers or texts with an index that begins with it and goes on with `id`, or `id` itself. */
+  readonly column: string;
+  /** The values of that column, each once. */
+  readonly keys: readonly Key[];
+  /** The most characters of JSON in all. */
+  readonly maxLength: number;
 }
 
-export function keyOf(change: number): KeyOf {
-  return { keyOf: change };
+/** What belongs to one key: a JSON array, and whether other rows stand behind the last one. */
+export interface RelatedText extends Pick<ListText, "json" | "more"> {
+  readonly key: Key;
 }
-
-export type WrittenValues = Readonly<Record<string, Value | KeyOf>>;
-
-export type Change =
-  /** A new row. With a `key` of an integer collection that number is taken and never handed out again. */
-  | {
-      readonly kind: "insert";
-      readonly collection: Collection;
-      readonly key?: Key | KeyOf;
-      readonly values: WrittenValues;
-    }
-  /** Some columns of a row. With `revision`, only in that state. */
-  | {
-      readonly kind: "update";
-      readonly collection: Collection;
-      readonly key: Key;
-      readonly values: WrittenValues;
-      readonly revision?: number;
-    }
-  /** Removes a row, and what cascades from it. */
-  | { readonly kind: "delete"; readonly collection: Collection; readonly key: Key; readonly revision?: number }
-  /** Some columns of every row that matches, or of any `atMost` of them; none is fine. With `atMost`, rows that others are changing may be passed over. */
-  | {
-      readonly kind: "updateAll";
-      readonly collection: Collection;
-      readonly where: Where;
-      readonly values: WrittenValues;
-      readonly atMost?: number;
-    }
-  /** Removes every row that matches, or any `atMost` of them; none is fine. With `atMost`, rows that others are changing may be passed over. */
-  | { readonly kind: "deleteAll"; readonly collection: Collection; readonly where: Where; readonly atMost?: number }
-  /** Adds to an integer column of a row that is there; a row that is not is made from `values`, with the column at `by`. For counters. */
-  | {
-      readonly kind: "add";
-      readonly collection: Collection;
-      readonly key: Key;
-      readonly column: string;
-      readonly by: number;
-      readonly values: WrittenValues;
-    }
-  /**
-   * Erases what is kept of writes that can be repeated: all that this caller has sent, and what the erasable ones of others tell of this row, which
-   * are known as repeats from then on and hold its key alone.
-   */
-  | { readonly kind: "forget"; readonly collection: Collection; readonly key: Key; readonly caller: string }
-  /** Ends the transaction unless at least `atLeast` and at most `atMost` rows match at this point of it. */
-  | {
-      readonly kind: "require";
-      readonly collection: Collection;
-      readonly where: Where;
-      readonly atLeast?: number;
-      readonly atMost?: number;
-      readonly name: string;
-    };
-
-/** The name of a `require` for what a transaction was prepared from: where it does not hold, somebody was faster and it is to be prepared anew. */
-export const OVERTAKEN = "overtaken";
-
-export interface Transaction {
-  readonly changes: readonly Change[];
-  /** Records the outcome under this key, together with the effect; a key that is known changes nothing. */
-  readonly idempotency?: Idempotency;
-  /** Who is behind it, where a request is. A driver may pass it over. */
-  readonly cause?: Cause;
-}
-
-/** A write that can be repeated. */
-export interface Idempotency {
-  /** Who sent it and under which key, as one text: `7 key`. */
-  readonly key: string;
-  /** What of the first change's row is kept for a repeat, `id` among it. Nothing is kept of other rows. */
-  readonly columns: readonly string[];
-  /** What the answer says that stands in no row: kept as it is, and erased with what is kept of the row. */
-  readonly answer?: JSONValue;
-  /** A `forget` is to find it by that row. */
-  readonly erasable: boolean;
-  /** A digest of the request: the same key with another request is a mismatch. */
-  readonly fingerprint: string;
-  /** RFC 3339; from then on the key is free again. */
-  readonly expiresAt: string;
-  /** RFC 3339 */
-  readonly now: string;
-}
-
-export type Outcome =
-  /** For each change the row as it is now: null for a removed one and for those without a row of their own. */
-  | { readonly kind: "written"; readonly rows: readonly (Row | null)[] }
-  /** The key was used for the same request: the first row as it was written then, with the columns that were kept; `id` alone where it was erased since. */
-  | { readonly kind: "replayed"; readonly rows: readonly (Row | null)[]; readonly answer?: JSONValue }
-  /** The key was used for another request. */
-  | { readonly kind: "mismatch" }
-  /** There is no row under this key. */
-  | { readonly kind: "missing"; readonly change: number }
-  /** The row is in another state than `revision`. */
-  | { readonly kind: "stale"; readonly change: number }
-  /** Another row has this value; `id` where the key itself is taken. */
-  | { readonly kind: "taken"; readonly change: number; readonly column: string }
-  /** A reference to a row that is not there. */
-  | { readonly kind: "dangling"; readonly change: number; readonly column: string }
-  /** Others refer to the row and it was declared that they keep it. */
-  | { readonly kind: "referenced"; readonly change: number; readonly collection: string }
-  /** A `require` did not hold. */
-  | { readonly kind: "refused"; readonly change: number; readonly name: string };
-
-/** What a key tells that was used before. */
-export type Recalled = Extract<Outcome, { readonly kind: "replayed" | "mismatch" }>;
 
 /** A view of an append-only collection that is never more than a known time behind. */
 export interface Feed {
@@ -281,4 +118,13 @@ export interface Feed {
   /** How old the view may be, in milliseconds; 0 where `catchUp` is exact. */
   ageMs(): number;
   close(): void;
+}
+
+/** The connections of a store at one moment. */
+export interface ConnectionCounts {
+  readonly busy: number;
+  readonly idle: number;
+  /** Work that waits for a connection. */
+  readonly waiting: number;
+  readonly max: number;
 }

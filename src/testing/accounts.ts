@@ -1,8 +1,8 @@
 import { accountsCollection, storeAccounts, type Accounts } from "../auth/accounts.ts";
 import { bindingsCollection } from "../auth/bindings.ts";
-import { guessingCollections } from "../auth/guessing.ts";
 import { hashPassword } from "../crypto/password-hash.ts";
 import type { Store, WrittenValues } from "../store/store.ts";
+import { throttleCollections } from "../throttle/throttle.ts";
 
 /** Somebody with an account, as a test writes it down. */
 export interface Person {
@@ -16,7 +16,7 @@ export interface Person {
 
 /** Fills an open or a new store with accounts; their ids are 1, 2, 3 … in the order given. */
 export async function accountsIn(store: Store, people: readonly Person[]): Promise<Accounts> {
-  await store.open([accountsCollection, bindingsCollection, ...guessingCollections]);
+  await store.open([accountsCollection, bindingsCollection, ...throttleCollections]);
   for (const person of people) {
     const values: WrittenValues = {
       username: person.username,

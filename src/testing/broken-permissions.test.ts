@@ -11,7 +11,7 @@ import {
   self,
   type Permission,
 } from "../permission/permission.ts";
-import { integer, text } from "../resource/fields.ts";
+import { integer, text } from "../resource/kinds/fields.ts";
 import { defineResource } from "../resource/resource.ts";
 import { certifyPermission, permissionChecks, type PermissionSubject } from "./permission-contract.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { scryptSync } from "node:crypto";
 import { test } from "node:test";
-import { absent, accepted, rejected, type Scheme, type Verdict } from "../auth/scheme.ts";
+import type { Call } from "../call/call.ts";
 import { digest, sameBytes } from "../crypto/secret.ts";
-import type { Call } from "../http/call.ts";
 import type { Identity } from "../identity.ts";
+import { absent, accepted, rejected, type Scheme, type Verdict } from "../scheme/scheme.ts";
 import { certifyScheme, schemeChecks } from "./scheme-contract.ts";
 import type { SchemeSubject, SchemeTools } from "./scheme-contract/subject.ts";
 
@@ -308,9 +308,9 @@ const broken: readonly Broken[] = [
   {
     what: "shuts the door to everyone where one is guessing",
     check: "a credential in use goes on working while guesses are throttled",
-    breaks: (good, { guessing }) => ({
+    breaks: (good, { throttle }) => ({
       async authenticate(credential, call) {
-        await guessing.check(call);
+        await throttle.check(call);
         return good(credential, call);
       },
     }),

@@ -1,5 +1,5 @@
-import { makeClientReader } from "../auth/client.ts";
-import { Call } from "../http/call.ts";
+import { Call } from "../call/call.ts";
+import { makeClientReader } from "../call/client.ts";
 
 /** A request as a test writes it down. */
 export interface CallSketch {
@@ -17,6 +17,9 @@ export interface CallSketch {
   readonly body?: string | Uint8Array;
 }
 
+/** What a service is called that says nothing else. */
+const about = { name: "api", allowedOrigins: "allowedOrigins" };
+
 /** A call without a socket, for tests. */
 export function callOf(sketch: CallSketch = {}): Call {
   const { headers = [], now = 0, trustedProxies = [], body = "" } = sketch;
@@ -30,6 +33,6 @@ export function callOf(sketch: CallSketch = {}): Call {
       encrypted: sketch.encrypted ?? false,
       readBody: async () => (typeof body === "string" ? Buffer.from(body) : body),
     },
-    { now: () => now, makeRequestId: () => "request-1", readClient: makeClientReader(trustedProxies) },
+    { now: () => now, makeRequestId: () => "request-1", readClient: makeClientReader(trustedProxies), about },
   );
 }

@@ -1,5 +1,6 @@
 import { test } from "node:test";
 import type { Store } from "../store/store.ts";
+import { promiseWhere } from "./store-contract/conditions.ts";
 import { promiseFeeds } from "./store-contract/feeds.ts";
 import { promiseIdempotency } from "./store-contract/idempotency.ts";
 import { promiseKeys } from "./store-contract/keys.ts";
@@ -8,7 +9,9 @@ import { promiseLists } from "./store-contract/lists.ts";
 import { promiseMigrations } from "./store-contract/migrations.ts";
 import { promisePages } from "./store-contract/pages.ts";
 import { promiseReads } from "./store-contract/reads.ts";
+import { promiseRelated } from "./store-contract/related.ts";
 import { promiseRules } from "./store-contract/rules.ts";
+import { promiseSearch } from "./store-contract/search.ts";
 import { promiseTogether } from "./store-contract/together.ts";
 import { promiseWrites } from "./store-contract/writes.ts";
 
@@ -34,8 +37,11 @@ export function certifyStore(
   };
 
   promiseReads(promises);
+  promiseWhere(promises);
   promiseLists(promises);
   promisePages(promises);
+  promiseSearch(promises);
+  promiseRelated(promises);
   promiseWrites(promises);
   promiseTogether(promises);
   promiseRules(promises);

@@ -1,4 +1,8 @@
-// The door for those who write a store or a scheme of their own: the promises that ours keep, as tests.
+/**
+ * The door for those who write a store or a scheme of their own: the promises that ours keep, as tests.
+ *
+ * @module latchkey/testing
+ */
 import "../node-version.ts";
 
 export { certifyStore } from "./store-contract.ts";

@@ -1,6 +1,6 @@
-import { listen } from "../../src/index.ts";
+import { listen } from "../../src/door/index.ts";
 import { createLatchkey } from "../../src/service/latchkey.ts";
-import { readSettings } from "../../src/service/settings.ts";
+import { readSettings } from "../../src/service/settings/settings.ts";
 
 /** The service, and what it answered to whom, whether a page could see it or not. */
 export interface ObservedService extends AsyncDisposable {
@@ -23,7 +23,10 @@ export async function startObservedService(settings: Readonly<Record<string, str
       answers.push([method, path, status, ...(code === null ? [] : [code])].join(" "));
     },
   });
-  const listener = await listen(service, { port: 0, ...(read.tls === null ? {} : { tls: read.tls }) });
+  const listener = await listen(service, {
+    port: 0,
+    ...(read.tls === null ? {} : { tls: { cert: read.tls.cert, key: read.tls.key } }),
+  });
   return {
     address: listener.url,
     password,

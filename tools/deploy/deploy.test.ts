@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { parseAllDocuments } from "yaml";
-import { settingsTable } from "../../src/service/settings-table.ts";
+import { settingsTable } from "../../src/service/settings/table.ts";
 import { startPostgres } from "../../tests/postgres.ts";
 import { basicHeader } from "../../tests/serve.ts";
 import { startService } from "../../tests/service-process.ts";

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, realpathSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
@@ -27,8 +27,8 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
   return {
     folder,
     fill(bytes) {
-      const { bavail, bsize } = statfsSync(folder);
-      writeFileSync(ballast, Buffer.alloc(bytes ?? bavail * bsize));
+      if (bytes === undefined) fillUp(folder, ballast);
+      else writeFileSync(ballast, Buffer.alloc(bytes));
     },
     makeRoom: () => rmSync(ballast),
     [Symbol.dispose]() {
@@ -36,4 +36,18 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** Takes all that is left, also what others take or give back while it does. */
+function fillUp(folder: string, ballast: string): void {
+  for (let tries = 0; tries < 100; tries++) {
+    const { bavail, bsize } = statfsSync(folder);
+    if (bavail === 0) return;
+    try {
+      appendFileSync(ballast, Buffer.alloc(bavail * bsize));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+    }
+  }
+  throw new Error("The file system never filled up.");
 }

@@ -28,7 +28,7 @@ export async function readDescription(address: string): Promise<Description> {
   const document = (await (await fetch(`${address}/openapi.json`)).json()) as Document;
   const ajv = validator(document);
   const operations = Object.entries<Record<string, Operation>>(document["paths"]).flatMap(([template, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
+    Object.entries(withAdditional(methods)).map(([method, operation]) => ({
       ...operation,
       method: method.toUpperCase(),
       template,
@@ -58,7 +58,7 @@ export async function readDescription(address: string): Promise<Description> {
     if (!type.endsWith("json")) return undefined;
     const place =
       shared === undefined
-        ? ["paths", template, method.toLowerCase(), "responses", String(response.status)]
+        ? ["paths", template, ...placeOf(method), "responses", String(response.status)]
         : ["components", "responses", shared];
     const body: unknown = JSON.parse(text);
     const schema = [...place, "content", type, "schema"].map(escaped).join("/");
@@ -76,6 +76,16 @@ function validator(document: Document): Ajv2020 {
   // RFC 5321 needs no dot in a domain (`admin@localhost`); the library's pattern does.
   ajv.addFormat("email", /^[^@\s]+@[^@\s]+$/);
   return ajv.addSchema(document, "api");
+}
+
+function placeOf(method: string): readonly string[] {
+  return method === "QUERY" ? ["x-oai-additionalOperations", method] : [method.toLowerCase()];
+}
+
+/** What OpenAPI 3.1 has no name for (QUERY) stands in an extension of its own. */
+function withAdditional(methods: Record<string, Operation>): Record<string, Operation> {
+  const { "x-oai-additionalOperations": additional, ...plain } = methods;
+  return { ...plain, ...(additional as unknown as Record<string, Operation> | undefined) };
 }
 
 function matches(template: string, target: string): boolean {

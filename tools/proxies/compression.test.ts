@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { defineResource, mount, anyone, text } from "../../src/index.ts";
+import { defineResource, mount, anyone, text } from "../../src/door/index.ts";
 import { startNginx, type Nginx } from "./nginx.ts";
 import { startUpstream } from "./upstream.ts";
 

@@ -11,10 +11,10 @@ import {
   owner,
   reference,
   text,
-} from "../../src/index.ts";
-import type { ConfigFile } from "../../src/service/config-file.ts";
+} from "../../src/door/index.ts";
 import { createLatchkey } from "../../src/service/latchkey.ts";
-import { readSettings } from "../../src/service/settings.ts";
+import { readSettings } from "../../src/service/settings/settings.ts";
+import type { ConfigFile } from "../../src/service/system/config-file.ts";
 
 export const adminPassword = "first-administrator";
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { createLatchkey } from "../../src/service/latchkey.ts";
-import { readSettings } from "../../src/service/settings.ts";
+import { readSettings } from "../../src/service/settings/settings.ts";
 
 /**
  * Makes the database of a release with the service of this checkout, and writes down what a client of it holds. Run it in a

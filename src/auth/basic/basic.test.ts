@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hashPassword } from "../../crypto/password-hash.ts";
 import { Problem } from "../../problem/problem.ts";
+import type { Verdict } from "../../scheme/scheme.ts";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { WrittenValues } from "../../store/store.ts";
 import { accountsIn } from "../../testing/accounts.ts";
 import { callOf, type CallSketch } from "../../testing/calls.ts";
+import { loginThrottle } from "../../throttle/throttle.ts";
 import { accountsCollection } from "../accounts.ts";
-import { makeGuessing } from "../guessing.ts";
 import { makePasswords } from "../passwords.ts";
-import type { Verdict } from "../scheme.ts";
 import { basic } from "./basic.ts";
 import { formatBasicCredentials } from "./credentials.ts";
 
@@ -19,7 +19,7 @@ const password = "lovelace: 1815 £";
 async function set(limit = 10) {
   const store = sqliteStore({ path: ":memory:" });
   const accounts = await accountsIn(store, [{ username: "ada", password }]);
-  const passwords = makePasswords({ accounts, store, guessing: makeGuessing({ store, limit }), cores: 2 });
+  const passwords = makePasswords({ accounts, store, throttle: loginThrottle({ store, limit }), cores: 2 });
   const checks = { count: 0 };
   const scheme = basic({
     accounts,
@@ -197,7 +197,7 @@ test("scripts in a browser get no Basic challenge, everyone else does", async ()
   await using house = await set();
   const challenge = (headers: Record<string, string>) => house.scheme.challenge?.(callOf({ headers }), null);
 
-  assert.equal(challenge({}), 'Basic realm="latchkey", charset="UTF-8"');
-  assert.equal(challenge({ "sec-fetch-mode": "navigate" }), 'Basic realm="latchkey", charset="UTF-8"');
+  assert.equal(challenge({}), 'Basic realm="api", charset="UTF-8"');
+  assert.equal(challenge({ "sec-fetch-mode": "navigate" }), 'Basic realm="api", charset="UTF-8"');
   assert.equal(challenge({ "sec-fetch-mode": "cors" }), null);
 });

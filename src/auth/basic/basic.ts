@@ -1,12 +1,15 @@
+import type { Call } from "../../call/call.ts";
+import { requireSecureTransport } from "../../call/transport.ts";
+import { anObject } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { after, type Eventually } from "../../eventually.ts";
-import type { Call } from "../../http/call.ts";
+import { accepted, rejected, type Scheme, type Verdict } from "../../scheme/scheme.ts";
 import { identityOf, type Account, type Accounts } from "../accounts.ts";
 import type { Passwords } from "../passwords.ts";
-import { accepted, rejected, type Scheme, type Verdict } from "../scheme.ts";
-import { requireSecureTransport } from "../transport.ts";
 import { parseBasicCredentials } from "./credentials.ts";
 import { makeVerifiedMemory } from "./verified-memory.ts";
 
+/** What `basic()` is made of: accounts, and who verifies passwords. */
 export interface BasicOptions {
   readonly accounts: Accounts;
   readonly passwords: Pick<Passwords, "verify">;
@@ -16,8 +19,12 @@ const name = "basic";
 const wrong = rejected("password", "No active account found with the given credentials");
 const malformed = rejected("malformed", "The Basic credentials are malformed.");
 
+const checks: ChecksOf<BasicOptions> = { accounts: anObject, passwords: anObject };
+
 /** Username and password with every request (RFC 7617, UTF-8), over TLS or from this machine. */
-export function basic({ accounts, passwords }: BasicOptions): Scheme {
+export function basic(options: BasicOptions): Scheme {
+  requireOptions(options, checks, { of: "basic" });
+  const { accounts, passwords } = options;
   const memory = makeVerifiedMemory();
   const running = new Map<string, Promise<Account | null>>();
 
@@ -65,7 +72,7 @@ export function basic({ accounts, passwords }: BasicOptions): Scheme {
     challenge(call) {
       // A challenge to a script would open the browser's own password window over the page.
       const mode = call.header("sec-fetch-mode");
-      return mode === undefined || mode === "navigate" ? 'Basic realm="latchkey", charset="UTF-8"' : null;
+      return mode === undefined || mode === "navigate" ? `Basic realm="${call.realm}", charset="UTF-8"` : null;
     },
   };
 }

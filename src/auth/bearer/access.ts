@@ -1,16 +1,20 @@
 import { randomUUID } from "node:crypto";
 import { SignJWT } from "jose/jwt/sign";
+import { anObject, optional, text, texts, wholeFrom } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import type { Eventually } from "../../eventually.ts";
-import type { Identity, Role } from "../../identity.ts";
+import { isIdentityFields, usualRoles, type Identity, type IdentityFields, type Role } from "../../identity.ts";
+import { accepted, rejected, type Verdict } from "../../scheme/scheme.ts";
 import type { Account, Accounts } from "../accounts.ts";
 import type { SigningKeys } from "../keys.ts";
-import type { RevocableClaims, Revocations } from "../revocation.ts";
-import { accepted, rejected, type Verdict } from "../scheme.ts";
+import type { Revocations } from "../revocation.ts";
+import type { RevocableClaims } from "../revoked.ts";
 import { isTime, verifyJWT, type JWTRules } from "./jwt.ts";
 
 /** The `typ` of access tokens (RFC 9068 §2.1). */
 export const accessType = "at+jwt";
 
+/** Options of `accessTokens()`: keys, issuer, lifetime in seconds, and what was revoked. */
 export interface AccessTokensOptions {
   readonly keys: SigningKeys;
   /** `iss` and `aud`: the server reads what it writes. */
@@ -19,6 +23,10 @@ export interface AccessTokensOptions {
   readonly revocations: Pick<Revocations, "isRevoked">;
   /** Looked into once for each token, when it is first seen: one that verifies and names nobody is rejected. Revocations tell what happens after that. */
   readonly accounts?: Pick<Accounts, "find">;
+  /** The fields of users that stand in the identity, and so in every token; none where it is left out. */
+  readonly fields?: readonly string[];
+  /** What a user may be; a token of another role is not taken. `user` and `admin` where it is left out. */
+  readonly roles?: readonly Role[];
 }
 
 /** Makes access tokens and says who comes with one. */
@@ -41,14 +49,20 @@ interface Remembered {
 /** About 15 MB at most; beyond it the oldest is forgotten and would be verified again. */
 const maxRemembered = 10_000;
 
+const checks: ChecksOf<AccessTokensOptions> = {
+  keys: anObject,
+  issuer: text,
+  lifetimeSeconds: wholeFrom(1),
+  revocations: anObject,
+  accounts: optional(anObject),
+  fields: optional(texts),
+  roles: optional(texts),
+};
+
 /** The access tokens of a server: JWTs as in RFC 9068, with everything a permission asks for inside. */
-export function accessTokens({
-  keys,
-  issuer,
-  lifetimeSeconds,
-  revocations,
-  accounts,
-}: AccessTokensOptions): AccessTokens {
+export function accessTokens(options: AccessTokensOptions): AccessTokens {
+  requireOptions(options, checks, { of: "accessTokens" });
+  const { keys, issuer, lifetimeSeconds, revocations, accounts, fields = [], roles = usualRoles } = options;
   const memory = new Map<string, Remembered>();
   let rememberedVersion = keys.version;
   const rules: JWTRules = {
@@ -64,11 +78,11 @@ export function accessTokens({
     const { version } = keys;
     const verified = await verifyJWT(token, rules, now);
     if (verified.kind === "rejected") return verified;
-    const own = readClaims(verified.claims);
+    const own = readClaims(verified.claims, fields, roles);
     if (own === null) return rejected("malformed");
     const { userId: sub, iat, exp } = verified;
     if (accounts !== undefined && (await accounts.find(sub)) === null) return revoked;
-    const { username, role, gen, roleChanges, fam, authTime } = own;
+    const { username, role, gen, roleChanges, fam, more } = own;
     // Never older than the lifetime that is set now: revocations are kept only for so long.
     const expiresAt = Math.min(exp, iat + lifetimeSeconds) * 1000;
     const identity: Identity = {
@@ -79,7 +93,7 @@ export function accessTokens({
       scopes: null,
       expiresAt,
       family: fam,
-      ...authTime,
+      ...more,
     };
     const entry: Remembered = {
       verdict: Object.freeze(accepted(Object.freeze(identity))),
@@ -111,27 +125,9 @@ export function accessTokens({
 
   return {
     lifetimeSeconds,
-    issue({ id, username, role, generation, roleChanges }, family, now, authTime = null) {
-      const iat = Math.floor(now / 1000);
+    issue: (account, family, now, authTime = null) =>
       // Once: between two looks another may have become the one that signs.
-      const { alg, kid, privateKey } = keys.signing;
-      const sub = String(id);
-      const claims = { iss: issuer, aud: issuer, sub, iat, exp: iat + lifetimeSeconds, jti: randomUUID() };
-      const loggedIn = authTime === null ? {} : { auth_time: authTime };
-      // SimpleJWT's name for the subject, which its clients read.
-      return new SignJWT({
-        ...claims,
-        ...loggedIn,
-        user_id: sub,
-        username,
-        role,
-        gen: generation,
-        rch: roleChanges,
-        fam: family,
-      })
-        .setProtectedHeader({ alg, typ: accessType, kid })
-        .sign(privateKey);
-    },
+      sign(keys.signing, { issuer, lifetimeSeconds, account, family, now, authTime }),
     verify(token, now) {
       forgetOtherKeys();
       const known = memory.get(token);
@@ -143,19 +139,44 @@ export function accessTokens({
   };
 }
 
-/** The claims that only access tokens have; null where one is missing or of the wrong type. */
-function readClaims({
-  username,
-  role,
-  gen,
-  rch = 0,
-  fam,
-  auth_time,
-}: Readonly<Record<string, unknown>>): OwnClaims | null {
-  if (typeof username !== "string" || (role !== "user" && role !== "admin") || typeof fam !== "string") return null;
+/** What stands in a new access token. */
+interface Issued {
+  readonly issuer: string;
+  readonly lifetimeSeconds: number;
+  readonly account: Parameters<AccessTokens["issue"]>[0];
+  readonly family: string;
+  readonly now: number;
+  readonly authTime: number | null;
+}
+
+function sign({ alg, kid, privateKey }: SigningKeys["signing"], issued: Issued): Promise<string> {
+  const { issuer, lifetimeSeconds, account, family, now, authTime } = issued;
+  const { username, role, generation, roleChanges, fields } = account;
+  const iat = Math.floor(now / 1000);
+  const sub = String(account.id);
+  const claims = { iss: issuer, aud: issuer, sub, iat, exp: iat + lifetimeSeconds, jti: randomUUID() };
+  const more = {
+    ...(authTime === null ? {} : { auth_time: authTime }),
+    ...(fields === undefined ? {} : { fields }),
+  };
+  // SimpleJWT's name for the subject, which its clients read.
+  const own = { user_id: sub, username, role, gen: generation, rch: roleChanges, fam: family };
+  return new SignJWT({ ...claims, ...more, ...own }).setProtectedHeader({ alg, typ: accessType, kid }).sign(privateKey);
+}
+
+/** The claims that only access tokens have; null where one is missing or of the wrong type, or the `fields` are others than these. */
+function readClaims(
+  { username, role, gen, rch = 0, fam, auth_time, fields }: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+  roles: readonly Role[],
+): OwnClaims | null {
+  if (typeof username !== "string" || typeof role !== "string" || typeof fam !== "string") return null;
+  if (!roles.includes(role)) return null;
   if (!Number.isSafeInteger(gen) || !Number.isSafeInteger(rch)) return null;
-  const authTime = isTime(auth_time) ? { authTime: auth_time * 1000 } : {};
-  return { username, role, gen: gen as number, roleChanges: rch as number, fam, authTime };
+  const loggedIn = isTime(auth_time) ? { authTime: auth_time * 1000 } : {};
+  const common: Omit<OwnClaims, "more"> = { username, role, gen: gen as number, roleChanges: rch as number, fam };
+  if (names.length === 0) return { ...common, more: loggedIn };
+  return isOf(names, fields) ? { ...common, more: { ...loggedIn, fields: Object.freeze(fields) } } : null;
 }
 
 interface OwnClaims {
@@ -167,8 +188,17 @@ interface OwnClaims {
   readonly roleChanges: number;
   /** The refresh family. */
   readonly fam: string;
-  /** When its login was, in milliseconds, where the token says it. */
-  readonly authTime: { readonly authTime?: number };
+  /** When its login was, where the token says it, and the fields of its user. */
+  readonly more: Pick<Identity, "authTime" | "fields">;
+}
+
+/** Whether they are the fields of these names and no others: what was declared may have changed since. */
+function isOf(names: readonly string[], fields: unknown): fields is IdentityFields {
+  return (
+    isIdentityFields(fields) &&
+    Object.keys(fields).length === names.length &&
+    names.every((name) => Object.hasOwn(fields, name))
+  );
 }
 
 const expired = rejected("expired", "The token has expired.");

@@ -1,13 +1,21 @@
-import { rejected, type Rejection, type Scheme } from "../scheme.ts";
+import type { Call } from "../../call/call.ts";
+import { anObject } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { rejected, type Rejection, type Scheme } from "../../scheme/scheme.ts";
 import type { AccessTokens } from "./access.ts";
-import type { OutsideIssuers } from "./issuers.ts";
+import type { ExternalIssuers } from "./issuers.ts";
 
+/** What `bearer()` is made of: who verifies access tokens. */
 export interface BearerOptions {
   readonly access: Pick<AccessTokens, "verify">;
 }
 
+const checks: ChecksOf<BearerOptions> = { access: anObject };
+
 /** Access tokens: `Authorization: Bearer …` (RFC 6750) or the cookie `access_token`, over TLS `__Host-access_token`. */
-export function bearer({ access }: BearerOptions): Scheme {
+export function bearer(options: BearerOptions): Scheme {
+  requireOptions(options, checks, { of: "bearer" });
+  const { access } = options;
   return {
     ...common,
     // SimpleJWT's name: its clients refresh when they read it.
@@ -17,7 +25,9 @@ export function bearer({ access }: BearerOptions): Scheme {
 }
 
 /** Tokens of issuers elsewhere, in the same places. They cannot be refreshed here. */
-export function outsideBearer({ issuers }: { readonly issuers: OutsideIssuers }): Scheme {
+export function externalBearer(options: { readonly issuers: ExternalIssuers }): Scheme {
+  requireOptions(options, { issuers: anObject }, { of: "externalBearer" });
+  const { issuers } = options;
   return {
     ...common,
     rejectedAs: "invalid_token",
@@ -33,12 +43,13 @@ const common = {
     { in: "authorization", scheme: "bearer" },
     { in: "cookie", name: "access_token", hostPrefix: true },
   ],
-  challenge: (_call, rejection) => (rejection === null ? 'Bearer realm="latchkey"' : bearerRefusal(rejection)),
+  challenge: (call, rejection) =>
+    rejection === null ? `Bearer realm="${call.realm}"` : bearerRefusal(call, rejection),
 } as const satisfies Omit<Scheme, "authenticate">;
 
 /** The challenge that says what was wrong with a token that was there (RFC 6750 §3). */
-export function bearerRefusal({ detail }: Rejection): string {
+export function bearerRefusal({ realm }: Pick<Call, "realm">, { detail }: Rejection): string {
   // What may stand in error_description, and so in a quoted string without escapes.
   const description = detail.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, "?");
-  return `Bearer realm="latchkey", error="invalid_token", error_description="${description}"`;
+  return `Bearer realm="${realm}", error="invalid_token", error_description="${description}"`;
 }

@@ -1,4 +1,4 @@
-import type { Call } from "../../http/call.ts";
+import type { Call } from "../../call/call.ts";
 import type { Change, Collection, Store, Where } from "../../store/store.ts";
 import { loginPage, type ListedLogin, type LoginPage } from "../logins.ts";
 import type { RefreshToken } from "./refresh-token.ts";

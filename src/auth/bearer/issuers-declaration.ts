@@ -1,3 +1,4 @@
+import { suggestion } from "../../checking/nearest.ts";
 import { isObject } from "../../resource/draft.ts";
 import { findTLSProblems, type IssuerTLSFiles } from "./issuers-tls.ts";
 
@@ -94,7 +95,7 @@ function problemsOf(entry: unknown, name: string, ownIssuer: string): readonly s
     ...wrongTLS(entry),
   };
   return [
-    ...unknown.map((member) => `${name} has ${shown(member)}, which means nothing. It may have ${members.join(", ")}.`),
+    ...unknown.map((member) => `${name} has ${shown(member)}, which means nothing${suggestion(member, members)}`),
     ...Object.entries(wrong).flatMap(([member, what]) =>
       what === null || what === undefined ? [] : [`${name}.${member} ${what}`],
     ),

@@ -13,7 +13,7 @@ import { SignJWT } from "jose";
 import type { Observation } from "../../observation.ts";
 import { defineIssuers, IssuersError } from "./issuers-declaration.ts";
 import type { IssuerTLSFiles } from "./issuers-tls.ts";
-import { outsideIssuers } from "./issuers.ts";
+import { externalIssuers } from "./issuers.ts";
 
 const now = Date.parse("2026-03-01T12:00:00Z");
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-issuer-"));
@@ -219,7 +219,7 @@ async function startIssuer(t: TestContext, status = 200, answer?: RequestListene
     trustedWith(files: IssuerTLSFiles) {
       const observed: Observation[] = [];
       const jwksURL = `https://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
-      const { verify } = outsideIssuers({
+      const { verify } = externalIssuers({
         issuers: [{ issuer, audience: "us", jwksURL, algorithms: ["ES256"], ...files }],
         ownIssuer: "latchkey",
         bindings: { resolve: () => ada },

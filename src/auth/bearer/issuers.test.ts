@@ -7,10 +7,10 @@ import { pipeline } from "node:stream/promises";
 import { test, type TestContext } from "node:test";
 import type { Observation } from "../../observation.ts";
 import { Problem } from "../../problem/problem.ts";
+import type { Verdict } from "../../scheme/scheme.ts";
 import type { Account } from "../accounts.ts";
-import type { Verdict } from "../scheme.ts";
 import type { IssuerAlgorithm, IssuerDeclaration } from "./issuers-declaration.ts";
-import { outsideIssuers } from "./issuers.ts";
+import { externalIssuers } from "./issuers.ts";
 
 const now = Date.parse("2026-03-01T12:00:00Z");
 const seconds = now / 1000;
@@ -99,7 +99,7 @@ function world(more: Partial<IssuerDeclaration> = {}, others: readonly IssuerDec
   const fetched: string[] = [];
   const observed: Observation[] = [];
   const published = { keys: [one.jwk, rsa.jwk] as unknown[], others: [] as unknown[], status: 200 };
-  const issuers = outsideIssuers({
+  const issuers = externalIssuers({
     issuers: [{ ...declared, ...more }, ...others],
     ownIssuer: "https://api.example",
     bindings: { resolve: ({ username }) => accounts.get(username) ?? null },
@@ -565,7 +565,7 @@ async function listen(t: TestContext, answer: RequestListener): Promise<{ server
 /** A service that trusts whoever listens there, over the real network. */
 function reaching(url: string) {
   const observed: Observation[] = [];
-  const issuers = outsideIssuers({
+  const issuers = externalIssuers({
     issuers: [{ ...declared, jwksURL: url }],
     ownIssuer: "here",
     bindings: { resolve: () => accountOf(7, "ada") },
@@ -666,7 +666,7 @@ test("keys come over the network, and what came before stays while it is interru
 function problemsOf(issuers: unknown): readonly string[] {
   const bindings = { resolve: () => null };
   try {
-    outsideIssuers({ issuers: issuers as IssuerDeclaration[], ownIssuer: "here", bindings, observe: () => undefined });
+    externalIssuers({ issuers: issuers as IssuerDeclaration[], ownIssuer: "here", bindings, observe: () => undefined });
     return [];
   } catch (error) {
     assert.ok(error instanceof Error && "problems" in error, String(error));
@@ -680,7 +680,7 @@ const mistakes: { what: string; issuers: unknown; problem: RegExp }[] = [
   {
     what: "an unknown member",
     issuers: [{ ...declared, jku: "x" }],
-    problem: /^issuers\[0\] has "jku".*It may have issuer/,
+    problem: /^issuers\[0\] has "jku".*there are issuer/,
   },
   {
     what: "no issuer",

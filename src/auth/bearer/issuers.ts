@@ -1,15 +1,18 @@
+import { aFunction, anObject, anything, optional, text } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
+import { accepted, rejected, type Rejection, type Verdict } from "../../scheme/scheme.ts";
 import { identityOf } from "../accounts.ts";
 import type { Bindings } from "../bindings.ts";
-import { accepted, rejected, type Rejection, type Verdict } from "../scheme.ts";
 import { defineIssuers, type IssuerDeclaration, type TrustedIssuer } from "./issuers-declaration.ts";
 import type { FetchKeys } from "./issuers-fetch.ts";
 import { issuerKeys, type IssuerKeys, type KeySet } from "./issuers-keys.ts";
 import { fetchOver } from "./issuers-tls.ts";
 import { isTime, readUnverified, typeOf, verifySignature, type UnverifiedJWT } from "./jwt.ts";
 
-export interface OutsideIssuersOptions {
+/** What `externalIssuers()` is made of: the declared issuers, and who is who here. */
+export interface ExternalIssuersOptions {
   readonly issuers: readonly IssuerDeclaration[];
   /** The `iss` of our own tokens, which nobody else may have. */
   readonly ownIssuer: string;
@@ -20,7 +23,7 @@ export interface OutsideIssuersOptions {
 }
 
 /** Says who comes with a token of an issuer elsewhere. */
-export interface OutsideIssuers {
+export interface ExternalIssuers {
   /** Whether the token says that it comes from one of these issuers. */
   recognizes(token: string): boolean;
   /**
@@ -54,14 +57,18 @@ const lastSecond = 8.64e12;
 /** Of 8 KiB at most: 16 MB. Beyond it the oldest is forgotten and would be verified again. */
 const maxRemembered = 2000;
 
+const checks: ChecksOf<ExternalIssuersOptions> = {
+  issuers: anything,
+  ownIssuer: text,
+  bindings: anObject,
+  observe: aFunction,
+  fetch: optional(aFunction),
+};
+
 /** Trusts issuers elsewhere. Throws `IssuersError` where they cannot be trusted as they are declared. */
-export function outsideIssuers({
-  issuers,
-  ownIssuer,
-  bindings,
-  observe,
-  fetch = globalThis.fetch,
-}: OutsideIssuersOptions): OutsideIssuers {
+export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuers {
+  requireOptions(options, checks, { of: "externalIssuers" });
+  const { issuers, ownIssuer, bindings, observe, fetch = globalThis.fetch } = options;
   const byName = new Map(
     defineIssuers(issuers, ownIssuer).map((issuer): [string, Trusted] => [
       issuer.issuer,

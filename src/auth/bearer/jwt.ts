@@ -3,7 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import * as errors from "jose/errors";
 import { compactVerify } from "jose/jws/compact/verify";
-import { rejected, type Rejection } from "../scheme.ts";
+import { rejected, type Rejection } from "../../scheme/scheme.ts";
 
 /** A key and the one algorithm it is for (RFC 8725 §3.1). */
 export interface KeyWithAlgorithm {

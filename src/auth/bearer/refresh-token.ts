@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { SignJWT } from "jose/jwt/sign";
 import { hmac, type Secret } from "../../crypto/secret.ts";
+import { rejected, type Rejection } from "../../scheme/scheme.ts";
 import type { Account } from "../accounts.ts";
-import { rejected, type Rejection } from "../scheme.ts";
 import { isTime, verifyJWT, type JWTRules } from "./jwt.ts";
 
 /** The `typ` of refresh tokens. */

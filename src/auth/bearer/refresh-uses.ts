@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import type { Call } from "../../call/call.ts";
 import { digest } from "../../crypto/secret.ts";
-import type { Call } from "../../http/call.ts";
 import type { Change, Collection, Outcome, Store, Where } from "../../store/store.ts";
 import { accountsCollection } from "../accounts.ts";
 import { maxLogins } from "../logins.ts";
@@ -99,19 +99,8 @@ export function refreshUses({
     { family, familyExp }: Pick<RefreshToken, "family" | "familyExp">,
     now: number,
   ): Promise<boolean> {
-    const ended = { expires_at: timeText(familyExp * 1000 + slackMs) };
     const outcome = await store.write({
-      changes: [
-        { kind: "insert", collection: deadFamiliesCollection, key: family, values: ended },
-        {
-          kind: "updateAll",
-          collection: refreshUsesCollection,
-          where: { all: [equals("family", family), hasNonce] },
-          values: { nonce: null },
-        },
-        ...families.forget(family),
-        ...revocations.endFamily(family, now),
-      ],
+      changes: [...deathOf(family, familyExp), ...families.forget(family), ...revocations.endFamily(family, now)],
     });
     if (outcome.kind !== "written" && outcome.kind !== "taken") throw unexpected(outcome);
     return outcome.kind === "written";
@@ -155,31 +144,38 @@ export function refreshUses({
         (await store.find(deadFamiliesCollection, token.family)) === null
       );
     },
-    sweep(now) {
-      const closed: Where = {
-        column: "used_at",
-        operator: "lte",
-        value: timeText(now - graceSeconds * 1000 - sweepSlackMs),
-      };
-      return [
-        {
-          kind: "updateAll",
-          collection: refreshUsesCollection,
-          where: { all: [hasNonce, closed] },
-          values: { nonce: null },
-        },
-      ];
-    },
-    prune(now) {
-      const where: Where = { column: "expires_at", operator: "lte", value: timeText(now) };
-      const expired = [refreshUsesCollection, deadFamiliesCollection].map((collection): Change => ({
-        kind: "deleteAll",
-        collection,
-        where,
-      }));
-      return [...expired, ...families.prune(now)];
-    },
+    sweep: (now) => [
+      eraseNonces({ column: "used_at", operator: "lte", value: timeText(now - graceSeconds * 1000 - sweepSlackMs) }),
+    ],
+    prune: (now) => [...deleteExpired(now), ...families.prune(now)],
   };
+}
+
+/** A family that is dead, and its nonces with it. */
+function deathOf(family: string, familyExp: number): readonly Change[] {
+  const values = { expires_at: timeText(familyExp * 1000 + slackMs) };
+  return [
+    { kind: "insert", collection: deadFamiliesCollection, key: family, values },
+    eraseNonces(equals("family", family)),
+  ];
+}
+
+function eraseNonces(where: Where): Change {
+  return {
+    kind: "updateAll",
+    collection: refreshUsesCollection,
+    where: { all: [where, hasNonce] },
+    values: { nonce: null },
+  };
+}
+
+function deleteExpired(now: number): readonly Change[] {
+  const where: Where = { column: "expires_at", operator: "lte", value: timeText(now) };
+  return [refreshUsesCollection, deadFamiliesCollection].map((collection) => ({
+    kind: "deleteAll",
+    collection,
+    where,
+  }));
 }
 
 /** The first use: it succeeds once, whichever process tries, and only for a living family of a living account. */

@@ -1,10 +1,12 @@
-import type { Secret } from "../../crypto/secret.ts";
-import type { Call } from "../../http/call.ts";
+import type { Call } from "../../call/call.ts";
+import { aBoolean, aFunction, anObject, optional, text, wholeFrom } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { aSecret, type Secret } from "../../crypto/secret.ts";
 import type { Observer } from "../../observation.ts";
+import { accepted, rejected, type Rejection, type Verdict } from "../../scheme/scheme.ts";
 import type { Change, Store } from "../../store/store.ts";
 import { identityOf, type Account, type Accounts } from "../accounts.ts";
 import type { Revocations } from "../revocation.ts";
-import { accepted, rejected, type Rejection, type Verdict } from "../scheme.ts";
 import { type AccessTokens } from "./access.ts";
 import { tokenFamilies, type TokenFamilies } from "./families.ts";
 import { readType } from "./jwt.ts";
@@ -26,6 +28,7 @@ export interface TokenPair extends FreshAccess {
   readonly refreshExpiresAt: number;
 }
 
+/** Options of `tokenPairs()`: where refresh tokens are kept account of, and how long they live, in seconds. */
 export interface TokenPairsOptions {
   readonly store: Store;
   readonly accounts: Accounts;
@@ -63,8 +66,23 @@ export interface TokenPairs {
   prune(now: number): Change[];
 }
 
+const checks: ChecksOf<TokenPairsOptions> = {
+  store: anObject,
+  accounts: anObject,
+  access: anObject,
+  revocations: anObject,
+  secret: aSecret,
+  issuer: text,
+  refreshSeconds: wholeFrom(1),
+  familySeconds: wholeFrom(1),
+  graceSeconds: wholeFrom(0),
+  rotates: optional(aBoolean),
+  observe: aFunction,
+};
+
 /** The token pairs of a server. */
 export function tokenPairs(options: TokenPairsOptions): TokenPairs {
+  requireOptions(options, checks, { of: "tokenPairs" });
   const { accounts, access, rotates = true, observe } = options;
   const tokens = refreshTokens(options);
   const families = tokenFamilies(options);

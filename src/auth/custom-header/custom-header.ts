@@ -1,8 +1,11 @@
-import type { Secret } from "../../crypto/secret.ts";
+import { aFunction, optional, text } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { aSecret, type Secret } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
+import { accepted, rejected, type Scheme } from "../../scheme/scheme.ts";
 import { identityOf, type Account } from "../accounts.ts";
-import { accepted, rejected, type Scheme } from "../scheme.ts";
 
+/** Options of `customHeader()`: the header, its token, and whom it stands for. */
 export interface CustomHeaderOptions {
   readonly header?: string;
   readonly token: Secret;
@@ -13,8 +16,12 @@ export interface CustomHeaderOptions {
 const name = "custom-header";
 const detail = "Invalid or missing token.";
 
+const checks: ChecksOf<CustomHeaderOptions> = { header: optional(text), token: aSecret, account: aFunction };
+
 /** One shared token in a header of its own, for callers that speak no standard scheme. */
-export function customHeader({ header = "X-Custom-Token", token, account }: CustomHeaderOptions): Scheme {
+export function customHeader(options: CustomHeaderOptions): Scheme {
+  requireOptions(options, checks, { of: "customHeader" });
+  const { header = "X-Custom-Token", token, account } = options;
   return {
     name,
     carriers: [{ in: "header", name: header }],

@@ -1,12 +1,15 @@
-import type { Secret } from "../../crypto/secret.ts";
+import type { Call } from "../../call/call.ts";
+import { aFunction, anObject, optional, text } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { aSecret, type Secret } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
-import type { Call } from "../../http/call.ts";
 import { problem } from "../../problem/problem.ts";
+import { accepted, rejected, type Scheme, type Verdict } from "../../scheme/scheme.ts";
 import type { Change } from "../../store/store.ts";
 import { identityOf, type Account } from "../accounts.ts";
 import type { Bindings } from "../bindings.ts";
-import { accepted, rejected, type Scheme, type Verdict } from "../scheme.ts";
 
+/** Options of `remoteUser()`: the headers of the proxy, and its proof. */
 export interface RemoteUserOptions {
   readonly header?: string;
   /** What the proxy has to send in `X-Remote-User-Secret`. */
@@ -21,8 +24,17 @@ const secretHeader = "x-remote-user-secret";
 const detail = "The remote user is unknown or not active.";
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+const checks: ChecksOf<RemoteUserOptions> = {
+  header: optional(text),
+  secret: optional(aSecret),
+  bindings: anObject,
+  create: optional(aFunction),
+};
+
 /** The user that a trusted proxy has already identified. */
-export function remoteUser({ header = "X-Remote-User", secret, bindings, create }: RemoteUserOptions): Scheme {
+export function remoteUser(options: RemoteUserOptions): Scheme {
+  requireOptions(options, checks, { of: "remoteUser" });
+  const { header = "X-Remote-User", secret, bindings, create } = options;
   function judge(account: Account | null, { now }: Call): Verdict {
     // Not "unknown": a name is no secret that somebody could guess, and the address that would be counted is often the proxy's.
     return account?.active === true

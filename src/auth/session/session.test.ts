@@ -5,11 +5,11 @@ import path from "node:path";
 import { test } from "node:test";
 import type { Observation } from "../../observation.ts";
 import { Problem } from "../../problem/problem.ts";
+import type { Verdict } from "../../scheme/scheme.ts";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { Change, Store } from "../../store/store.ts";
 import { callOf } from "../../testing/calls.ts";
 import { accountsCollection, storeAccounts, type Account } from "../accounts.ts";
-import type { Verdict } from "../scheme.ts";
 import { session } from "./session.ts";
 import { sessions, sessionsCollection } from "./sessions.ts";
 

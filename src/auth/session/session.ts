@@ -1,15 +1,22 @@
+import { anObject } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { after } from "../../eventually.ts";
+import { accepted, rejected, type Scheme, type Verdict } from "../../scheme/scheme.ts";
 import { identityOf, type Account, type Accounts } from "../accounts.ts";
-import { accepted, rejected, type Scheme, type Verdict } from "../scheme.ts";
 import type { Sessions, StoredSession } from "./sessions.ts";
 
+/** What `session()` is made of: where sessions and accounts are found. */
 export interface SessionOptions {
   readonly sessions: Pick<Sessions, "find">;
   readonly accounts: Accounts;
 }
 
+const checks: ChecksOf<SessionOptions> = { sessions: anObject, accounts: anObject };
+
 /** Sessions: a cookie whose value is looked up in the store. */
-export function session({ sessions, accounts }: SessionOptions): Scheme {
+export function session(options: SessionOptions): Scheme {
+  requireOptions(options, checks, { of: "session" });
+  const { sessions, accounts } = options;
   return {
     name: "session",
     carriers: [{ in: "cookie", name: "session", hostPrefix: true }],

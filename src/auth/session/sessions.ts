@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
+import type { Call } from "../../call/call.ts";
+import { aFunction, anObject, wholeFrom } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { digest } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
-import type { Call } from "../../http/call.ts";
 import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
-import type { Change, Collection, Row, Store, Where } from "../../store/store.ts";
+import type { Change, Collection, Row, Store, Where, WrittenValues } from "../../store/store.ts";
 import type { Account } from "../accounts.ts";
 import { loginPage, maxLogins, type ListedLogin, type LoginPage } from "../logins.ts";
 import { makeTouch } from "../touch.ts";
@@ -40,6 +42,7 @@ export interface StoredSession {
   readonly expiresAt: number;
 }
 
+/** What `sessions()` is made of. */
 export interface SessionsOptions {
   readonly store: Store;
   /** How long a session lives unused. */
@@ -75,8 +78,17 @@ export interface Sessions {
 const idForm = /^[\w-]{43}$/;
 const maxUserAgent = 300;
 
+const checks: ChecksOf<SessionsOptions> = {
+  store: anObject,
+  idleSeconds: wholeFrom(1),
+  lifetimeSeconds: wholeFrom(1),
+  observe: aFunction,
+};
+
 /** The sessions of a store. */
-export function sessions({ store, idleSeconds, lifetimeSeconds, observe }: SessionsOptions): Sessions {
+export function sessions(options: SessionsOptions): Sessions {
+  requireOptions(options, checks, { of: "sessions" });
+  const { store, idleSeconds, lifetimeSeconds, observe } = options;
   const idleMs = idleSeconds * 1000;
   // A tenth of a short idle time, so that a session in use never seems idle.
   const everyMs = Math.min(60_000, idleMs / 10);
@@ -111,17 +123,7 @@ export function sessions({ store, idleSeconds, lifetimeSeconds, observe }: Sessi
     async create({ id: user_id, generation }, call, before = null) {
       const id = randomBytes(32).toString("base64url");
       const expiresAt = call.now + lifetimeSeconds * 1000;
-      const created_at = timeText(call.now);
-      const values = {
-        user_id,
-        public_id: randomBytes(12).toString("base64url"),
-        generation,
-        created_at,
-        last_seen_at: created_at,
-        expires_at: timeText(expiresAt),
-        address: call.client.address,
-        user_agent: call.header("user-agent")?.slice(0, maxUserAgent) ?? null,
-      };
+      const values = { user_id, generation, expires_at: timeText(expiresAt), ...placeIn(call) };
       const outcome = await store.write({
         changes: [
           { kind: "insert", collection: sessionsCollection, key: keyOf(id), values },
@@ -157,6 +159,18 @@ export function sessions({ store, idleSeconds, lifetimeSeconds, observe }: Sessi
       const where: Where = { any: [until("expires_at", now), until("last_seen_at", now - idleMs)] };
       return [{ kind: "deleteAll", collection: sessionsCollection, where }];
     },
+  };
+}
+
+/** When and from where a session begins. */
+function placeIn(call: Call): WrittenValues {
+  const created_at = timeText(call.now);
+  return {
+    public_id: randomBytes(12).toString("base64url"),
+    created_at,
+    last_seen_at: created_at,
+    address: call.client.address,
+    user_agent: call.header("user-agent")?.slice(0, maxUserAgent) ?? null,
   };
 }
 

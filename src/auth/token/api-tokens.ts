@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { aFunction, anObject, optional } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import {
   formatOpaqueToken,
   makeLookup,
@@ -6,13 +8,14 @@ import {
   secretPart,
   type OpaqueToken,
 } from "../../crypto/opaque-token.ts";
-import { hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
+import { aSecret, hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
-import type { Change, Collection, Row, Store, Where } from "../../store/store.ts";
+import type { Change, Collection, Row, Store, Where, WrittenValues } from "../../store/store.ts";
 import { requireActive } from "../accounts.ts";
 import { makeTouch } from "../touch.ts";
+import { aTokenPrefix } from "./prefix.ts";
 
 /** API tokens, one for a user at most; the key is the lookup id. The secret follows from the server's own and is not here. */
 export const apiTokensCollection: Collection = {
@@ -30,7 +33,7 @@ export const apiTokensCollection: Collection = {
 
 /** What an API token shows of itself. */
 export interface ListedToken {
-  /** `lk_` and the lookup id. */
+  /** What tokens begin with, and the lookup id. */
   readonly prefix: string;
   readonly created_at: string;
   readonly last_used_at: string | null;
@@ -56,6 +59,8 @@ export interface APITokensOptions {
   readonly store: Store;
   readonly secret: Secret;
   readonly observe: Observer;
+  /** What they begin with; `key` where it is left out. */
+  readonly prefix?: string;
 }
 
 /** The API tokens of a store. `now` in milliseconds. */
@@ -96,8 +101,17 @@ function markOf(lookup: string, { markKey }: Keyring): string {
   return secretPart(hmac(markKey, lookup), secretHalfBytes);
 }
 
+const checks: ChecksOf<APITokensOptions> = {
+  store: anObject,
+  secret: aSecret,
+  observe: aFunction,
+  prefix: optional(aTokenPrefix),
+};
+
 /** The API tokens of a store. */
-export function storeAPITokens({ store, secret, observe }: APITokensOptions): APITokens {
+export function storeAPITokens(options: APITokensOptions): APITokens {
+  requireOptions(options, checks, { of: "storeAPITokens" });
+  const { store, secret, observe, prefix } = options;
   const keyrings = keyringsOf(secret);
   const touch = makeTouch({ store, collection: apiTokensCollection, column: "last_used_at", everyMs: 60_000, observe });
 
@@ -117,14 +131,7 @@ export function storeAPITokens({ store, secret, observe }: APITokensOptions): AP
 
   function textOf(row: Row): string | null {
     const secret = secretOf(row);
-    return secret === null ? null : formatOpaqueToken({ lookup: row.record["id"] as string, secret });
-  }
-
-  function wasIssued({ lookup, secret: presented }: OpaqueToken): boolean {
-    return keyrings.some((keyring) => {
-      const mark = Buffer.from(markOf(lookup, keyring));
-      return sameBytes(mark, Buffer.from(presented.slice(0, mark.length)));
-    });
+    return secret === null ? null : formatOpaqueToken({ lookup: row.record["id"] as string, secret }, prefix);
   }
 
   const findRow = (userId: number) => store.findBy(apiTokensCollection, "user_id", userId);
@@ -136,25 +143,9 @@ export function storeAPITokens({ store, secret, observe }: APITokensOptions): AP
         const known = await findRow(userId);
         const text = known === null || isExpired(known, now) ? null : textOf(known);
         if (text !== null) return { token: text, created: false };
-        const values = {
-          user_id: userId,
-          nonce: `${keyrings[0]!.name}.${randomBytes(16).toString("base64url")}`,
-          created_at: new Date(now).toISOString(),
-          last_used_at: null,
-          expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
-        };
+        const values = newRow(userId, keyrings[0]!, now, expiresAt);
         // Expired, or derived from a secret that is gone, so that nobody can have it.
-        const ended: Change[] =
-          known === null
-            ? []
-            : [
-                {
-                  kind: "delete",
-                  collection: apiTokensCollection,
-                  key: known.record["id"] as string,
-                  revision: known.revision,
-                },
-              ];
+        const ended = known === null ? [] : [endOf(known)];
         const outcome = await store.write({
           changes: [
             ...ended,
@@ -170,13 +161,7 @@ export function storeAPITokens({ store, secret, observe }: APITokensOptions): AP
     },
     async find(userId) {
       const row = await findRow(userId);
-      if (row === null) return null;
-      const { id, created_at, last_used_at } = row.record;
-      return {
-        prefix: opaqueTokenPrefix(id as string),
-        created_at: created_at as string,
-        last_used_at: last_used_at as string | null,
-      };
+      return row === null ? null : listed(row, prefix);
     },
     async revoke(userId) {
       const row = await findRow(userId);
@@ -187,7 +172,7 @@ export function storeAPITokens({ store, secret, observe }: APITokensOptions): AP
     },
     check: (token, now) =>
       after(store.find(apiTokensCollection, token.lookup), (row): CheckedToken => {
-        if (row === null) return { kind: wasIssued(token) ? "revoked" : "unknown" };
+        if (row === null) return { kind: wasIssued(keyrings, token) ? "revoked" : "unknown" };
         const expected = secretOf(row);
         if (expected === null) return { kind: "revoked" };
         if (!sameBytes(Buffer.from(expected), Buffer.from(token.secret))) return { kind: "forged" };
@@ -196,6 +181,35 @@ export function storeAPITokens({ store, secret, observe }: APITokensOptions): AP
         touch(token.lookup, row.record["last_used_at"] as string | null, now);
         return { kind: "genuine", userId: row.record["user_id"] as number, expiresAt: expiryOf(row) };
       }),
+  };
+}
+
+function wasIssued(keyrings: readonly Keyring[], { lookup, secret: presented }: OpaqueToken): boolean {
+  return keyrings.some((keyring) => {
+    const mark = Buffer.from(markOf(lookup, keyring));
+    return sameBytes(mark, Buffer.from(presented.slice(0, mark.length)));
+  });
+}
+
+function newRow(userId: number, { name }: Keyring, now: number, expiresAt: number | null): WrittenValues {
+  return {
+    user_id: userId,
+    nonce: `${name}.${randomBytes(16).toString("base64url")}`,
+    created_at: new Date(now).toISOString(),
+    last_used_at: null,
+    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+  };
+}
+
+function endOf({ record, revision }: Row): Change {
+  return { kind: "delete", collection: apiTokensCollection, key: record["id"] as string, revision };
+}
+
+function listed({ record: { id, created_at, last_used_at } }: Row, prefix: string | undefined): ListedToken {
+  return {
+    prefix: opaqueTokenPrefix(id as string, prefix),
+    created_at: created_at as string,
+    last_used_at: last_used_at as string | null,
   };
 }
 

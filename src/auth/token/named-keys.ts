@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { aFunction, anObject, optional } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import {
   formatOpaqueToken,
   makeLookup,
@@ -6,13 +8,14 @@ import {
   secretPart,
   type OpaqueToken,
 } from "../../crypto/opaque-token.ts";
-import { hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
+import { aSecret, hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
-import type { Collection, Row, Store, Where } from "../../store/store.ts";
+import type { Collection, Row, Store, Value, Where, Change, Outcome } from "../../store/store.ts";
 import { NOT_ACTIVE, requireActive } from "../accounts.ts";
 import { makeTouch } from "../touch.ts";
+import { aTokenPrefix } from "./prefix.ts";
 
 /** Named keys; the key is the lookup id. What is kept of the secret is a digest that only this server can make. */
 export const namedKeysCollection: Collection = {
@@ -35,7 +38,7 @@ export const namedKeysCollection: Collection = {
 export interface ListedKey {
   readonly id: string;
   readonly name: string;
-  /** `lk_` and the lookup id. */
+  /** What tokens begin with, and the lookup id. */
   readonly prefix: string;
   readonly scopes: readonly string[] | null;
   readonly created_at: string;
@@ -63,18 +66,29 @@ export type CheckedKey =
     }
   | { readonly kind: "expired" | "revoked" | "unknown" | "forged" };
 
+/** Which keys of a user are asked for: the oldest first. */
+export interface KeyPage {
+  /** Only those behind this one: its `created_at` and `id`. */
+  readonly after: readonly Value[] | null;
+  /** The other way round: the newest first. */
+  readonly backwards: boolean;
+  readonly limit: number;
+}
+
 export interface NamedKeysOptions {
   readonly store: Store;
   readonly secret: Secret;
   readonly observe: Observer;
+  /** What they begin with; `key` where it is left out. */
+  readonly prefix?: string;
 }
 
 /** The named keys of a store. `now` in milliseconds. */
 export interface NamedKeys {
   /** A new key, shown this once. */
   create(userId: number, asked: NewKey, now: number): Promise<{ readonly listed: ListedKey; readonly key: string }>;
-  /** The keys of a user, the oldest first. */
-  list(userId: number): Promise<readonly ListedKey[]>;
+  /** The keys of a user, the oldest first; all of them where no page is asked for. */
+  list(userId: number, page?: KeyPage): Promise<readonly ListedKey[]>;
   /** A key of the user by its id; null where the user has none of that id. */
   find(userId: number, id: string): Promise<ListedKey | null>;
   /** Ends a key of the user; false where the user has none of that id. */
@@ -88,8 +102,17 @@ const secretHalfBytes = 15;
 const maxKeys = 100;
 const idForm = /^[0-9A-Za-z]{14}$/;
 
+const checks: ChecksOf<NamedKeysOptions> = {
+  store: anObject,
+  secret: aSecret,
+  observe: aFunction,
+  prefix: optional(aTokenPrefix),
+};
+
 /** The named keys of a store. */
-export function storeNamedKeys({ store, secret, observe }: NamedKeysOptions): NamedKeys {
+export function storeNamedKeys(options: NamedKeysOptions): NamedKeys {
+  requireOptions(options, checks, { of: "storeNamedKeys" });
+  const { store, secret, observe, prefix } = options;
   const digestKeys = secret.deriveEach("named-key");
   const markKeys = secret.deriveEach("named-key-mark");
   const touch = makeTouch({ store, collection: namedKeysCollection, column: "last_used_at", everyMs: 60_000, observe });
@@ -111,11 +134,6 @@ export function storeNamedKeys({ store, secret, observe }: NamedKeysOptions): Na
     });
   }
 
-  async function findRow(userId: number, id: string): Promise<Row | null> {
-    const row = idForm.test(id) ? await store.find(namedKeysCollection, id) : null;
-    return row?.record["user_id"] === userId ? row : null;
-  }
-
   return {
     async create(userId, { name, scopes, expiresAt }, now) {
       const lookup = makeLookup();
@@ -131,36 +149,25 @@ export function storeNamedKeys({ store, secret, observe }: NamedKeysOptions): Na
       };
       const outcome = await store.write({
         changes: [
-          {
-            kind: "require",
-            collection: namedKeysCollection,
-            where: ofUser(userId),
-            atMost: maxKeys - 1,
-            name: "keys",
-          },
+          requireRoom(userId),
           { kind: "insert", collection: namedKeysCollection, key: lookup, values },
           requireActive(userId),
         ],
       });
-      if (outcome.kind === "dangling") throw problem("not_found");
-      if (outcome.kind === "refused") {
-        const tooMany = `A user has ${maxKeys} keys at most. Delete one first.`;
-        throw problem("conflict", { detail: outcome.name === NOT_ACTIVE ? "The account is not active." : tooMany });
-      }
-      if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a new key.`);
-      return { listed: listed(outcome.rows[1]!), key: formatOpaqueToken(token) };
+      return { listed: listed(requireRows(outcome)[1]!, prefix), key: formatOpaqueToken(token, prefix) };
     },
-    async list(userId) {
-      const sort = [{ column: "created_at" }, { column: "id" }];
-      const rows = await store.list({ collection: namedKeysCollection, where: ofUser(userId), sort, limit: maxKeys });
-      return rows.map(listed);
+    async list(userId, { after: place, backwards, limit } = { after: null, backwards: false, limit: maxKeys }) {
+      const sort = ["created_at", "id"].map((column) => ({ column, descending: backwards }));
+      const behind = place === null ? {} : { after: place };
+      const query = { collection: namedKeysCollection, where: ofUser(userId), sort, limit, ...behind };
+      return (await store.list(query)).map((row) => listed(row, prefix));
     },
     async find(userId, id) {
-      const row = await findRow(userId, id);
-      return row === null ? null : listed(row);
+      const row = await findRow(store, userId, id);
+      return row === null ? null : listed(row, prefix);
     },
     async revoke(userId, id) {
-      if ((await findRow(userId, id)) === null) return false;
+      if ((await findRow(store, userId, id)) === null) return false;
       const outcome = await store.write({ changes: [{ kind: "delete", collection: namedKeysCollection, key: id }] });
       return outcome.kind === "written";
     },
@@ -180,15 +187,41 @@ export function storeNamedKeys({ store, secret, observe }: NamedKeysOptions): Na
   };
 }
 
+async function findRow(store: Store, userId: number, id: string): Promise<Row | null> {
+  const row = idForm.test(id) ? await store.find(namedKeysCollection, id) : null;
+  return row?.record["user_id"] === userId ? row : null;
+}
+
+function requireRoom(userId: number): Change {
+  const where = ofUser(userId);
+  return { kind: "require", collection: namedKeysCollection, where, atMost: maxKeys - 1, name: "keys" };
+}
+
+/** The rows of a new key. Ends the request where there can be none. */
+function requireRows(outcome: Outcome): readonly (Row | null)[] {
+  switch (outcome.kind) {
+    case "written":
+      return outcome.rows;
+    case "dangling":
+      throw problem("not_found");
+    case "refused": {
+      const tooMany = `A user has ${maxKeys} keys at most. Delete one first.`;
+      throw problem("conflict", { detail: outcome.name === NOT_ACTIVE ? "The account is not active." : tooMany });
+    }
+    default:
+      throw new Error(`The store answered ${outcome.kind} to a new key.`);
+  }
+}
+
 function ofUser(userId: number): Where {
   return { column: "user_id", operator: "eq", value: userId };
 }
 
-function listed({ record }: Row): ListedKey {
+function listed({ record }: Row, prefix: string | undefined): ListedKey {
   return {
     id: record["id"] as string,
     name: record["name"] as string,
-    prefix: opaqueTokenPrefix(record["id"] as string),
+    prefix: opaqueTokenPrefix(record["id"] as string, prefix),
     scopes: record["scopes"] as readonly string[] | null,
     created_at: record["created_at"] as string,
     expires_at: record["expires_at"] as string | null,

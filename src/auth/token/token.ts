@@ -1,26 +1,36 @@
+import { anObject, optional } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { parseOpaqueToken, type OpaqueToken } from "../../crypto/opaque-token.ts";
 import { after, type Eventually } from "../../eventually.ts";
+import { accepted, rejected, type Scheme, type Verdict } from "../../scheme/scheme.ts";
 import { identityOf, type Account, type Accounts } from "../accounts.ts";
-import { accepted, rejected, type Scheme, type Verdict } from "../scheme.ts";
 import type { CheckedToken } from "./api-tokens.ts";
 import type { CheckedKey } from "./named-keys.ts";
+import { aTokenPrefix } from "./prefix.ts";
 
+/** What `token()` is made of: who checks tokens or keys, and whose they are. */
 export interface TokenOptions {
   /** API tokens or named keys, which look the same: a scheme for each, where both are taken. */
   readonly tokens: { check(presented: OpaqueToken, now: number): Eventually<CheckedToken | CheckedKey> };
   readonly accounts: Accounts;
+  /** What tokens begin with; `key` where it is left out. */
+  readonly prefix?: string;
 }
 
-/** API tokens, or named keys: `Authorization: Token lk_…`. */
-export function token({ tokens, accounts }: TokenOptions): Scheme {
+const checks: ChecksOf<TokenOptions> = { tokens: anObject, accounts: anObject, prefix: optional(aTokenPrefix) };
+
+/** API tokens, or named keys: `Authorization: Token key_…`. */
+export function token(options: TokenOptions): Scheme {
+  requireOptions(options, checks, { of: "token" });
+  const { tokens, accounts, prefix } = options;
   return {
     name: "token",
     // Lookup ids are drawn from 80 bits: what is no API token's may be a key's.
     shared: true,
     carriers: [{ in: "authorization", scheme: "token" }],
-    challenge: () => 'Token realm="latchkey"',
+    challenge: (call) => `Token realm="${call.realm}"`,
     authenticate(credential, { now }) {
-      const parsed = parseOpaqueToken(credential);
+      const parsed = parseOpaqueToken(credential, prefix);
       // A wrong checksum is a slip of the hand and costs neither a look into the store nor a guess.
       if (parsed === null) return malformed;
       return after(tokens.check(parsed, now), (checked): Verdict | Promise<Verdict> => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Arrival, Weigh } from "../../http/call.ts";
+import type { Arrival, Weigh } from "../../call/call.ts";
 import { readBody } from "./body.ts";
 
 /** A request of `node:http`, as the core wants it. */

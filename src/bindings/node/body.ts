@@ -1,7 +1,14 @@
 import type { IncomingMessage } from "node:http";
-import type { Weigh } from "../../http/call.ts";
-import { CollectedBody, readBefore } from "../../http/collecting.ts";
+import type { Weigh } from "../../call/call.ts";
+import { CollectedBody, readBefore } from "../../http/body/collecting.ts";
 import { problem } from "../../problem/problem.ts";
+
+/** Node keeps what it read for OpenSSL for as long as the connection is open. */
+const TLS_BYTES = 64 * 1024;
+
+function besideBytes({ socket }: IncomingMessage): number {
+  return "encrypted" in socket ? TLS_BYTES : 0;
+}
 
 /** Reads a body as it arrives; `begin` is told once nothing that is known of it speaks against that. What comes beyond the limits is left to whoever answers. */
 export function readBody(
@@ -13,7 +20,12 @@ export function readBody(
   return new Promise((resolve, reject) => {
     if (request.readableDidRead)
       throw readBefore("Mount it before whatever parses bodies, such as express.json(), or keep that from its paths.");
-    const collected = new CollectedBody(maxBytes, Number(request.headers["content-length"] ?? 0), weigh);
+    const collected = new CollectedBody(
+      maxBytes,
+      Number(request.headers["content-length"] ?? 0),
+      weigh,
+      besideBytes(request),
+    );
     // Read by somebody, and there was nothing in it.
     if (request.readableEnded) return resolve(collected.bytes);
     // The caller has gone; nobody will read the answer.

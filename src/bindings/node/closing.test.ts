@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { selfSigned } from "../../../tests/self-signed.ts";
 import { listen, type Listener } from "./node.ts";
 import type { Responder } from "./unreadable.ts";
 
@@ -69,7 +70,7 @@ test("connections on which nobody asks are closed after their time, those that n
 test("what is not finished in time is cut off, a request and a TLS handshake", async () => {
   for (const [started, tls] of [
     [request.slice(0, -1), {}],
-    ["\x16\x03\x01", { tls: { cert: "", key: "" } }],
+    ["\x16\x03\x01", { tls: selfSigned }],
   ] as const) {
     const listener = await listen(service, { port: 0, ...tls });
     const half = await open(listener);

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { HSTS, pushCommon, type Answer } from "../../http/answer/writing.ts";
 import { json } from "../../http/formats/json.ts";
-import { HSTS, pushCommon, type Answer } from "../../http/writing.ts";
 import type { ProblemCode } from "../../problem/catalogue.ts";
 import { problem, type ProblemOptions } from "../../problem/problem.ts";
 

@@ -8,14 +8,18 @@ import {
 } from "node:http";
 import type { ServerOptions as TlsServerOptions, Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { objectOf, optional, text, texts, wholeFrom } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import { NodeArrival } from "./arrival.ts";
 import { closeServer } from "./closing.ts";
 import { endWithAnswer } from "./ending.ts";
+import { inLine } from "./pipelining.ts";
 import { send } from "./sending.ts";
 import { admitSockets } from "./sockets.ts";
 import { refuseUnreadable, type HoldsMessage, type Responder } from "./unreadable.ts";
 
+/** Where a service listens, and on which terms. */
 export interface ListenOptions {
   /** `127.0.0.1` where it is left out. */
   readonly host?: string;
@@ -28,6 +32,15 @@ export interface ListenOptions {
   /** Serve HTTPS: certificate chain and key, in PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
+
+const tlsMembers: ChecksOf<NonNullable<ListenOptions["tls"]>> = { cert: text, key: text };
+const checks: ChecksOf<ListenOptions> = {
+  host: optional(text),
+  port: wholeFrom(0, 65_535),
+  connectionsPerAddress: optional(wholeFrom(0)),
+  trustedProxies: optional(texts),
+  tls: optional(objectOf(tlsMembers, "it has to be { cert, key }, both in PEM")),
+};
 
 /** A service on a socket. */
 export interface Listener {
@@ -60,8 +73,21 @@ const limits: ServerOptions = {
   requireHostHeader: false, // the pipeline asks for it, and answers
 };
 
-/** Serves over HTTP/1.1. Rejects where the address cannot be had. */
+/**
+ * Serves over HTTP/1.1. Rejects where the address cannot be had, with `DeclarationError` for a wrong option.
+ *
+ * @example
+ * ```ts
+ * import { createService, listen } from "latchkey";
+ * import { sqliteStore } from "latchkey/stores";
+ *
+ * const service = await createService({ store: sqliteStore({ path: ":memory:" }) });
+ * const listener = await listen(service, { host: "127.0.0.1", port: 0 });
+ * console.log(listener.url);
+ * ```
+ */
 export async function listen(service: Responder, options: ListenOptions): Promise<Listener> {
+  requireOptions(options, checks, { of: "listen" });
   const { host = "127.0.0.1", port, tls } = options;
   const state = { closing: false };
   const answer = requestListener(service, state);
@@ -150,9 +176,8 @@ export function requestListener(
     else send(request, response, answer, state.closing, tell);
   };
   return (request, response) => {
-    // One packet can ask for a thousand answers, which would wait in memory for a reader who never comes: each has its turn.
     if (response.socket === null && request.httpVersionMajor === 1)
-      response.once("socket", () => take(request, response));
+      inLine(request.socket, response, () => take(request, response));
     else take(request, response);
   };
 }

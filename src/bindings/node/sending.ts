@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Answer } from "../../http/writing.ts";
+import type { Answer } from "../../http/answer/writing.ts";
 import { endGently } from "./ending.ts";
 import { makeUnread } from "./unread.ts";
 

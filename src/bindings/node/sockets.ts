@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { formatNetwork, isTrusted, requireTrustedProxies } from "../../auth/trusted-proxies.ts";
+import { formatNetwork, isTrusted, requireTrustedProxies } from "../../call/trusted-proxies.ts";
 import type { RefusalReason } from "../../observation.ts";
 import { endWith } from "./ending.ts";
 

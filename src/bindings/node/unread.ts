@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { formatNetwork } from "../../auth/trusted-proxies.ts";
+import { formatNetwork } from "../../call/trusted-proxies.ts";
 
 /** Answers that wait in memory because their readers are slow. */
 export interface Unread {

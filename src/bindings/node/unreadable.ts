@@ -1,10 +1,10 @@
 import { METHODS, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { Arrival } from "../../call/call.ts";
 import type { Eventually } from "../../eventually.ts";
-import type { Arrival } from "../../http/call.ts";
+import type { Answer } from "../../http/answer/writing.ts";
 import { MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
-import type { Answer } from "../../http/writing.ts";
 import type { Observer } from "../../observation.ts";
 import type { ProblemCode } from "../../problem/catalogue.ts";
 import { endWith, endWithAnswer } from "./ending.ts";

@@ -1,7 +1,7 @@
+import type { Arrival, Weigh } from "../../call/call.ts";
 import type { Eventually } from "../../eventually.ts";
-import type { Arrival, Weigh } from "../../http/call.ts";
-import { CollectedBody, readBefore } from "../../http/collecting.ts";
-import type { Answer } from "../../http/writing.ts";
+import type { Answer } from "../../http/answer/writing.ts";
+import { CollectedBody, readBefore } from "../../http/body/collecting.ts";
 
 /** What a Fetch `Request` does not tell. */
 export interface FetchInfo {

@@ -7,7 +7,7 @@ import { negotiate } from "./negotiate.ts";
 import { xml } from "./xml.ts";
 
 /** A format of one's own, as a user of the toolkit would write it. */
-const csv: Format = {
+const csv = {
   mediaType: "text/csv",
   problemMediaType: json.problemMediaType,
   tagSuffix: "-csv",
@@ -20,7 +20,7 @@ const csv: Format = {
       .map((cells) => `${cells.map(cell).join(",")}\r\n`)
       .join("");
   },
-};
+} satisfies Format;
 
 function cell(value: unknown): string {
   const text = String(value ?? "");

@@ -1,5 +1,7 @@
+import type { Related } from "../../call/call.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Issue } from "../../problem/problem.ts";
+import type { View } from "./view.ts";
 
 /** The query parameter that stands for an `Accept` where something is read: a link of a page can send no header. */
 export const FORMAT_PARAMETER = "format";
@@ -14,10 +16,18 @@ export interface Format {
   readonly tagSuffix: string;
   /** `lists`: it can show nothing else, as CSV. It is offered where the action is `list` alone, so that no change is made that cannot be answered. */
   readonly shows?: "lists";
-  write(body: DataBody): string;
+  /** Said in `Content-Type`; JSON and XML need none. */
+  readonly charset?: "utf-8";
+  /** The Content-Security-Policy of what it writes; left out, a browser may run and load nothing. */
+  readonly contentSecurityPolicy?: string;
+  /** It tells of more than the data, such as who asked: the ETag is then made of what was written. */
+  readonly tagged?: "by content";
+  /** Challenges that it does not send, because its page asks for the credential itself: a browser would put a window of its own before the page. */
+  asksInPlaceOf?(challenge: string): boolean;
+  write(body: DataBody, view: View): Eventually<string>;
   /** Shows JSON text as it is. Left out: it is parsed and written. */
   writeJSON?(json: string): string;
-  writeProblem(document: ProblemDocument): string;
+  writeProblem(document: ProblemDocument, view: View): Eventually<string>;
   /** Reads a body. Throws the problem `malformed`, whose detail names the place. Left out: the format only writes. */
   read?(bytes: Uint8Array): Eventually<ReadBody>;
 }
@@ -31,6 +41,8 @@ export interface DataBody {
   readonly items?: string;
   /** The members of a record that hold any JSON value: a format without JSON's types carries them as JSON text. */
   readonly jsonMembers?: readonly string[];
+  /** What else stands in a record, by the name of its member: other records, which are of another kind. */
+  readonly related?: Readonly<Record<string, Related>>;
 }
 
 /** A body that was read. */

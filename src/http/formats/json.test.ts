@@ -222,3 +222,14 @@ test("a body with more than 10,000 different names is refused before it is read 
 
   assert.throws(() => readJSON(Buffer.from(`{${members.join(",")},`)), /more than 10000 different names/);
 });
+
+test("a body with more than 100,000 arrays is refused before it is read to its end, and an object counts as four", () => {
+  const arrays = (count: number): string => Array.from({ length: count }, () => "[]").join(",");
+  const objects = (count: number): string => Array.from({ length: count }, () => "{}").join(",");
+  const refused = /more than 100000 arrays, where an object counts as 4/;
+
+  assert.equal((readJSON(Buffer.from(`[${arrays(99_999)}]`)) as []).length, 99_999);
+  assert.equal((readJSON(Buffer.from(`[${objects(24_000)},${arrays(3999)}]`)) as []).length, 27_999);
+  assert.throws(() => readJSON(Buffer.from(`[${arrays(100_000)},`)), refused);
+  assert.throws(() => readJSON(Buffer.from(`[${objects(24_000)},${arrays(4000)},`)), refused);
+});

@@ -1,10 +1,10 @@
 import type { Problem } from "../../problem/problem.ts";
 import type { Format } from "./format.ts";
 import { setMember } from "./member.ts";
-import { malformedAt, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
+import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
 
 /** JSON: strict when reading (RFC 8259 and I-JSON, RFC 7493), plain when writing. */
-export const json: Format = {
+export const json = {
   mediaType: "application/json",
   problemMediaType: "application/problem+json",
   tagSuffix: "",
@@ -12,7 +12,7 @@ export const json: Format = {
   writeJSON: (text) => text,
   writeProblem: (document) => JSON.stringify(document),
   read: (bytes) => ({ value: readJSON(bytes), typed: true }),
-};
+} satisfies Format;
 
 /**
  * Reads JSON that means the same to everyone: no duplicate members, no integer that reading would round, no half
@@ -34,6 +34,7 @@ class Reader {
   readonly #text: string;
   readonly #names = new Set<string>();
   #at = 0;
+  #arrays = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -66,7 +67,7 @@ class Reader {
   }
 
   #object(level: number): Record<string, unknown> {
-    this.#enter(level);
+    this.#enter(level, ARRAYS_OF_OBJECT);
     const object: Record<string, unknown> = {};
     if (this.#next() === 0x7d) return this.#leave(object);
     for (;;) {
@@ -88,7 +89,7 @@ class Reader {
   }
 
   #array(level: number): unknown[] {
-    this.#enter(level);
+    this.#enter(level, 1);
     const array: unknown[] = [];
     if (this.#next() === 0x5d) return this.#leave(array);
     for (;;) {
@@ -100,8 +101,11 @@ class Reader {
     }
   }
 
-  #enter(level: number): void {
+  #enter(level: number, arrays: number): void {
     if (level > MAX_LEVELS) throw this.#wrong(`There are more than ${MAX_LEVELS} levels`);
+    this.#arrays += arrays;
+    if (this.#arrays > MAX_ARRAYS)
+      throw this.#wrong(`There are more than ${MAX_ARRAYS} arrays, where an object counts as ${ARRAYS_OF_OBJECT}`);
     this.#at += 1;
   }
 
@@ -142,6 +146,24 @@ class Reader {
   }
 
   #number(): number {
+    return this.#digits() ?? this.#anyNumber();
+  }
+
+  /** What nearly all numbers are: at most 15 digits and nothing else. */
+  #digits(): number | null {
+    const text = this.#text;
+    let value = 0;
+    let at = this.#at;
+    let code = text.charCodeAt(at);
+    if (code === 0x30) return null;
+    for (; code >= 0x30 && code <= 0x39; code = text.charCodeAt(++at)) value = value * 10 + code - 0x30;
+    const isMore = code === 0x2e || code === 0x45 || code === 0x65; // . E e
+    if (at === this.#at || at - this.#at > 15 || isMore) return null;
+    this.#at = at;
+    return value;
+  }
+
+  #anyNumber(): number {
     NUMBER.lastIndex = this.#at;
     if (!NUMBER.test(this.#text)) throw this.#wrong("Expected a value");
     const digits = this.#text.slice(this.#at, NUMBER.lastIndex);
@@ -178,6 +200,7 @@ class Reader {
 
 /** Whether a number of JSON is an integer as it is written: `1.0`, `1e2` and `120e-1` are, `1.0000000000000000000001` is not. */
 function isWhole(digits: string): boolean {
+  if (!digits.includes(".") && !digits.includes("-", 1)) return true;
   const found = FRACTION.exec(digits);
   if (found === null) return true;
   const [, whole = "", fraction = "", exponent = "0"] = found;

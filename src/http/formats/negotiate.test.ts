@@ -88,7 +88,7 @@ test("no header makes it throw, however long", () => {
       ),
       (accept) => {
         negotiate(accept, formats);
-        assert.ok(formats.includes(negotiateProblem(accept, formats)));
+        assert.ok(formats.some((each) => each === negotiateProblem(accept, formats)));
       },
     ),
   );

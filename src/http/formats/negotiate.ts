@@ -18,13 +18,14 @@ export function negotiateProblem(accept: string | undefined, formats: readonly F
   );
 }
 
-/** Whether the caller would rather have one of these media types than any of the formats. Without an `Accept` it would not. */
+/** Whether the caller would rather have one of these media types than any other that there is. Without an `Accept` it would not. */
 export function prefers(
   accept: string | undefined,
   mediaTypes: readonly string[],
   formats: readonly Format[],
 ): boolean {
-  if (fastest(accept, formats) !== undefined) return false;
+  const first = fastest(accept, formats);
+  if (first !== undefined) return mediaTypes.includes(first.mediaType);
   const others = mediaTypes.map((mediaType) => ({ ...formats[0]!, mediaType, problemMediaType: mediaType }));
   const winner = best(accept!, [...formats, ...others], (format) => [format.mediaType]);
   return winner !== null && mediaTypes.includes(winner.mediaType);

@@ -6,6 +6,14 @@ export const MAX_LEVELS = 32;
 /** How many different names of members a body may have: each new one costs as much as ten values, and no resource has so many. */
 export const MAX_NAMES = 10_000;
 
+/**
+ * How many arrays a body may have. An object counts as four, and so does an element of XML: each may have members that no other
+ * has, and is made anew then.
+ */
+export const MAX_ARRAYS = 100_000;
+/** As how many arrays an object counts. */
+export const ARRAYS_OF_OBJECT = 4;
+
 // The byte order mark is kept: whether one may stand there is the format's question.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

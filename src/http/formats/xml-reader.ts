@@ -1,8 +1,9 @@
 import { problem, type Problem } from "../../problem/problem.ts";
 import type { ReadBody } from "./format.ts";
 import { setMember } from "./member.ts";
-import { malformedAt, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
+import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
 import { XMLScope, type Attribute } from "./xml-namespaces.ts";
+import { unescapeXML } from "./xml-references.ts";
 import { NAME_SOURCE } from "./xml-writer.ts";
 
 /**
@@ -32,10 +33,7 @@ const NAME = new RegExp(NAME_SOURCE, "uy");
 const DECLARATION =
   /<\?xml[ \t\n]+version[ \t\n]*=[ \t\n]*(?:"1\.[0-9]+"|'1\.[0-9]+')(?:[ \t\n]+encoding[ \t\n]*=[ \t\n]*(?:"([A-Za-z][A-Za-z0-9._-]*)"|'([A-Za-z][A-Za-z0-9._-]*)'))?(?:[ \t\n]+standalone[ \t\n]*=[ \t\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\n]*\?>/y;
 const NOT_XML = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
-const DIGITS = /^[0-9]{1,8}$/;
-const HEX_DIGITS = /^[0-9A-Fa-f]{1,8}$/;
-// `&#x0010FFFF;` is the longest that is read.
-const LONGEST_REFERENCE = 12;
+const MAX_TAGS = MAX_ARRAYS / ARRAYS_OF_OBJECT;
 /** No document needs more of them for one element. */
 const MAX_ATTRIBUTES = 64;
 const NONE: readonly Attribute[] = [];
@@ -44,20 +42,13 @@ const LINE_FEED = 0x0a;
 const EXCLAMATION = 0x21;
 const SLASH = 0x2f;
 const QUESTION = 0x3f;
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ["amp", "&"],
-  ["lt", "<"],
-  ["gt", ">"],
-  ["quot", '"'],
-  ["apos", "'"],
-]);
-
 // What a body needs is so small a part of XML (no DTD, no entities, a few attributes) that reading exactly that is the shorter way.
 class Reader {
   readonly #text: string;
   readonly #scope = new XMLScope();
   readonly #names = new Set<string>();
   #at = 0;
+  #tags = 0;
 
   constructor(text: string) {
     const illegal = text.search(NOT_XML);
@@ -87,6 +78,7 @@ class Reader {
 
   #element(level: number): Named {
     if (level > MAX_LEVELS) throw this.#wrong(`There are more than ${MAX_LEVELS} levels`);
+    this.#count();
     const start = this.#at;
     if (!this.#skip("<")) throw this.#wrong("Expected an element");
     const name = this.#qualifiedName();
@@ -102,6 +94,12 @@ class Reader {
     if (!nil) return { name: local, value, at: start };
     if (value !== "") throw malformedAt(this.#text, start, 'An element with nil="true" is not empty');
     return { name: local, value: null, at: start };
+  }
+
+  /** Each takes as long, whatever it is. */
+  #count(): void {
+    if (++this.#tags > MAX_TAGS)
+      throw this.#wrong(`There are more than ${MAX_TAGS} elements, comments and processing instructions`);
   }
 
   /** What stands between the two tags. */
@@ -146,7 +144,7 @@ class Reader {
     const value = this.#text.slice(start, end);
     if (value.includes("<")) throw this.#wrong("'<' stands in an attribute");
     this.#at = end + 1;
-    return this.#unescape(value, start);
+    return this.#unescaped(value, start);
   }
 
   /** Text, or the members of an object, or those of a list. */
@@ -158,7 +156,7 @@ class Reader {
       const plain = this.#plain();
       if (plain !== "") {
         if (plain.includes("]]>")) throw malformedAt(this.#text, start, "']]>' stands outside of a CDATA section");
-        text += this.#unescape(plain, start);
+        text += this.#unescaped(plain, start);
       }
       const next = this.#text.charCodeAt(this.#at + 1);
       if (next === EXCLAMATION && this.#skip("<![CDATA[")) text += this.#until("]]>", "A CDATA section");
@@ -187,36 +185,22 @@ class Reader {
   /** Goes past a comment or a processing instruction, if there is one. */
   #skipAside(): boolean {
     if (this.#skip("<!--")) {
+      this.#count();
       this.#until("--", "A comment");
       if (!this.#skip(">")) throw this.#wrong("'--' stands in a comment");
       return true;
     }
     if (this.#text.startsWith("<!", this.#at)) throw this.#wrong("A DTD is not accepted");
     if (!this.#skip("<?")) return false;
+    this.#count();
     if (this.#name().toLowerCase() === "xml") throw this.#wrong("The XML declaration is not at the beginning");
     if (!/[ \t\n?]/.test(this.#text[this.#at] ?? "")) throw this.#wrong("A processing instruction is not well-formed");
     this.#until("?>", "A processing instruction");
     return true;
   }
 
-  /** Stops at the first that is none: the rest decides nothing. */
-  #unescape(text: string, start: number): string {
-    let read = "";
-    let from = 0;
-    for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", from)) {
-      const end = text.indexOf(";", at);
-      const isNear = end !== -1 && end - at <= LONGEST_REFERENCE;
-      const character = isNear ? characterOf(text.slice(at + 1, end)) : undefined;
-      if (character === undefined)
-        throw malformedAt(
-          this.#text,
-          start + at,
-          `${quoted(isNear ? text.slice(at, end + 1) : "&")} is no reference to a character; a plain '&' is written '&amp;'`,
-        );
-      read += text.slice(from, at) + character;
-      from = end + 1;
-    }
-    return from === 0 ? text : read + text.slice(from);
+  #unescaped(text: string, start: number): string {
+    return unescapeXML(text, (at, what) => malformedAt(this.#text, start + at, what));
   }
 
   /** What stands before the next tag. */
@@ -279,16 +263,4 @@ interface Named {
   readonly name: string;
   readonly value: unknown;
   readonly at: number;
-}
-
-/** What a reference stands for, by what is between `&` and `;`. */
-function characterOf(reference: string): string | undefined {
-  if (!reference.startsWith("#")) return ENTITIES.get(reference);
-  const isHex = reference.startsWith("#x");
-  const digits = reference.slice(isHex ? 2 : 1);
-  if (!(isHex ? HEX_DIGITS : DIGITS).test(digits)) return undefined;
-  const code = Number.parseInt(digits, isHex ? 16 : 10);
-  if (code > 0x10ffff) return undefined;
-  const character = String.fromCodePoint(code);
-  return NOT_XML.test(character) ? undefined : character;
 }

@@ -1,8 +1,13 @@
-/**
- * Writes a value as an element. Members become elements of their name, null an empty element with `nil="true"`, and each
- * of a list an element named `items`: `i` where nothing else is said (RFC 9457 appendix B).
- */
-export function writeElement(name: string, value: unknown, items = "i"): string {
+/** What the elements of a value are called. */
+export interface ElementNames {
+  /** Each of a list; `i` where it is left out (RFC 9457 appendix B). */
+  readonly items?: string;
+  /** The same of what stands in records, by the names of their members. */
+  readonly related?: Readonly<Record<string, ElementNames>>;
+}
+
+/** Writes a value as an element. Members become elements of their name, and null an empty element with `nil="true"`. */
+export function writeElement(name: string, value: unknown, names: ElementNames = {}): string {
   const shown = asJSON(value);
   if (shown === undefined) return "";
   const tag = NAME.test(name) ? name : "member";
@@ -10,9 +15,10 @@ export function writeElement(name: string, value: unknown, items = "i"): string 
   const start = tag === name ? tag : `member name="${escape(name).replace(QUOTED, quote)}"`;
   if (shown === null) return `<${start} nil="true"/>`;
   if (typeof shown !== "object") return `<${start}>${escape(String(shown))}</${tag}>`;
+  const { items = "i", related } = names;
   const children = Array.isArray(shown)
-    ? shown.map((each) => writeElement(items, each ?? null))
-    : Object.entries(shown).map(([member, each]) => writeElement(member, each));
+    ? shown.map((each) => writeElement(items, each ?? null, related === undefined ? undefined : { related }))
+    : Object.entries(shown).map(([member, each]) => writeElement(member, each, related?.[member]));
   return children.length === 0 ? `<${start}/>` : `<${start}>${children.join("")}</${tag}>`;
 }
 

@@ -1,26 +1,29 @@
-import type { Format } from "./format.ts";
+import type { DataBody, Format } from "./format.ts";
 import { readXML } from "./xml-reader.ts";
 import { writeElement } from "./xml-writer.ts";
 
 /** XML: `<user><id>1</id></user>`, and lists as `<users><user>…</user></users>`. DTDs and entities are refused. */
-export const xml: Format = {
+export const xml = {
   mediaType: "application/xml",
   problemMediaType: "application/problem+xml",
   tagSuffix: "-xml",
-  write: ({ value, element, items, jsonMembers = [] }) =>
-    DECLARATION + writeElement(element, jsonMembers.length === 0 ? value : withJSONText(value, jsonMembers), items),
+  write: (body) => DECLARATION + writeElement(body.element, withJSONText(body.value, body), body),
   writeProblem: (document) => `${DECLARATION}<problem xmlns="urn:ietf:rfc:7807">${writeMembers(document)}</problem>`,
   read: readXML,
-};
+} satisfies Format;
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** XML has no numbers, no lists and no truth: what may be any of them stands in its element as JSON text, so that it is read back as it was. */
-function withJSONText(value: unknown, members: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((each) => withJSONText(each, members));
+function withJSONText(value: unknown, shape: Pick<DataBody, "jsonMembers" | "related">): unknown {
+  const { jsonMembers = [], related = {} } = shape;
+  const others = Object.entries(related);
+  if (value === null || (jsonMembers.length === 0 && others.length === 0)) return value;
+  if (Array.isArray(value)) return value.map((each) => withJSONText(each, shape));
   const record: Record<string, unknown> = { ...(value as object) };
-  for (const name of members)
+  for (const name of jsonMembers)
     if (record[name] !== undefined && record[name] !== null) record[name] = JSON.stringify(record[name]);
+  for (const [name, inner] of others) if (record[name] !== undefined) record[name] = withJSONText(record[name], inner);
   return record;
 }
 

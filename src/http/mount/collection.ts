@@ -1,17 +1,17 @@
-import { isStored } from "../../resource/field.ts";
-import type { Resource } from "../../resource/resource.ts";
+import { isStored } from "../../resource/kinds/field.ts";
+import type { Resource, StoredOf } from "../../resource/resource.ts";
 import { tableNameOf, tableOf } from "../../resource/table.ts";
 import type { Collection, Column } from "../../store/store.ts";
 import { indexesOf } from "./indexes.ts";
 
 /** The table of a resource: its fields as columns, and the indexes for its filters and sorts. `narrowedBy`: the columns that a permission narrows lists by. */
-export function collectionOf(resource: Resource, narrowedBy: readonly string[] = []): Collection {
+export function collectionOf(resource: Resource, narrowedBy: readonly string[] = []): Collection<StoredOf<Resource>> {
   const { parentColumn, within } = resource;
   const columns: Column[] = [];
   if (parentColumn !== null)
     columns.push({
       name: parentColumn,
-      type: "integer",
+      type: columnTypeOf(within!),
       references: { collection: tableOf(within!), onDelete: "cascade" },
     });
   for (const [name, field] of Object.entries(resource.fields)) {
@@ -22,6 +22,7 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
       name,
       ...kind.column,
       ...(needsFolding(resource, name) ? { folded: true as const } : {}),
+      ...(resource.search.includes(name) ? { searched: true as const } : {}),
       ...(kind.name === "enumeration" ? { few: true as const } : {}),
       ...(options.optional === true ? { nullable: true } : {}),
       ...(options.unique === undefined || options.unique === false
@@ -40,7 +41,17 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
           }),
     });
   }
-  return { name: tableOf(resource), key: "integer", columns, indexes: indexesOf(resource, columns, narrowedBy) };
+  return {
+    name: tableOf(resource),
+    key: columnTypeOf(resource),
+    columns,
+    indexes: indexesOf(resource, columns, narrowedBy),
+  };
+}
+
+/** What keeps its ids. */
+function columnTypeOf({ id }: Resource): Collection["key"] {
+  return id === "uuid" ? "text" : "integer";
 }
 
 function needsFolding({ filters }: Resource, field: string): boolean {

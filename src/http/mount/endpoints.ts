@@ -1,14 +1,16 @@
+import type { Reply } from "../../call/call.ts";
 import type { Eventually } from "../../eventually.ts";
-import { isRequired } from "../../resource/field.ts";
-import type { Reply } from "../call.ts";
-import type { ServedEndpoint } from "../endpoint.ts";
+import { isRequired } from "../../resource/kinds/field.ts";
+import type { ServedEndpoint } from "../endpoint/endpoint.ts";
 import { exchangeOf, type Context } from "../exchange.ts";
-import { act } from "./acting.ts";
-import type { ServedAction } from "./action.ts";
-import { create, remove, replace, update } from "./changing.ts";
-import { list } from "./listing.ts";
+import { act } from "./actions/acting.ts";
+import type { ServedAction } from "./actions/action.ts";
 import type { MountInPlace, ResourceAction } from "./mount.ts";
-import { read } from "./reading.ts";
+import { list } from "./reads/listing.ts";
+import { query } from "./reads/querying.ts";
+import { read } from "./reads/reading.ts";
+import { create, remove, replace, update } from "./writes/changing.ts";
+import { updateAll } from "./writes/updating-all.ts";
 
 const MEDIA_TYPES = ["application/json", "application/xml"];
 const PATCH_TYPES = [
@@ -26,10 +28,17 @@ export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
   const endpoints: ServedEndpoint[] = [];
   const offer = (action: ResourceAction, endpoint: Omit<ServedEndpoint, "access" | "action">): void => {
     const access = permissions[action];
-    if (access !== undefined) endpoints.push({ ...endpoint, action, access, rows: placed.collection });
+    if (access !== undefined) endpoints.push({ ...endpoint, action, access, rows: placed.collection, mounted: placed });
   };
   offer("list", { method: "GET", path, query: "read", handle: (context) => list(placed, exchangeOf(context)) });
-  const weighed = { preconditions: "weighed by the handler" } as const;
+  offer("list", {
+    method: "QUERY",
+    path,
+    query: "read",
+    consumes: ["application/json"],
+    handle: (context) => query(placed, exchangeOf(context)),
+  });
+  const weighed = { preconditions: "handler" } as const;
   offer("create", {
     ...weighed,
     method: "POST",
@@ -38,6 +47,15 @@ export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
     consumes: MEDIA_TYPES,
     handle: (context) => create(placed, exchangeOf(context)),
   });
+  if (placed.arrays)
+    offer("update", {
+      ...weighed,
+      method: "PATCH",
+      repeatable: true,
+      path,
+      consumes: ["application/merge-patch+json", "application/json"],
+      handle: (context) => updateAll(placed, exchangeOf(context)),
+    });
   offer("read", { method: "GET", path: one, query: "read", handle: (context) => read(placed, exchangeOf(context)) });
   offer("replace", {
     ...weighed,
@@ -69,11 +87,13 @@ function endpointOfAction(placed: MountInPlace, action: ServedAction): ServedEnd
   const { name, on, method, permission, body } = action;
   const { path } = placed.resource;
   const common = {
+    mounted: placed,
+    own: action,
     method,
     path: on === "record" ? `${path}/{id}/${name}` : `${path}/${name}`,
     access: permission,
     ...(on === "record" ? { rows: placed.collection } : {}),
-    preconditions: "weighed by the handler",
+    preconditions: "handler",
     handle: (context: Context) => act(placed, action, exchangeOf(context)),
   } as const;
   if (method === "GET") return common;

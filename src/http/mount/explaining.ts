@@ -1,5 +1,5 @@
-import { StoreOverdue, type Collection, type ListQuery, type Store, type StoredRecord } from "../../store/store.ts";
-import type { Mount } from "./mount.ts";
+import { StoreTimeout, type Collection, type ListQuery, type Store, type StoredRecord } from "../../store/store.ts";
+import type { MountInPlace } from "./mount.ts";
 import { shapesOf } from "./shapes.ts";
 
 /** One kind of list that a declaration permits, and what it costs today. */
@@ -17,7 +17,7 @@ export interface ExplainedList {
 /** Asks for every list that the declarations permit, with the values of a row from the middle, and tells how each is found: a page of answers for each resource. */
 export async function* explainLists(
   store: Store,
-  mounts: readonly Pick<Mount, "resource" | "collection" | "permissions">[],
+  mounts: readonly Pick<MountInPlace, "resource" | "collection" | "permissions">[],
 ): AsyncGenerator<readonly ExplainedList[]> {
   for (const mount of mounts) {
     if (mount.permissions.list === undefined) continue;
@@ -37,7 +37,10 @@ async function findSample(store: Store, collection: Collection): Promise<StoredR
   const all: ListQuery = { collection, where: null, sort: [{ column: "id", descending: true }], limit: 1 };
   const [last] = await store.list(all);
   if (last === undefined) return null;
-  const middle = Math.ceil((last.record["id"] as number) / 2);
+  const lastId = last.record["id"];
+  // UUIDs tell no number: of those any row will do.
+  if (typeof lastId !== "number") return last.record;
+  const middle = Math.ceil(lastId / 2);
   const [row] = await store.list({
     ...all,
     where: { column: "id", operator: "gte", value: middle },
@@ -54,7 +57,7 @@ async function measure(store: Store, query: ListQuery): Promise<number | null> {
     await store.listJSON({ ...query });
     return Math.round((performance.now() - start) * 1000) / 1000;
   } catch (error) {
-    if (error instanceof StoreOverdue) return null;
+    if (error instanceof StoreTimeout) return null;
     throw error;
   }
 }

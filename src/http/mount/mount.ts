@@ -10,27 +10,30 @@ import {
   shown,
   type Check,
 } from "../../checking/members.ts";
-import { suggestion } from "../../checking/nearest.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Action, Permission } from "../../permission/permission.ts";
 import type { AnyProblem } from "../../problem/definition.ts";
-import { isShown } from "../../resource/field.ts";
-import { DeclarationError, type ColumnOf, type Fields, type RecordOf, type Resource } from "../../resource/resource.ts";
-import type { Collection, StoredRecord } from "../../store/store.ts";
+import { isShown } from "../../resource/kinds/field.ts";
 import {
-  actions,
-  aProblemList,
-  columnMistakes,
-  isPermission,
-  permissionForm,
-  permissionsMistakes,
-} from "../checking.ts";
-import { readActions, type Actions, type ActionValues, type ServedAction } from "./action.ts";
+  DeclarationError,
+  type ColumnOf,
+  type Fields,
+  type RecordOf,
+  type Resource,
+  type StoredOf,
+} from "../../resource/resource.ts";
+import type { Collection, StoredRecord } from "../../store/store.ts";
+import { columnMistakes, isPermission, permissionForm, permissionsMistakes } from "../endpoint/checking.ts";
+import { readActions, type Actions, type ServedAction } from "./actions/action.ts";
+import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
 import { collectionOf } from "./collection.ts";
-import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./write.ts";
+import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
+import { placeRelation, relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
+import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./writes/write.ts";
 
-export type { AfterWrite, Prepared, Write, Written } from "./write.ts";
+export type { AfterWrite, Prepared, Write, Written } from "./writes/write.ts";
 
+/** What can be done with a resource; its own actions are asked about by the permission of each. */
 export type ResourceAction = Exclude<Action, "call">;
 
 /** Who may do what with a resource: one permission for all actions, or one for each. An action that is not named is not offered. */
@@ -44,6 +47,8 @@ export interface MountOptions<
   P = Eventually<Prepared<R>>,
   B = Readonly<Record<string, Fields>>,
   W = unknown,
+  E = Relations,
+  A = unknown,
 > {
   /** Who may; one for all actions, or one for each. An action that is not named is not offered. */
   readonly permission: PermissionsOf<R>;
@@ -53,10 +58,22 @@ export interface MountOptions<
   readonly cache?: "public";
   /** They tell of a person: what is kept of them for repeats is found by a `forget` in the transaction that deletes them. */
   readonly personal?: boolean;
+  /** POST takes an array of records too, and PATCH of the collection one of changes: all of it is done, or nothing. */
+  readonly arrays?: boolean;
+  /**
+   * Who may write what stands within a record, besides what the permission says: whoever may change that record (`editors`, where it is left
+   * out and records can be changed at all), or whoever may read it (`readers`), as for reviews, comments and bids.
+   */
+  readonly writers?: "editors" | "readers";
   /** For the API's documentation: what `beforeWrite` refuses with, besides what every such write can end in. */
   readonly problems?: Readonly<Partial<Record<ResourceAction, readonly AnyProblem[]>>>;
   /** What it can do besides: `actions: { cancel: … }` is `POST /orders/{id}/cancel`. */
-  readonly actions?: Actions<R, B> & ActionValues<R, W>;
+  readonly actions?: Actions<R, B> & ActionAnswers<A> & ActionsGive<R, W, A>;
+  /**
+   * What `?expand=` may put beside a record, by name: the record that a column refers to (`user: "user_id"`), or the first hundred of what
+   * stands within it (`items: mountedItems`). Nobody is shown what they may not read at its own path.
+   */
+  readonly expand?: E & RelationsOf<R, E>;
   /** Looks at a write before it happens and adds to it. Throws a problem to refuse it. May be asked again when the record changed meanwhile. */
   beforeWrite?(write: Write<R>): P & Exactly<P, R>;
   /**
@@ -69,13 +86,16 @@ export interface MountOptions<
 /** A resource as it is served. */
 export interface Mount<R extends Resource = Resource> {
   readonly resource: R;
-  readonly collection: Collection;
+  readonly collection: Collection<StoredOf<R>>;
   readonly permissions: Readonly<Partial<Record<ResourceAction, Permission<string>>>>;
   readonly requireIfMatch: boolean;
   readonly cache: "public" | "private";
   readonly personal: boolean;
+  readonly arrays: boolean;
+  readonly writers: "editors" | "readers";
   readonly problems: Readonly<Partial<Record<ResourceAction, readonly AnyProblem[]>>>;
   readonly actions: readonly ServedAction[];
+  readonly expand: Relations;
   readonly beforeWrite: BeforeWrite | null;
   readonly afterWrite: AfterWrite | null;
   /** Makes what callers see of a stored record. */
@@ -88,10 +108,21 @@ export interface Mount<R extends Resource = Resource> {
   readonly jsonMembers: readonly string[];
 }
 
-/** Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. Throws `DeclarationError` where it cannot. */
-export function mount<const R extends Resource, const P = {}, const B = {}, const W = {}>(
+/**
+ * Serves a resource: list, create, read, replace, update and delete, each to whom the permissions allow. Throws `DeclarationError` where it cannot.
+ *
+ * @example
+ * ```ts
+ * import { administrator, anyOf, anyone, caller, defineResource, integer, mount, owner, text } from "latchkey";
+ *
+ * const book = defineResource({ name: "book", fields: { title: text(), owner_id: integer({ default: caller }) } });
+ * const ours = anyOf(owner("owner_id"), administrator);
+ * export const books = mount(book, { permission: { list: anyone, read: anyone, create: ours, update: ours, delete: ours } });
+ * ```
+ */
+export function mount<const R extends Resource, const P = {}, const B = {}, const W = {}, const E = {}, const A = {}>(
   resource: R,
-  options: MountOptions<R, P, B, W>,
+  options: MountOptions<R, P, B, W, E, A>,
 ): Mount<R>;
 export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
@@ -117,8 +148,11 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     requireIfMatch: options.requireIfMatch ?? false,
     cache: options.cache ?? "private",
     personal: options.personal ?? false,
+    arrays: options.arrays ?? false,
+    writers: options.writers ?? "editors",
     problems: options.problems ?? {},
     actions: served,
+    expand: options.expand ?? {},
     beforeWrite: options.beforeWrite ?? null,
     afterWrite: options.afterWrite ?? null,
     shown,
@@ -156,24 +190,15 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
       : `${permissionForm}, or one for each action`,
   requireIfMatch: optional(aBoolean),
   personal: optional(aBoolean),
+  arrays: optional(aBoolean),
+  writers: optional(oneOf("editors", "readers")),
   cache: optional(oneOf("public")),
   problems: optional(problemsMistake),
   actions: optional(anObject),
+  expand: optional(anObject),
   beforeWrite: optional(aFunction),
   afterWrite: optional(aFunction),
 };
-
-/** Codes of the catalogue and problems of one's own, by the actions that end in them. */
-function problemsMistake(value: unknown): string | null {
-  if (!isObject(value)) return 'it has to be codes by action, like { delete: ["conflict"] }';
-  for (const [action, codes] of Object.entries(value)) {
-    if (!Object.hasOwn(actions, action))
-      return `there is no action ${action}${suggestion(action, Object.keys(actions))}`;
-    const wrong = aProblemList(codes);
-    if (wrong !== null) return `of ${action}: ${wrong}`;
-  }
-  return null;
-}
 
 /** What is wrong with what a resource is to be mounted with. */
 function mountingMistakes(resource: unknown, options: unknown): readonly string[] {
@@ -181,10 +206,18 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
     return [`mount: the resource is ${shown(resource)}; declare one with defineResource`];
   const place = `mount(${resource["path"]})`;
   if (!isObject(options)) return [`${place}: nobody said who may use it; write mount(resource, { permission: … })`];
-  const { permission } = options;
+  const { permission, expand } = options;
   const own =
     isPermission(permission) || !isObject(permission) || "decide" in permission ? [] : permissionsMistakes(permission);
-  return [...membersMistakes(options, mountMembers), ...own].map((mistake) => `${place}: ${mistake}`);
+  const related = isObject(expand) ? relationMistakes(resource as unknown as Resource, expand) : [];
+  const several = arraysMistakes(resource, options);
+  return [
+    ...membersMistakes(options, mountMembers),
+    ...own,
+    ...related,
+    ...several,
+    ...writersMistakes(resource, options),
+  ].map((mistake) => `${place}: ${mistake}`);
 }
 
 /** A record of the store has `id` first, so that what is shown of it has too. */
@@ -198,14 +231,18 @@ function makeShow({ columns }: Collection, names: readonly string[]): Mount["sho
 }
 
 /** A mount together with what it stands within, outermost last. */
-export interface MountInPlace extends Omit<Mount, "show"> {
+export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
+  readonly collection: Collection;
   readonly parent: MountInPlace | null;
+  /** What may stand beside its records. */
+  readonly relations: readonly Relation<MountInPlace>[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
 }
 
 /** Finds for each mount the one it stands within. Throws where that is not mounted. */
 export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
   const placed = new Map<Resource, MountInPlace>();
+  const relations = new Map<Resource, Relation<MountInPlace>[]>();
   const place = (each: Mount): MountInPlace => {
     const known = placed.get(each.resource);
     if (known !== undefined) return known;
@@ -219,9 +256,16 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
       throw new TypeError(
         `${each.resource.path} stands within ${outer.resource.path}, which nobody may read. Give ${outer.resource.plural} a permission for read.`,
       );
-    const inPlace = { ...each, parent: outer === null ? null : place(outer) };
+    const own: Relation<MountInPlace>[] = [];
+    const inPlace = { ...each, parent: outer === null ? null : place(outer), relations: own };
+    relations.set(each.resource, own);
     placed.set(each.resource, inPlace);
     return inPlace;
   };
-  return mounts.map(place);
+  const all = mounts.map(place);
+  // Relations may go in a circle, so they are led to places that are there.
+  for (const each of mounts)
+    for (const entry of Object.entries(each.expand))
+      relations.get(each.resource)!.push(placeRelation(each, entry, all));
+  return all;
 }

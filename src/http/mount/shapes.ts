@@ -1,7 +1,8 @@
 import type { Operator, Resource } from "../../resource/resource.ts";
 import { isServed, isUnique } from "../../store/served.ts";
 import type { Collection, Column, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
-import type { Mount } from "./mount.ts";
+import { wordsOf } from "../../words/words.ts";
+import type { MountInPlace } from "./mount.ts";
 
 /** One kind of list that a declaration permits. */
 export interface Shape {
@@ -24,7 +25,7 @@ type Condition = Extract<Where, { readonly column: string }>;
  * each order, of all rows and of those that the permission narrows to. Values are those of `sample`, a row that is there.
  */
 export function shapesOf(
-  mount: Pick<Mount, "resource" | "collection" | "permissions">,
+  mount: Pick<MountInPlace, "resource" | "collection" | "permissions">,
   sample: StoredRecord | null,
 ): readonly Shape[] {
   const { resource, collection, permissions } = mount;
@@ -55,6 +56,10 @@ function filtersOf(resource: Resource, collection: Collection, valueOf: (name: s
     operators.map((operator): Condition => ({ column, operator, value: operandOf(operator, valueOf(column)) })),
   );
   const asked: Asked[] = [{ title: "", where: [] }];
+  for (const field of resource.search.slice(0, 1)) {
+    const [word = "abc"] = wordsOf(String(valueOf(field)));
+    asked.push({ title: "search ", where: [{ word, few: true }] });
+  }
   for (const one of ones) {
     asked.push({ title: `${titleOf(one)} `, where: [one] });
     // With a unique value there is one row to look at.
@@ -91,6 +96,7 @@ const standIns: Readonly<Record<Column["type"], Value>> = {
   text: "abc",
   boolean: true,
   decimal: "1",
+  date: "2026-01-31",
   "date-time": "2026-01-31T09:30:00.000Z",
   json: null,
 };
@@ -100,7 +106,7 @@ function standIn({ key, columns }: Collection, name: string): Value {
 }
 
 /** One line for an operator about lists that no index serves and that the declaration does not own up to; null where there are none. */
-export function scansOf(mount: Pick<Mount, "resource" | "collection" | "permissions">): string | null {
+export function scansOf(mount: Pick<MountInPlace, "resource" | "collection" | "permissions">): string | null {
   const { resource } = mount;
   if (resource.scans || mount.permissions.list === undefined) return null;
   const scans = shapesOf(mount, null).filter((shape) => !shape.isServed);

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { problem, type Problem } from "../../problem/problem.ts";
 import { isObject } from "../../resource/draft.ts";
+import { takeTurn } from "../body/turns.ts";
 import { setMember } from "../formats/member.ts";
 import { MAX_LEVELS } from "../formats/text.ts";
-import { takeTurn } from "../turns.ts";
 import { invalidOperation, type Operation } from "./operation.ts";
 import { findValue, indexOf, type Pointer } from "./pointer.ts";
 

@@ -1,14 +1,15 @@
 import { accountOf, accountsCollection } from "../../auth/accounts.ts";
 import type { Eventually } from "../../eventually.ts";
-import { ifNoneMatch, notModified } from "../../http/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
-import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import { ifNoneMatch, notModified } from "../../http/endpoint/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import { invalid } from "../../http/exchange.ts";
 import { readRecord, updateRecord } from "../../http/mount/endpoints.ts";
 import { type MountInPlace, type Prepared, type Write, mount } from "../../http/mount/mount.ts";
+import type { Role } from "../../identity.ts";
 import { problem } from "../../problem/problem.ts";
-import { Flaw } from "../../resource/field.ts";
-import { boolean, dateTime, enumeration, text } from "../../resource/fields.ts";
+import { Flaw } from "../../resource/kinds/field.ts";
+import { boolean, dateTime, enumeration, text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import type { Change, StoredRecord } from "../../store/store.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
@@ -18,23 +19,36 @@ import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
 import { requireAdministrator } from "./users.ts";
 
-const account = defineResource({
-  name: "account",
-  description: "How a user logs in.",
-  fields: {
-    username: text({ maxLength: 254 }),
-    role: enumeration(["user", "admin"]),
-    active: boolean(),
-    created_at: dateTime({ readOnly: true }),
-    last_login_at: dateTime({ readOnly: true, optional: true }),
-    current_password: text({ maxLength: 256, trim: false, optional: true, writeOnly: true, transient: true }),
-  },
-});
+/** What is shown and changed of an account, where a user may be one of these. */
+const accountResource = (roles: readonly Role[]) =>
+  defineResource({
+    name: "account",
+    description: "How a user logs in.",
+    fields: {
+      username: text({ maxLength: 254 }),
+      role: enumeration(roles),
+      active: boolean(),
+      created_at: dateTime({ readOnly: true }),
+      last_login_at: dateTime({ readOnly: true, optional: true }),
+      current_password: text({
+        maxLength: 256,
+        trim: false,
+        optional: true,
+        writeOnly: true,
+        transient: true,
+        confidential: true,
+      }),
+    },
+  });
+
+type Account = ReturnType<typeof accountResource>;
 
 /** `/users/{id}/account`: the side of a user that logs in. */
 export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/account";
-  const placed = placeAccounts(parts);
+  const account = accountResource(parts.roles);
+  const placed = placeAccounts(parts, account);
+  const documentation = documentationOf(account);
   return [
     defineEndpoint({
       method: "GET",
@@ -50,7 +64,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
       path,
       action: "update",
       access: ownOrAnyUnlimited,
-      preconditions: "weighed by the handler",
+      preconditions: "handler",
       consumes: ["application/merge-patch+json", "application/json-patch+json", "application/json", "application/xml"],
       documentation: documentation.update,
       handle: (context) => updateRecord(placed, context),
@@ -58,44 +72,45 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   ];
 }
 
-const documentation = {
-  read: {
-    summary: "Read how a user logs in",
-    tag: "users",
-    parameters: [ifNoneMatch],
-    responses: {
-      200: { description: "The account.", schema: account, headers: { ETag: "Of the present state." } },
-      304: notModified,
+const documentationOf = (account: Account) =>
+  ({
+    read: {
+      summary: "Read how a user logs in",
+      tag: "users",
+      parameters: [ifNoneMatch],
+      responses: {
+        200: { description: "The account.", schema: account, headers: { ETag: "Of the present state." } },
+        304: notModified,
+      },
     },
-  },
-  update: {
-    summary: "Change username, role or activity",
-    tag: "users",
-    parameters: [{ $ref: "#/components/parameters/IfMatch" }, { $ref: "#/components/parameters/IdempotencyKey" }],
-    request: account,
-    responses: {
-      200: { description: "Changed.", schema: account, headers: { ETag: "Of the new state." } },
-      204: { description: "Changed; left out, as the caller prefers.", headers: { ETag: "Of the new state." } },
+    update: {
+      summary: "Change username, role or activity",
+      tag: "users",
+      parameters: [{ $ref: "#/components/parameters/IfMatch" }, { $ref: "#/components/parameters/IdempotencyKey" }],
+      request: account,
+      responses: {
+        200: { description: "Changed.", schema: account, headers: { ETag: "Of the new state." } },
+        204: { description: "Changed; left out, as the caller prefers.", headers: { ETag: "Of the new state." } },
+      },
+      problems: [
+        "conflict",
+        "invalid_patch",
+        "patch_conflict",
+        "idempotency_mismatch",
+        "too_many_repeats",
+        "precondition_failed",
+        "taken",
+        "last_admin",
+      ],
     },
-    problems: [
-      "conflict",
-      "invalid_patch",
-      "patch_conflict",
-      "idempotency_mismatch",
-      "too_many_repeats",
-      "precondition_failed",
-      "taken",
-      "last_admin",
-    ],
-  },
-} satisfies Record<string, EndpointDocumentation>;
+  }) satisfies Record<string, EndpointDocumentation>;
 
 /** Accounts as a resource: they are kept by whoever checks credentials, and shown without what those need. */
-function placeAccounts(parts: AccountsParts): MountInPlace {
+function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
   const mounted = mount(account, { permission: { read: ownOrAny, update: ownOrAnyUnlimited }, personal: true });
-  const beforeWrite = (write: Write<typeof account>): Eventually<Prepared> =>
+  const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
     write.kind === "update" ? prepareChange(parts, write) : {};
-  return { ...mounted, collection: accountsCollection, beforeWrite, show: showAccount, parent: null };
+  return { ...mounted, collection: accountsCollection, beforeWrite, show: showAccount, parent: null, relations: [] };
 }
 
 /** Without its id, which the path says. */
@@ -112,26 +127,26 @@ function showAccount({
 /** What is prepared are columns of the accounts' own table, of which the resource shows some. */
 async function prepareChange(
   parts: AccountsParts,
-  { context, current, draft }: Write<typeof account, "update">,
+  { context, current, draft }: Write<Account, "update">,
 ): Promise<Prepared> {
   const before = accountOf({ revision: 0, record: current });
   const { username, role, active } = draft.values;
   if ((role !== before.role || active !== before.active) && context.requireIdentity().role !== "admin")
     throw problem("permission_denied");
   const { now } = context.call;
-  const also: Change[] = [];
-  if (before.active && !active) also.push(...parts.revocations.endAccount(before, now, true));
-  if (role !== before.role) also.push(...parts.revocations.changeRole(before, role, now));
+  const changes: Change[] = [];
+  if (before.active && !active) changes.push(...parts.revocations.endAccount(before, now, true));
+  if (role !== before.role) changes.push(...parts.revocations.endAccess(before, now, role));
   // Of the others nobody loses the last one, also where there is none yet.
-  if (before.role === "admin" && before.active) also.push(requireAdministrator);
-  if (username === before.username) return { also };
+  if (before.role === "admin" && before.active) changes.push(requireAdministrator);
+  if (username === before.username) return { changes };
   requireMayName(parts, context);
   requireUsername(parts, username);
   await requireMayProbe(parts, context);
   await requireProof(parts, context, before, draft.transient.current_password);
   return {
     values: { username_follows_email: false, username_origin: usernameOriginOf(context) },
-    also,
+    changes,
     complete: () => requireFree(parts, parts.users, context, { id: before.id, username }),
   };
 }

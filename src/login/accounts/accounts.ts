@@ -4,14 +4,17 @@ import { bindingsCollection, storeBindings } from "../../auth/bindings.ts";
 import { breachedPasswords } from "../../auth/breached-passwords.ts";
 import { makePasswords } from "../../auth/passwords.ts";
 import { makeRevocations, revocationsCollection } from "../../auth/revocation.ts";
-import { anObject, anything, oneOf, optional, text } from "../../checking/members.ts";
+import { aTokenPrefix } from "../../auth/token/prefix.ts";
+import { anything, objectOf, oneOf, optional, text, wholeFrom } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import type { PasswordCost } from "../../crypto/password-hash.ts";
 import { defineFeature, type Host } from "../../feature/feature.ts";
-import { gauge, type Family } from "../../measurement.ts";
+import { usualRoles } from "../../identity.ts";
+import { gauge, type MetricFamily } from "../../measurement.ts";
 import type { Fields } from "../../resource/resource.ts";
 import type { Collection } from "../../store/store.ts";
 import type { AccountsFeature, LoginSource, People } from "../login.ts";
-import { requireOptions, secondsFrom, type ChecksOf } from "../options.ts";
+import { secondsFrom } from "../options.ts";
 import type { OwnUserFields } from "../users.ts";
 import { accountEndpoints } from "./account.ts";
 import { loginListEndpoints } from "./logins.ts";
@@ -19,13 +22,17 @@ import { insertUser } from "./new-user.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
 import { requireAccount, requireLogin, requireUser } from "./people.ts";
 import { outsideEnd, requireFreshLogin } from "./proof.ts";
+import { requireDeclaredRoles } from "./roles.ts";
 import { mountUsers } from "./users.ts";
 
+/** Options of `accounts()`: who may sign up, the fields of users, and what passwords cost. */
 export interface AccountsOptions<F extends Fields = Fields> extends OwnUserFields<F> {
   /** `open`: everyone may make a user; `closed`, administrators only, where it is left out. */
   readonly registration?: "closed" | "open";
-  /** What the service calls itself in what it signs, and no password may be; `latchkey` where it is left out. */
+  /** What the service calls itself in what it signs, and no password may be; the service's name where it is left out. */
   readonly issuer?: string;
+  /** What API tokens and keys begin with, before `_`: up to 16 lower-case letters and digits; `key` where it is left out. */
+  readonly tokenPrefix?: string;
   /** What a password's hash costs; as OWASP asks for it where it is left out. */
   readonly passwordCost?: PasswordCost;
   /** Where new passwords are looked up among those of breaches, by the first five characters of a digest; nowhere where it is left out. */
@@ -34,6 +41,7 @@ export interface AccountsOptions<F extends Fields = Fields> extends OwnUserField
   readonly outsideCredentialsSeconds?: number;
 }
 
+const costMembers: ChecksOf<PasswordCost> = { memoryKiB: wholeFrom(1), passes: wholeFrom(1), lanes: wholeFrom(1) };
 const checks: ChecksOf<AccountsOptions> = {
   registration: optional(oneOf("closed", "open")),
   // What is wrong with these is told with the users' resource.
@@ -41,8 +49,11 @@ const checks: ChecksOf<AccountsOptions> = {
   filters: anything,
   sorts: anything,
   administered: anything,
+  identity: anything,
+  roles: anything,
   issuer: optional(text),
-  passwordCost: optional(anObject),
+  tokenPrefix: optional(aTokenPrefix),
+  passwordCost: optional(objectOf(costMembers, "it has to be { memoryKiB, passes, lanes }")),
   breachedPasswordsURL: optional(text),
   outsideCredentialsSeconds: secondsFrom(0),
 };
@@ -55,6 +66,19 @@ const PRUNE_SECONDS = 60;
 /**
  * Users, and the accounts with which they log in: `/users`, `/users/{id}/account`, `/users/{id}/sessions`, their passwords, what was
  * revoked, and who from outside is who here. Every way of logging in needs it.
+ *
+ * @example
+ * ```ts
+ * import { accounts, createService, Secret, sessionLogin } from "latchkey";
+ * import { sqliteStore } from "latchkey/stores";
+ *
+ * const people = accounts({ registration: "open" });
+ * export const service = await createService({
+ *   store: sqliteStore({ path: "users.db" }),
+ *   secret: new Secret(process.env["SECRET"]!),
+ *   features: [people, sessionLogin(people)],
+ * });
+ * ```
  */
 export function accounts<const F extends Fields = Fields>(options: AccountsOptions<F> = {}): AccountsFeature {
   return defineFeature({ name: "accounts", setUp: (host) => setUp(host, options) });
@@ -62,22 +86,23 @@ export function accounts<const F extends Fields = Fields>(options: AccountsOptio
 
 function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature["setUp"]> {
   requireOptions(options, checks);
-  const { store, guessing, observe, tracer } = host;
-  const { issuer = "latchkey", breachedPasswordsURL: url, passwordCost: cost } = options;
+  const { store, throttle, observe, tracer } = host;
+  const { issuer = host.name, tokenPrefix = "key", breachedPasswordsURL: url, passwordCost: cost } = options;
   const ending: Record<"password" | "account", Collection[]> = { password: [], account: [] };
   const sources: LoginSource[] = [];
   const told = { revocationSeconds: 0, outside: false };
-  const found = storeAccounts(store);
+  const { identity: identityFields = [], roles = usualRoles } = options;
+  const found = storeAccounts(store, { names: identityFields, collection: () => users.collection });
   const usersParts: UsersParts = {
     store,
     observe,
-    guessing,
+    throttle,
     accounts: found,
     bindings: storeBindings({ store, accounts: found, observe }),
     passwords: makePasswords({
       store,
       accounts: found,
-      guessing,
+      throttle,
       cores: availableParallelism(),
       tracer,
       ...(cost === undefined ? {} : { cost }),
@@ -90,9 +115,10 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
       endWithAccount: ending.account,
     }),
     registration: options.registration ?? "closed",
-    serviceNames: ["latchkey", issuer, ...host.ownOrigins.map((origin) => new URL(origin).hostname)],
+    serviceNames: [host.name, issuer, ...host.ownOrigins.map((origin) => new URL(origin).hostname)],
     outsideCredentialsSeconds: options.outsideCredentialsSeconds ?? 30 * DAY_SECONDS,
     sources,
+    roles,
     takesOutsideLogins: () => told.outside,
   };
   const parts: AccountsParts = { ...usersParts, users: mountUsers(usersParts, ownUserFields(options)) };
@@ -101,10 +127,13 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     accounts: found,
     bindings,
     passwords,
-    guessing,
+    throttle,
     revocations,
     users,
+    roles,
+    identityFields,
     issuer,
+    tokenPrefix,
     requireUser: (id) => requireUser(parts, id),
     requireAccount: (context) => requireAccount(parts, context),
     requireLogin: (context, username, password) =>
@@ -125,21 +154,24 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     offer,
     mounts: [users],
     endpoints: [...accountEndpoints(parts), ...loginListEndpoints(parts)],
+    identity: identityFields,
     collections: [accountsCollection, bindingsCollection, revocationsCollection],
     upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => revocations.prune(now) }],
     measure: () => measure(parts),
-    start: () => revocations.open(),
+    start: () => requireDeclaredRoles(store, roles).then(() => revocations.open()),
     stop: () => revocations.close(),
   };
 }
 
-function ownUserFields({ fields, filters, sorts, administered }: AccountsOptions): OwnUserFields {
+function ownUserFields({ fields, filters, sorts, administered, identity, roles }: AccountsOptions): OwnUserFields {
   return Object.fromEntries(
-    Object.entries({ fields, filters, sorts, administered }).filter(([, given]) => given !== undefined),
+    Object.entries({ fields, filters, sorts, administered, identity, roles }).filter(
+      ([, given]) => given !== undefined,
+    ),
   );
 }
 
-function measure({ passwords, revocations }: AccountsParts): readonly Family[] {
+function measure({ passwords, revocations }: AccountsParts): readonly MetricFamily[] {
   const age = revocations.ageMs();
   return [
     gauge("latchkey_password_hashes", "Password hashes that are computed, and that wait for their turn.", {

@@ -1,10 +1,10 @@
 import { type ListedLogin, type LoginPage, mergeLogins, placeOf } from "../../auth/logins.ts";
-import type { Reply } from "../../http/call.ts";
-import { objectSchema, orNull, textSchema, timeSchema } from "../../http/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
-import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import type { Reply } from "../../call/call.ts";
+import { objectSchema, nullable, textSchema, timeSchema } from "../../http/endpoint/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import { type Context, invalid } from "../../http/exchange.ts";
-import { readPage } from "../../http/paging.ts";
+import { readPage } from "../../http/list/paging.ts";
 import type { Observation } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
@@ -52,7 +52,7 @@ const listedLogin = objectSchema("session", {
   last_seen_at: timeSchema,
   expires_at: timeSchema,
   address: textSchema,
-  user_agent: orNull(textSchema),
+  user_agent: nullable(textSchema),
   current: { type: "boolean", description: "The caller came with this one." },
 });
 

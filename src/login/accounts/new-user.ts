@@ -1,6 +1,6 @@
 import { accountsCollection, firstGeneration } from "../../auth/accounts.ts";
 import type { Mount } from "../../http/mount/mount.ts";
-import { isStored } from "../../resource/field.ts";
+import { isStored } from "../../resource/kinds/field.ts";
 import type { Fields } from "../../resource/resource.ts";
 import { keyOf, type Change, type Value, type WrittenValues } from "../../store/store.ts";
 import type { NewUser } from "../login.ts";

@@ -1,11 +1,12 @@
 import type { Accounts } from "../../auth/accounts.ts";
 import type { Bindings } from "../../auth/bindings.ts";
 import type { IsBreached } from "../../auth/breached-passwords.ts";
-import type { AccountGuessing } from "../../auth/guessing.ts";
 import type { Passwords } from "../../auth/passwords.ts";
 import type { Revocations } from "../../auth/revocation.ts";
+import type { Role } from "../../identity.ts";
 import type { Observer } from "../../observation.ts";
 import type { Store } from "../../store/store.ts";
+import type { LoginThrottle } from "../../throttle/throttle.ts";
 import type { LoginSource } from "../login.ts";
 import type { UsersMount } from "../users.ts";
 
@@ -15,11 +16,13 @@ export interface AccountsParts {
   readonly observe: Observer;
   readonly accounts: Accounts;
   readonly bindings: Bindings;
-  readonly guessing: AccountGuessing;
+  readonly throttle: LoginThrottle;
   readonly passwords: Passwords;
   /** Null: nobody is asked. */
   readonly isBreached: IsBreached | null;
   readonly revocations: Revocations;
+  /** What a user may be. */
+  readonly roles: readonly Role[];
   readonly registration: "closed" | "open";
   /** What the service is called, and no password may be. */
   readonly serviceNames: readonly string[];

@@ -1,8 +1,8 @@
 import type { Account } from "../../auth/accounts.ts";
-import { isAmbient, type Scheme } from "../../auth/scheme.ts";
-import type { Call } from "../../http/call.ts";
+import type { Call } from "../../call/call.ts";
 import type { Context } from "../../http/exchange.ts";
 import { problem } from "../../problem/problem.ts";
+import { isAmbient, type Scheme } from "../../scheme/scheme.ts";
 import type { ShownUser } from "../users.ts";
 import type { AccountsParts } from "./parts.ts";
 
@@ -33,7 +33,7 @@ export async function requireLogin(
 }
 
 /** RFC 9110 §15.5.2 asks for one with every 401, and a session has none that is registered. */
-const sessionChallenge = 'Session realm="latchkey"';
+const sessionChallenge = ({ realm }: Call): string => `Session realm="${realm}"`;
 
 /** Of a scheme that browsers do not answer by themselves: they would lay their own window over the form. */
 function challengeOf(call: Call, schemes: readonly Scheme[]): string {
@@ -42,5 +42,5 @@ function challengeOf(call: Call, schemes: readonly Scheme[]): string {
     const challenge = scheme.challenge?.(call, null) ?? null;
     if (challenge !== null) return challenge;
   }
-  return sessionChallenge;
+  return sessionChallenge(call);
 }

@@ -1,5 +1,5 @@
 import type { Account } from "../../auth/accounts.ts";
-import type { Call } from "../../http/call.ts";
+import type { Call } from "../../call/call.ts";
 import { invalid, type Context } from "../../http/exchange.ts";
 import type { Identity } from "../../identity.ts";
 import { problem } from "../../problem/problem.ts";

@@ -1,4 +1,4 @@
-import type { DraftContext, Field } from "../../resource/field.ts";
+import type { DraftContext, Field } from "../../resource/kinds/field.ts";
 
 /** What a field has where nobody gives a value. */
 export function standardOf({ options }: Field, context: DraftContext): unknown {

@@ -15,8 +15,8 @@ export interface NewNames {
 }
 
 /** Ends the request (429) where this address has looked too often for what is taken. To be asked before any hash. */
-export async function requireMayProbe({ guessing }: UsersParts, context: Context): Promise<void> {
-  if (!isAdministrator(context)) await guessing.checkProbes(context.call);
+export async function requireMayProbe({ throttle }: UsersParts, context: Context): Promise<void> {
+  if (!isAdministrator(context)) await throttle.checkProbes(context.call);
 }
 
 /**
@@ -32,7 +32,7 @@ export async function requireFree(
   const look = () => findTaken(parts, users, names);
   const taken = isAdministrator(context)
     ? await look()
-    : await parts.guessing.probe(context.call, async () => {
+    : await parts.throttle.probe(context.call, async () => {
         const result = await look();
         return { counts: result !== null || names.isSignUp === true, result };
       });

@@ -28,20 +28,25 @@ export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
     personal: true,
     beforeWrite(write) {
       requireAsGiven(administered, write, mounted.resource.fields);
-      return withAccount(parts, mounted, write);
+      return withAccount(parts, mounted, write, own.identity ?? []);
     },
   });
   return mounted;
 }
 
-function withAccount(parts: UsersParts, mounted: UsersMount, write: Write<Users>): Promise<UserChanges> {
+function withAccount(
+  parts: UsersParts,
+  mounted: UsersMount,
+  write: Write<Users>,
+  identityFields: readonly string[],
+): Promise<UserChanges> {
   switch (write.kind) {
     case "create":
       return createAccount(parts, mounted, write);
     case "delete":
       return deleteAccount(parts, mounted, write);
     default:
-      return changeAccount(parts, mounted, write);
+      return changeAccount(parts, mounted, write, identityFields);
   }
 }
 
@@ -83,6 +88,7 @@ async function changeAccount(
   parts: UsersParts,
   mounted: UsersMount,
   { context, id, current, draft }: Write<Users, "replace" | "update">,
+  identityFields: readonly string[],
 ): Promise<UserChanges> {
   const { username, password, current_password: proof, end_keys: endKeys = false } = draft.transient;
   const address = draft.values.email;
@@ -90,6 +96,7 @@ async function changeAccount(
   if (row === null) return {};
   const account = accountOf(row);
   const { call } = context;
+  const isOther = isChanged(identityFields, current, draft.values);
   const isMoved = address !== current.email;
   const mayFollow = row.record["username_follows_email"] === true && !parts.takesOutsideLogins();
   const name = username ?? (isMoved && mayFollow ? address : account.username);
@@ -112,13 +119,24 @@ async function changeAccount(
           ? {}
           : { password_hash: await parts.passwords.hash(call, password, askerOf(context)), password_until: null }),
       };
-      if (Object.keys(values).length === 0) return [];
+      const ended = isOther ? parts.revocations.endAccess(account, call.now) : [];
+      if (Object.keys(values).length === 0) return ended;
       return [
         { kind: "update", collection: accountsCollection, key: id, values, revision: row.revision },
+        ...ended,
         ...(password === undefined ? [] : parts.revocations.endAccount(account, call.now, endKeys)),
       ];
     },
   };
+}
+
+/** Whether a field that stands in the identity gets another value. What the draft leaves out stays. */
+function isChanged(
+  names: readonly string[],
+  before: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
+): boolean {
+  return names.some((name) => values[name] !== undefined && values[name] !== before[name]);
 }
 
 async function deleteAccount(
@@ -129,7 +147,7 @@ async function deleteAccount(
   const account = await parts.accounts.find(id);
   if (account === null) return {};
   return {
-    also: [
+    changes: [
       { kind: "delete", collection: accountsCollection, key: id },
       // What is kept for repeats holds nothing of a user who is gone.
       { kind: "forget", collection: mounted.collection, key: id, caller: String(id) },

@@ -1,8 +1,9 @@
 import { apiTokensCollection, storeAPITokens, type APITokens } from "../../auth/token/api-tokens.ts";
 import { token } from "../../auth/token/token.ts";
+import { requireOptions } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { loginChecks, requireOptions } from "../options.ts";
+import { loginChecks } from "../options.ts";
 import { apiTokenEndpoints } from "./endpoints.ts";
 
 /**
@@ -16,12 +17,14 @@ export function apiTokens(people: AccountsFeature, options: LoginOptions = {}): 
     setUp(host) {
       requireOptions(options, loginChecks);
       const { enabled = true } = options;
-      const parts = { people: host.use(people), tokens: storeAPITokens(host) };
-      const { accounts } = parts.people;
+      const { store, secret, observe } = host;
+      const offered = host.use(people);
+      const { accounts, tokenPrefix: prefix } = offered;
+      const parts = { people: offered, tokens: storeAPITokens({ store, secret, observe, prefix }) };
       parts.people.endsWith("account", apiTokensCollection);
       return {
         offer: parts.tokens,
-        schemes: enabled ? [token({ tokens: parts.tokens, accounts })] : [],
+        schemes: enabled ? [token({ tokens: parts.tokens, accounts, prefix })] : [],
         endpoints: enabled ? apiTokenEndpoints(parts) : [],
         collections: [apiTokensCollection],
       };

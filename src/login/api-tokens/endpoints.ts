@@ -1,10 +1,10 @@
 import type { APITokens } from "../../auth/token/api-tokens.ts";
-import type { Reply } from "../../http/call.ts";
-import { objectSchema, orNull, textSchema, timeSchema } from "../../http/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
-import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import type { Reply } from "../../call/call.ts";
+import { objectSchema, nullable, textSchema, timeSchema } from "../../http/endpoint/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import type { Context } from "../../http/exchange.ts";
-import { requireDraft } from "../../http/mount/drafting.ts";
+import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { problem } from "../../problem/problem.ts";
 import { defineResource } from "../../resource/resource.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
@@ -66,7 +66,7 @@ const tokenSchema = objectSchema("token", { token: { ...textSchema, description:
 const shownSchema = objectSchema("token", {
   prefix: textSchema,
   created_at: timeSchema,
-  last_used_at: orNull(timeSchema),
+  last_used_at: nullable(timeSchema),
 });
 
 /** What may come along, where the login is not fresh. */

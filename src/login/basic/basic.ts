@@ -1,12 +1,17 @@
 import { basic } from "../../auth/basic/basic.ts";
+import { requireNoOptions } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature } from "../login.ts";
 
 /** Username and password with every request (RFC 7617), over TLS or from this machine. */
-export function basicLogin(people: AccountsFeature): Feature {
+export function basicLogin(people: AccountsFeature, ...options: []): Feature {
   return defineFeature({
     name: "basic-login",
     needs: [people],
-    setUp: (host) => ({ offer: null, schemes: [basic(host.use(people))] }),
+    setUp(host) {
+      requireNoOptions(options);
+      const { accounts, passwords } = host.use(people);
+      return { offer: null, schemes: [basic({ accounts, passwords })] };
+    },
   });
 }

@@ -1,10 +1,11 @@
 import { customHeader } from "../../auth/custom-header/custom-header.ts";
-import { anObject, optional, text } from "../../checking/members.ts";
-import type { Secret } from "../../crypto/secret.ts";
+import { optional, text } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { aSecret, type Secret } from "../../crypto/secret.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature } from "../login.ts";
-import { requireOptions, type ChecksOf } from "../options.ts";
 
+/** Options of `customHeaderLogin()`: the header, its token and whom it stands for. */
 export interface CustomHeaderLoginOptions {
   /** `X-Custom-Token` where it is left out. */
   readonly header?: string;
@@ -13,7 +14,7 @@ export interface CustomHeaderLoginOptions {
   readonly username: string;
 }
 
-const checks: ChecksOf<CustomHeaderLoginOptions> = { header: optional(text), token: anObject, username: text };
+const checks: ChecksOf<CustomHeaderLoginOptions> = { header: optional(text), token: aSecret, username: text };
 
 /** One shared token in a header of its own, for callers that speak no standard scheme. */
 export function customHeaderLogin(people: AccountsFeature, options: CustomHeaderLoginOptions): Feature {

@@ -1,12 +1,13 @@
-import { outsideBearer } from "../../auth/bearer/bearer.ts";
+import { externalBearer } from "../../auth/bearer/bearer.ts";
 import type { IssuerDeclaration } from "../../auth/bearer/issuers-declaration.ts";
 import type { FetchKeys } from "../../auth/bearer/issuers-fetch.ts";
-import { outsideIssuers, type OutsideIssuers } from "../../auth/bearer/issuers.ts";
+import { externalIssuers, type ExternalIssuers } from "../../auth/bearer/issuers.ts";
 import { aFunction, anything, optional } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature } from "../login.ts";
-import { requireOptions, type ChecksOf } from "../options.ts";
 
+/** Options of `issuerLogin()`: whose tokens are taken. */
 export interface IssuerLoginOptions {
   /** Whose tokens are taken, and for whom they have to be. */
   readonly issuers: readonly IssuerDeclaration[];
@@ -18,7 +19,7 @@ export interface IssuerLoginOptions {
 const checks: ChecksOf<IssuerLoginOptions> = { issuers: anything, fetch: optional(aFunction) };
 
 /** Tokens that others have signed: `Authorization: Bearer` with the JWT of an issuer elsewhere. */
-export function issuerLogin(people: AccountsFeature, options: IssuerLoginOptions): Feature<OutsideIssuers> {
+export function issuerLogin(people: AccountsFeature, options: IssuerLoginOptions): Feature<ExternalIssuers> {
   return defineFeature({
     name: "issuer-login",
     needs: [people],
@@ -26,8 +27,8 @@ export function issuerLogin(people: AccountsFeature, options: IssuerLoginOptions
       requireOptions(options, checks);
       const { bindings, issuer: ownIssuer, takeOutsideLogins } = host.use(people);
       takeOutsideLogins();
-      const issuers = outsideIssuers({ ...options, ownIssuer, bindings, observe: host.observe });
-      return { offer: issuers, schemes: [outsideBearer({ issuers })] };
+      const issuers = externalIssuers({ ...options, ownIssuer, bindings, observe: host.observe });
+      return { offer: issuers, schemes: [externalBearer({ issuers })] };
     },
   });
 }

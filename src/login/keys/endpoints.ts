@@ -1,12 +1,13 @@
-import type { NamedKeys } from "../../auth/token/named-keys.ts";
-import type { Reply } from "../../http/call.ts";
-import { objectSchema, orNull, textSchema, timeSchema } from "../../http/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
-import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import type { ListedKey, NamedKeys } from "../../auth/token/named-keys.ts";
+import type { Reply } from "../../call/call.ts";
+import { objectSchema, nullable, textSchema, timeSchema } from "../../http/endpoint/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import { type Context, invalid } from "../../http/exchange.ts";
-import { requireDraft } from "../../http/mount/drafting.ts";
+import { readPage } from "../../http/list/paging.ts";
+import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { problem } from "../../problem/problem.ts";
-import { dateTime, json, text } from "../../resource/fields.ts";
+import { dateTime, json, text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import { proofSchema } from "../documentation.ts";
@@ -51,6 +52,7 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
       method: "GET",
       path,
       access: ownOrAny,
+      query: "read",
       documentation: documentation.list,
       handle: (context) => list(parts, context),
     }),
@@ -82,10 +84,10 @@ const properties = {
   id: textSchema,
   name: textSchema,
   prefix: { ...textSchema, description: "How the key begins." },
-  scopes: { ...orNull(scopesSchema), description: "What the key is limited to; null: not limited." },
+  scopes: { ...nullable(scopesSchema), description: "What the key is limited to; null: not limited." },
   created_at: timeSchema,
-  expires_at: orNull(timeSchema),
-  last_used_at: orNull(timeSchema),
+  expires_at: nullable(timeSchema),
+  last_used_at: nullable(timeSchema),
 };
 const keySchema = objectSchema("key", properties);
 
@@ -119,12 +121,15 @@ const documentation = {
   list: {
     summary: "List a user's keys",
     tag: "users",
+    parameters: [{ $ref: "#/components/parameters/limit" }, { $ref: "#/components/parameters/cursor" }],
     responses: {
       200: {
         description: "The oldest first; never the keys themselves.",
         schema: { type: "array", xml: { name: "keys" }, items: keySchema },
+        headers: { Link: "The pages around this one." },
       },
     },
+    problems: ["invalid_query"],
   },
   read: {
     summary: "When a key was made and used",
@@ -183,8 +188,12 @@ function lateIssue(latest: number) {
 }
 
 async function list(parts: KeysParts, context: Context): Promise<Reply> {
-  const value = await parts.keys.list((await parts.people.requireAccount(context)).id);
-  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "keys", items: "key" } };
+  const { id } = await parts.people.requireAccount(context);
+  const { items: value, headers } = await readPage<ListedKey>(context, {
+    placeOf: (key) => [key.created_at, key.id],
+    read: (page) => parts.keys.list(id, page),
+  });
+  return { status: 200, cache: "no-store", headers, body: { kind: "data", value, element: "keys", items: "key" } };
 }
 
 async function read(parts: KeysParts, context: KeyContext): Promise<Reply> {

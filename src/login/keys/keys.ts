@@ -1,8 +1,9 @@
 import { namedKeysCollection, storeNamedKeys, type NamedKeys } from "../../auth/token/named-keys.ts";
 import { token } from "../../auth/token/token.ts";
+import { requireOptions } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { loginChecks, requireOptions } from "../options.ts";
+import { loginChecks } from "../options.ts";
 import { keyEndpoints } from "./endpoints.ts";
 import { scopesAllow } from "./scopes.ts";
 
@@ -17,12 +18,14 @@ export function namedKeys(people: AccountsFeature, options: LoginOptions = {}): 
     setUp(host) {
       requireOptions(options, loginChecks);
       const { enabled = true } = options;
-      const parts = { people: host.use(people), keys: storeNamedKeys(host) };
-      const { accounts } = parts.people;
+      const { store, secret, observe } = host;
+      const offered = host.use(people);
+      const { accounts, tokenPrefix: prefix } = offered;
+      const parts = { people: offered, keys: storeNamedKeys({ store, secret, observe, prefix }) };
       parts.people.endsWith("account", namedKeysCollection);
       return {
         offer: parts.keys,
-        schemes: enabled ? [token({ tokens: parts.keys, accounts })] : [],
+        schemes: enabled ? [token({ tokens: parts.keys, accounts, prefix })] : [],
         endpoints: keyEndpoints(parts),
         collections: [namedKeysCollection],
         scopesAllow,

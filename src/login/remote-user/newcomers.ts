@@ -1,5 +1,5 @@
 import { readProxyText } from "../../auth/remote-user/remote-user.ts";
-import type { Call } from "../../http/call.ts";
+import type { Call } from "../../call/call.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Change } from "../../store/store.ts";
 import type { People } from "../login.ts";

@@ -1,11 +1,12 @@
 import { remoteUser } from "../../auth/remote-user/remote-user.ts";
-import { aBoolean, anObject, optional, text } from "../../checking/members.ts";
-import type { Secret } from "../../crypto/secret.ts";
+import { aBoolean, optional, text } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { aSecret, type Secret } from "../../crypto/secret.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature } from "../login.ts";
-import { requireOptions, type ChecksOf } from "../options.ts";
 import { createRemoteUser } from "./newcomers.ts";
 
+/** Options of `remoteUserLogin()`: what the proxy says, and how it proves that it is the proxy. */
 export interface RemoteUserLoginOptions {
   /** The header with the name, from a trusted proxy; `X-Remote-User` where it is left out. */
   readonly header?: string;
@@ -17,7 +18,7 @@ export interface RemoteUserLoginOptions {
 
 const checks: ChecksOf<RemoteUserLoginOptions> = {
   header: optional(text),
-  secret: optional(anObject),
+  secret: optional(aSecret),
   create: optional(aBoolean),
 };
 

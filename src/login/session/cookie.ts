@@ -1,5 +1,5 @@
+import type { Call } from "../../call/call.ts";
 import { formatClearedCookie, formatSetCookie } from "../../headers/set-cookie.ts";
-import type { Call } from "../../http/call.ts";
 import { isSecure, type Header } from "../cookies.ts";
 
 /** The name of the session cookie: the prefix binds it to this host, and browsers take it over TLS only (RFC 6265bis §4.1.3.2). */

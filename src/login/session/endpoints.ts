@@ -1,16 +1,16 @@
 import type { Account } from "../../auth/accounts.ts";
-import { requireSameSite } from "../../auth/cross-site.ts";
 import type { Sessions } from "../../auth/session/sessions.ts";
-import type { Reply } from "../../http/call.ts";
-import { objectSchema, orNull, textSchema, timeSchema } from "../../http/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
-import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import type { Reply } from "../../call/call.ts";
+import { requireSameSite } from "../../call/cross-site.ts";
+import { objectSchema, nullable, textSchema, timeSchema } from "../../http/endpoint/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import type { Context } from "../../http/exchange.ts";
 import { formType } from "../../http/formats/form.ts";
-import { requireDraft } from "../../http/mount/drafting.ts";
+import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../http/pipeline.ts";
 import { authenticated } from "../../permission/permission.ts";
-import { text } from "../../resource/fields.ts";
+import { text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import { requireOneCookie } from "../cookies.ts";
 import { credentials, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, logInWith } from "../credentials.ts";
@@ -30,6 +30,7 @@ export interface SessionParts {
 /** Logging in with a session cookie. */
 export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
   const path = "/api/session/";
+  const documentation = documentationOf(parts.people);
   return [
     defineEndpoint({
       method: "POST",
@@ -61,49 +62,54 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
   ];
 }
 
-const documentation = {
-  logIn: {
-    summary: "Log in for a session cookie",
-    tag: "session",
-    request: credentials,
-    responses: {
-      201: {
-        description: "Logged in.",
-        schema: objectSchema("session", { user: userSchema, expires_at: timeSchema }),
-        headers: { "Set-Cookie": "The session." },
+const documentationOf = ({ roles }: People) =>
+  ({
+    logIn: {
+      summary: "Log in for a session cookie",
+      tag: "session",
+      request: credentials,
+      responses: {
+        201: {
+          description: "Logged in.",
+          schema: objectSchema("session", { user: userSchema, expires_at: timeSchema }),
+          headers: { "Set-Cookie": "The session." },
+        },
+        303: {
+          description:
+            "Logged in by the form of a page: back to where it came from, or to what its field `next` names.",
+          headers: { "Set-Cookie": "The session.", Location: "A path of this service." },
+        },
       },
-      303: {
-        description: "Logged in by the form of a page: back to where it came from, or to what its field `next` names.",
-        headers: { "Set-Cookie": "The session.", Location: "A path of this service." },
+      problems: ["invalid_credentials", "cross_site", "too_many_attempts"],
+    },
+    whoIs: {
+      summary: "Who is logged in",
+      tag: "session",
+      responses: {
+        200: {
+          description: "The caller, under any scheme.",
+          schema: objectSchema("session", {
+            user: userSchema,
+            username: nullable(textSchema),
+            role: { type: "string", enum: roles },
+            scheme: textSchema,
+            expires_at: nullable(timeSchema),
+          }),
+        },
       },
     },
-    problems: ["invalid_credentials", "cross_site", "too_many_attempts"],
-  },
-  whoIs: {
-    summary: "Who is logged in",
-    tag: "session",
-    responses: {
-      200: {
-        description: "The caller, under any scheme.",
-        schema: objectSchema("session", {
-          user: userSchema,
-          username: orNull(textSchema),
-          role: { type: "string", enum: ["user", "admin"] },
-          scheme: textSchema,
-          expires_at: orNull(timeSchema),
-        }),
+    logOut: {
+      summary: "Log out of the session",
+      tag: "session",
+      responses: {
+        204: {
+          description: "The session has ended, if there was one.",
+          headers: { "Set-Cookie": "Clears the cookie." },
+        },
       },
+      problems: ["cross_site", "duplicate_credentials"],
     },
-  },
-  logOut: {
-    summary: "Log out of the session",
-    tag: "session",
-    responses: {
-      204: { description: "The session has ended, if there was one.", headers: { "Set-Cookie": "Clears the cookie." } },
-    },
-    problems: ["cross_site", "duplicate_credentials"],
-  },
-} satisfies Record<string, EndpointDocumentation>;
+  }) satisfies Record<string, EndpointDocumentation>;
 
 /** No other site may make a browser log in, or out. */
 function fromSameSite(context: Context): void {

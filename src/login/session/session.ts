@@ -1,13 +1,15 @@
 import type { Account } from "../../auth/accounts.ts";
 import { session } from "../../auth/session/session.ts";
 import { sessions, sessionsCollection, type Sessions } from "../../auth/session/sessions.ts";
+import type { Reply } from "../../call/call.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
-import type { Reply } from "../../http/call.ts";
 import type { Context } from "../../http/exchange.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { loginChecks, requireOptions, secondsFrom, type ChecksOf } from "../options.ts";
+import { loginChecks, secondsFrom } from "../options.ts";
 import { sessionEndpoints, startSession } from "./endpoints.ts";
 
+/** Options of `sessionLogin()`: how long a session lives, in seconds. */
 export interface SessionLoginOptions extends LoginOptions {
   /** How long an unused session lives; a day where it is left out. */
   readonly idleSeconds?: number;

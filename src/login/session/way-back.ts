@@ -1,4 +1,4 @@
-import type { Call } from "../../http/call.ts";
+import type { Call } from "../../call/call.ts";
 import type { Context } from "../../http/exchange.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { FreshAccess, TokenPair } from "../../auth/bearer/token-pairs.ts";
+import type { Call } from "../../call/call.ts";
 import { formatSetCookie } from "../../headers/set-cookie.ts";
-import type { Call } from "../../http/call.ts";
 import type { Context } from "../../http/exchange.ts";
 import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
 

@@ -1,16 +1,16 @@
 import { bearerRefusal } from "../../auth/bearer/bearer.ts";
 import type { FreshAccess, TokenPair, TokenPairs } from "../../auth/bearer/token-pairs.ts";
 import type { SigningKeys } from "../../auth/keys.ts";
-import type { Rejection, Scheme } from "../../auth/scheme.ts";
-import type { Reply } from "../../http/call.ts";
-import { ifNoneMatch, notModified, objectSchema, textSchema } from "../../http/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint.ts";
-import type { EndpointDocumentation } from "../../http/endpoint.ts";
+import type { Reply } from "../../call/call.ts";
+import { ifNoneMatch, notModified, objectSchema, textSchema } from "../../http/endpoint/documentation.ts";
+import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import { type Context, invalid } from "../../http/exchange.ts";
-import { requireDraft } from "../../http/mount/drafting.ts";
+import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { problem } from "../../problem/problem.ts";
-import { boolean, text } from "../../resource/fields.ts";
+import { boolean, text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
+import type { Rejection, Scheme } from "../../scheme/scheme.ts";
 import { loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import type { People } from "../login.ts";
 import { clearedTokenCookies, findRefreshCookie, requireRefreshCookie, tokenCookies } from "./cookies.ts";
@@ -227,11 +227,11 @@ async function verify(parts: TokensParts, context: Context): Promise<Reply> {
 }
 
 /** What is told of a refused token. A forged one counts as a guess, and is not even answered where there were too many. */
-async function refused({ people: { guessing } }: TokensParts, { call }: Context, rejection: Rejection): Promise<Error> {
+async function refused({ people: { throttle } }: TokensParts, { call }: Context, rejection: Rejection): Promise<Error> {
   const { reason, detail, code = "token_not_valid" } = rejection;
   if (reason === "forged" || reason === "unknown") {
-    await guessing.check(call);
-    await guessing.fail(call);
+    await throttle.check(call);
+    await throttle.fail(call);
   }
-  return problem(code, { detail, headers: [["WWW-Authenticate", bearerRefusal(rejection)]] });
+  return problem(code, { detail, headers: [["WWW-Authenticate", bearerRefusal(call, rejection)]] });
 }

@@ -6,11 +6,13 @@ import { tokenPairs, type TokenPairs } from "../../auth/bearer/token-pairs.ts";
 import { derivedSigningKeys, type SigningKeys } from "../../auth/keys.ts";
 import { watchSigningKeys } from "../../auth/watched-keys.ts";
 import { aBoolean, optional, text } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { loginChecks, requireOptions, secondsFrom, type ChecksOf } from "../options.ts";
+import { loginChecks, secondsFrom } from "../options.ts";
 import { keysEndpoint, tokenEndpoints } from "./endpoints.ts";
 
+/** Options of `tokenLogin()`: how long tokens live, in seconds, and with which keys they are signed. */
 export interface TokenLoginOptions extends LoginOptions {
   /** How long an access token lives; five minutes where it is left out. */
   readonly accessSeconds?: number;
@@ -60,9 +62,17 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
       requireOptions(options, checks);
       const { store, secret, observe } = host;
       const offered = host.use(people);
-      const { accounts, revocations, issuer } = offered;
+      const { accounts, revocations, issuer, identityFields: fields, roles } = offered;
       const keys = file === undefined ? derivedSigningKeys(secret) : watchSigningKeys(file, { observe });
-      const access = accessTokens({ keys, issuer, lifetimeSeconds: accessSeconds, revocations, accounts });
+      const access = accessTokens({
+        keys,
+        issuer,
+        lifetimeSeconds: accessSeconds,
+        revocations,
+        accounts,
+        fields,
+        roles,
+      });
       const lifetimes = { refreshSeconds, familySeconds, graceSeconds, rotates };
       const pairs = tokenPairs({ store, accounts, access, revocations, secret, issuer, observe, ...lifetimes });
       const scheme = bearer({ access });

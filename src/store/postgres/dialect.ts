@@ -1,11 +1,11 @@
 import type { Dialect } from "../sql/dialect.ts";
 import { fitting, quote } from "../sql/names.ts";
-import { tablesOf } from "../sql/table.ts";
+import { tablesOf } from "../sql/schema/table.ts";
 import type { Collection, Column } from "../store.ts";
 
 /** What is true of PostgreSQL. */
 export const postgres: Dialect = {
-  ownTypes: new Set(["integer", "text", "boolean", "decimal", "date-time", "json"]),
+  ownTypes: new Set(["integer", "text", "boolean", "decimal", "date", "date-time", "json"]),
   holdsNUL: false,
   maxNameLength: 63,
   limitInText: false,
@@ -26,6 +26,7 @@ export const postgres: Dialect = {
   // JSON has no equality, its text has.
   comparable: ({ type }, name) => (type === "json" ? `${name}::text` : name),
   isOneOf: (compared, cells, values) => `${compared} = ANY(${values.place(cells)})`,
+  isAmong: (compared, select) => `${compared} = ANY(ARRAY(${select}))`,
   // As an array the keys are found by their index, however many rows the planner takes the table to have.
   isSomeOf: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE SKIP LOCKED))`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
@@ -55,6 +56,7 @@ function storageOf({ type, scale }: Column): string {
     case "integer":
       return "bigint";
     case "text":
+    case "date":
     case "date-time":
       return "text";
     case "boolean":

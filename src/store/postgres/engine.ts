@@ -1,23 +1,28 @@
 import type { Observer } from "../../observation.ts";
+import { firstIndexingMs, searchedOf } from "../searched.ts";
 import { encodeCompared } from "../sql/codec.ts";
 import { parametersOf } from "../sql/dialect.ts";
+import { indexBeside } from "../sql/indexing.ts";
 import { selectBy, selectCount } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
+import { requireColumn } from "../sql/schema/table.ts";
 import type { Engine } from "../sql/store.ts";
-import { requireColumn } from "../sql/table.ts";
+import { readWordCounts, selectWordCounts } from "../sql/words.ts";
 import { MigrationNeeded, StoreSetupError, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
-import { connectionsTo, connectPatiently, makeClient } from "./connections.ts";
 import { postgres, tableOf } from "./dialect.ts";
-import { feedsOver, markFollowed } from "./feeds.ts";
 import { compileList, compileListJSON, readListJSON } from "./list.ts";
-import { prepared } from "./parameters.ts";
-import { primaryOf } from "./primary.ts";
+import { connectionsTo, connectPatiently, makeClient, type Connections } from "./network/connections.ts";
+import { feedsOver, markFollowed } from "./network/feeds.ts";
+import { primaryOf } from "./network/primary.ts";
+import { openingError, requireServer } from "./network/server.ts";
+import { sessionOf, type Session } from "./network/session.ts";
+import { makeSockets } from "./network/sockets.ts";
+import { prepared, unprepared } from "./parameters.ts";
+import { compileRelated, readRelated } from "./related.ts";
 import { prepareSchema, requireSchema } from "./schema.ts";
-import { openingError, requireServer } from "./server.ts";
-import { sessionOf } from "./session.ts";
-import { makeSockets } from "./sockets.ts";
-import { recall, writerOf } from "./transactions.ts";
+import { takeSomeWords } from "./words.ts";
+import { recall, writerOf } from "./writes/transactions.ts";
 
 export interface EngineOptions {
   readonly address: Address;
@@ -46,7 +51,46 @@ export async function openEngine({
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
   const write = writerOf(connections, collections);
+  const searched = searchedOf(collections);
+  const indexing =
+    searched.length === 0 ? null : indexBeside(() => connections.use((session) => takeSomeWords(session, searched)));
 
+  return {
+    ...readsOver(connections),
+    recall: (idempotency) => recall(connections, idempotency),
+    async write(transaction) {
+      const outcome = await write(transaction);
+      indexing?.written();
+      // Whoever was told of a revocation finds it in force here.
+      const added = transaction.changes.filter(
+        ({ kind, collection }) => kind === "insert" && feeds.isFollowed(collection),
+      );
+      if (outcome.kind === "written") await Promise.all(added.map(({ collection }) => feeds.catchUp(collection)));
+      return outcome;
+    },
+    follow: feeds.follow,
+    check: () => connections.use((session) => requireSchema(session, collections)),
+    async now() {
+      const [time] = await connections.send(timeNow);
+      return time![0] as number;
+    },
+    connections: connections.counts,
+    async close() {
+      indexing?.stop();
+      // What is being written may still wait for its feed.
+      await connections.close();
+      feeds.close();
+      await sockets.closed();
+    },
+  };
+}
+
+type Reads = Required<
+  Pick<Engine, "find" | "findBy" | "list" | "listJSON" | "countWords" | "listRelated" | "count" | "estimate" | "plan">
+>;
+
+/** What is read, each in one trip. */
+function readsOver(connections: Connections): Reads {
   return {
     async find(collection, key) {
       if (collection.key === "integer" ? !Number.isSafeInteger(key) : String(key).includes("\0")) return null;
@@ -70,10 +114,19 @@ export async function openEngine({
       const [page] = await connections.send(compileListJSON(query));
       return readListJSON(page!, query.limit);
     },
+    async countWords(collection, words, atMost) {
+      const values = parametersOf(postgres);
+      const text = selectWordCounts(tableOf(collection), words, atMost, values);
+      const [counts] = await connections.send(prepared(text, values.values));
+      return readWordCounts(counts!);
+    },
+    async listRelated(query) {
+      return readRelated(await connections.send(compileRelated(query)));
+    },
     async count(collection, where) {
       const values = parametersOf(postgres);
       const text = selectCount(tableOf(collection), where, values);
-      const [found] = await connections.send(prepared(text, values.values));
+      const [found] = await connections.send(unprepared(text, values.values));
       return found![0] as number;
     },
     async estimate({ name }) {
@@ -90,29 +143,6 @@ export async function openEngine({
       const steps = await connections.send({ text: `EXPLAIN (COSTS OFF) ${text}`, values });
       return steps.map(([step]) => String(step).trim());
     },
-    recall: (idempotency) => recall(connections, idempotency),
-    async write(transaction) {
-      const outcome = await write(transaction);
-      // Whoever was told of a revocation finds it in force here.
-      const added = transaction.changes.filter(
-        ({ kind, collection }) => kind === "insert" && feeds.isFollowed(collection),
-      );
-      if (outcome.kind === "written") await Promise.all(added.map(({ collection }) => feeds.catchUp(collection)));
-      return outcome;
-    },
-    follow: feeds.follow,
-    check: () => connections.use((session) => requireSchema(session, collections)),
-    async now() {
-      const [time] = await connections.send(timeNow);
-      return time![0] as number;
-    },
-    connections: connections.counts,
-    async close() {
-      // What is being written may still wait for its feed.
-      await connections.close();
-      feeds.close();
-      await sockets.closed();
-    },
   };
 }
 
@@ -121,6 +151,16 @@ const estimateSQL =
   "SELECT round(reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint " +
   "FROM pg_class WHERE oid = to_regclass($1) AND reltuples > 0 AND relpages > 0";
 
+/** What takes longer is done beside all else, and so is what a full disk does not take: a start on one is for reading. */
+async function takeFirstWords(session: Session, collections: readonly Collection[]): Promise<void> {
+  const due = performance.now() + firstIndexingMs;
+  try {
+    while (performance.now() < due && (await takeSomeWords(session, searchedOf(collections))));
+  } catch {
+    // It is tried again behind the writes; until then these rows are looked at one by one.
+  }
+}
+
 async function prepare(address: Address, collections: readonly Collection[]): Promise<void> {
   try {
     const client = await connectPatiently(address);
@@ -128,6 +168,7 @@ async function prepare(address: Address, collections: readonly Collection[]): Pr
       const session = sessionOf(client, false);
       await requireServer(session);
       await prepareSchema(session, collections);
+      await takeFirstWords(session, collections);
     } finally {
       await client.end();
     }

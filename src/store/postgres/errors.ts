@@ -1,4 +1,4 @@
-import { MigrationNeeded, StoreFull, StoreOverdue, StoreSetupError, StoreUnavailable } from "../store.ts";
+import { MigrationNeeded, StoreFull, StoreTimeout, StoreSetupError, StoreUnavailable } from "../store.ts";
 import { refusedState } from "./own-tables.ts";
 
 /** The codes that are told apart (postgresql.org/docs/current/errcodes-appendix.html). */
@@ -94,7 +94,7 @@ export function storeError(error: unknown): unknown {
   if (found === state.notNull || found === state.check || found === state.tooLargeForIndex || found?.startsWith("22"))
     return new TypeError((error as Error).message, { cause: error });
   if (found?.startsWith("42") && found !== state.privilege && found !== state.noTable) return error;
-  if (found === state.canceled) return new StoreOverdue(`PostgreSQL: ${reasonOf(error)}`, { cause: error });
+  if (found === state.canceled) return new StoreTimeout(`PostgreSQL: ${reasonOf(error)}`, { cause: error });
   return found === state.diskFull
     ? new StoreFull(`PostgreSQL: ${reasonOf(error)}`, { cause: error })
     : unavailable(error);

@@ -15,8 +15,8 @@ import {
   type Collection,
   type Store,
 } from "../store.ts";
+import { requireFit } from "./network/server.ts";
 import { postgresStore } from "./postgres.ts";
-import { requireFit } from "./server.ts";
 
 const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
 

@@ -1,15 +1,15 @@
 import { parametersOf } from "../sql/dialect.ts";
 import { compileRest, selectRows, shownIn } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
-import { requireColumn } from "../sql/table.ts";
+import { requireColumn, type Table } from "../sql/schema/table.ts";
 import type { Column, ListQuery, ListText, Value } from "../store.ts";
 import { postgres, tableOf } from "./dialect.ts";
-import { prepared, type Statement } from "./parameters.ts";
+import { prepared, unprepared, type Statement } from "./parameters.ts";
 
 /** The rows of a query, for `rowOf`. */
 export function compileList(query: ListQuery): Statement {
   const values = parametersOf(postgres);
-  return prepared(selectRows(tableOf(query.collection), query, values), values.values);
+  return sent(query)(selectRows(tableOf(query.collection), query, values), values.values);
 }
 
 /** The same as one row: the JSON of the records, how many there are up to one beyond the limit, and the sorted values of the first and the last. */
@@ -19,13 +19,17 @@ export function compileListJSON(query: ListQuery): Statement {
   const rest = compileRest(table, { ...query, limit: query.limit + 1 }, values);
   const limit = `${values.place(query.limit)}::integer`;
   const sorted = query.sort.map(({ column }) => valueOf(requireColumn(table, column)));
-  const record = shownIn(table, query.columns).map((column) => `${valueOf(column)} AS ${quote(column.name)}`);
-  return prepared(
+  const record = recordOf(table, query.columns);
+  return sent(query)(
     `SELECT array_to_string((array_agg(record))[1:${limit}], ','), count(*), (array_agg(ends))[1], (array_agg(ends))[least(count(*), ${limit})] FROM (` +
       `SELECT row_to_json(r)::text AS record, json_build_array(${sorted.join(", ")})::text AS ends ` +
-      `FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${record.join(", ")}) AS r) AS page`,
+      `FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${record}) AS r) AS page`,
     values.values,
   );
+}
+
+function sent({ long }: ListQuery): typeof prepared {
+  return long === true ? unprepared : prepared;
 }
 
 /** What `compileListJSON` gave. */
@@ -35,6 +39,13 @@ export function readListJSON([json, found, first, last]: readonly Value[], limit
   if (count === 0) return { json: "[]", count, more, first: null, last: null };
   const ends = { first: JSON.parse(first as string) as Value[], last: JSON.parse(last as string) as Value[] };
   return { json: `[${json as string}]`, count, more, ...ends };
+}
+
+/** The columns to show of a row `t`, by their names. */
+export function recordOf(table: Table, columns: readonly string[] | undefined): string {
+  return shownIn(table, columns)
+    .map((column) => `${valueOf(column)} AS ${quote(column.name)}`)
+    .join(", ");
 }
 
 /** A column as JSON shows it: decimals are text. */

@@ -1,13 +1,13 @@
-import { isFolded } from "../fold.ts";
 import { foldCell } from "../sql/codec.ts";
-import { defaultLiteral, defineColumn, defineReference, defineShadow } from "../sql/definition.ts";
 import type { Cell } from "../sql/dialect.ts";
 import { quote, shadowOf } from "../sql/names.ts";
-import type { Found, Schema } from "../sql/schema.ts";
-import { ask, run, statement, type Rows, type Script } from "../sql/script.ts";
+import { defaultLiteral, defineColumn, defineReference, shadowsOf } from "../sql/schema/definition.ts";
+import type { Found, Schema } from "../sql/schema/schema.ts";
+import { ask, run, statement, type Rows, type Script } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { postgres, referenceConstraintOf, sequenceOf } from "./dialect.ts";
 import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
+import { watchWords } from "./word-triggers.ts";
 
 /** How long a migration may be without a statement, in milliseconds: its process has gone without a word. */
 const idleMs = 60_000;
@@ -81,8 +81,20 @@ export const postgresSchema: Schema = {
     // The sequence outlives its table, so that no key is handed out twice.
     if (collection.key === "integer") yield* run(`CREATE SEQUENCE IF NOT EXISTS ${quote(sequenceOf(collection))}`);
   },
+  findTriggers: (table) =>
+    statement("SELECT tgname::text FROM pg_trigger WHERE tgrelid = to_regclass($1) AND NOT tgisinternal", [
+      quote(table),
+    ]),
+  watchWords,
+  dropTrigger: ({ name: table }, name) => `DROP TRIGGER ${quote(name)} ON ${quote(table)}`,
+  // Whoever waits for a lock with others locked could wait for one who waits for those.
+  beginPortion: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50",
+  skipLocked: (table) => ` FOR NO KEY UPDATE OF ${table} SKIP LOCKED`,
+  elements: (place) => `json_array_elements(${place}::json)`,
   alter(collection, found) {
     const steps = collection.columns.flatMap((column) => alterations(column, found));
+    for (const shadow of shadowsOf(postgres, collection))
+      if (!found.columns.has(shadow.name)) steps.push(`ADD COLUMN ${defineColumn(postgres, shadow)}`);
     return steps.length === 0 ? [] : [`ALTER TABLE ${quote(collection.name)} ${steps.join(", ")}`];
   },
   changeReference(collection, column, before) {
@@ -127,8 +139,6 @@ function alterations(column: Column, found: Found): string[] {
       : [`ALTER COLUMN ${name} SET DEFAULT ${defaultLiteral(postgres, column)}`];
   if (there !== undefined && there.nullable !== (column.nullable === true))
     steps.push(`ALTER COLUMN ${name} ${there.nullable ? "SET" : "DROP"} NOT NULL`);
-  if (isFolded(column) && !found.columns.has(shadowOf(postgres, column)))
-    steps.push(`ADD COLUMN ${defineShadow(postgres, column)}`);
   return steps;
 }
 

@@ -1,5 +1,5 @@
 import type { Cell } from "../sql/dialect.ts";
-import type { Statement as Sent } from "../sql/script.ts";
+import type { Statement as Sent } from "../sql/schema/script.ts";
 
 /** What is sent: SQL with `$1` for the first of the values. */
 export interface Statement extends Sent {
@@ -11,6 +11,11 @@ export interface Statement extends Sent {
 const maxNames = 2000;
 
 const names = new Map<string, string>();
+
+/** A statement for one time: of a read that is long anyway, and of which callers can make more texts than could be kept. */
+export function unprepared(text: string, values: readonly Cell[] = []): Statement {
+  return { text, values };
+}
 
 /** A statement that is kept prepared. Its text may not grow with its values. */
 export function prepared(text: string, values: readonly Cell[] = []): Statement {

@@ -1,4 +1,6 @@
-import type { Secret } from "../../crypto/secret.ts";
+import { aFunction, optional, wholeFrom } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { aSecret, type Secret } from "../../crypto/secret.ts";
 import type { Observer } from "../../observation.ts";
 import { storeOver } from "../sql/store.ts";
 import { StoreUnavailable, type ConnectionCounts, type Store } from "../store.ts";
@@ -14,8 +16,16 @@ export interface PostgresStoreOptions {
   readonly poolSize?: number;
 }
 
+const checks: ChecksOf<PostgresStoreOptions> = {
+  url: aSecret,
+  observe: optional(aFunction),
+  poolSize: optional(wholeFrom(1)),
+};
+
 /** A store in PostgreSQL 14 or newer. Any number of processes may share the database. */
-export function postgresStore({ url, observe = () => {}, poolSize = 10 }: PostgresStoreOptions): Store {
+export function postgresStore(options: PostgresStoreOptions): Store {
+  requireOptions(options, checks, { of: "postgresStore" });
+  const { url, observe = () => {}, poolSize = 10 } = options;
   const address = readAddress(url);
   let counts: (() => ConnectionCounts) | null = null;
   let now: (() => Promise<number>) | null = null;

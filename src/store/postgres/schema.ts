@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { prepareTables, requireVersion } from "../sql/prepare.ts";
-import { playAsync, statement } from "../sql/script.ts";
+import { prepareTables, requireVersion } from "../sql/schema/prepare.ts";
+import { playAsync, statement } from "../sql/schema/script.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
 import { isPassing, ReadOnly } from "./errors.ts";
 import { lockTable, postgresSchema } from "./migration.ts";
-import { sendTo, type Session } from "./session.ts";
+import { sendTo, type Session } from "./network/session.ts";
 
 /** How often a migration is tried that others were in the way of. */
 const maxTries = 20;

@@ -1,3 +1,4 @@
+import { wordsOf } from "../../words/words.ts";
 import { formatDecimal, parseDecimal } from "../decimal.ts";
 import { fold } from "../fold.ts";
 import type { Column, Value } from "../store.ts";
@@ -11,6 +12,7 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
       if (Number.isSafeInteger(value)) return value as number;
       break;
     case "text":
+    case "date":
     case "date-time":
       if (typeof value === "string" && (holdsNUL || !value.includes("\0"))) return value;
       break;
@@ -52,6 +54,11 @@ export function encodeCompared(dialect: Dialect, column: Column, value: unknown)
 /** What stands beside a value of a folded column. */
 export function foldCell(cell: Cell): string | null {
   return typeof cell === "string" ? fold(cell) : null;
+}
+
+/** What stands beside a value of a searched column: its words as a JSON array, each behind a quotation mark. */
+export function wordsCell(cell: Cell): string {
+  return typeof cell === "string" ? JSON.stringify(wordsOf(cell)) : "[]";
 }
 
 /** How what comes back becomes a value again; null where it is the value already. */

@@ -11,15 +11,16 @@ import {
 import type { Collection, Value } from "../store.ts";
 import { decoderOf } from "./codec.ts";
 import type { Cell } from "./dialect.ts";
-import { findTable, readTypes } from "./found-table.ts";
-import { quote, shadowOf } from "./names.ts";
-import type { Schema } from "./schema.ts";
-import { ask, playAsync, statement, type Rows, type Script, type Step } from "./script.ts";
-import { selectedAs } from "./table.ts";
+import { quote } from "./names.ts";
+import { shadowsOf } from "./schema/definition.ts";
+import { findTable, readTypes } from "./schema/found-table.ts";
+import type { Schema } from "./schema/schema.ts";
+import { ask, playAsync, statement, type Rows, type Script, type Step } from "./schema/script.ts";
+import { selectedAs } from "./schema/table.ts";
 
 /** The tables of collections as they are copied, and those beside them, by name. */
 export function tablesToCopy(schema: Schema, collections: readonly Collection[]): ReadonlyMap<string, CopiedTable> {
-  return copiedTables(collections, (column) => shadowOf(schema, column));
+  return copiedTables(collections, (collection) => shadowsOf(schema, collection));
 }
 
 /** All that stands in a database, over a connection that sees one state of it. */

@@ -41,6 +41,8 @@ export interface Dialect {
   comparable(column: Column, name: string): string;
   /** Whether what is compared is one of the cells. One parameter however many they are, so that the statement stays the same. */
   isOneOf(compared: string, cells: readonly Cell[], values: Parameters): string;
+  /** Whether what is compared is among what is selected, which is few and is looked for by an index. */
+  isAmong(compared: string, select: string): string;
   /** Whether what is compared is among what is selected to be changed: few rows, which nobody else is changing. */
   isSomeOf(compared: string, select: string): string;
   /** Whether a text has another in it, with regard to case. */

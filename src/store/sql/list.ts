@@ -1,7 +1,7 @@
 import type { ListQuery, Sort, Value, Where } from "../store.ts";
 import { encodeOperand } from "./codec.ts";
 import type { Parameters } from "./dialect.ts";
-import { requireColumn, type Table, type TableColumn } from "./table.ts";
+import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
 /** The rows of a query, for `rowOf`. */
@@ -21,9 +21,9 @@ export function selectCount(table: Table, where: Where | null, values: Parameter
   return `SELECT count(*) FROM ${table.name}${condition}`;
 }
 
-/** The part of a query behind its columns: `FROM … WHERE … ORDER BY … LIMIT …`. */
-export function compileRest(table: Table, query: ListQuery, values: Parameters): string {
-  const conditions = watched(table);
+/** The part of a query behind its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also`: a condition that is SQL already. */
+export function compileRest(table: Table, query: ListQuery, values: Parameters, also: readonly string[] = []): string {
+  const conditions = [...watched(table), ...also];
   if (query.where !== null) conditions.push(compileWhere(table, query.where, values));
   if (query.after !== undefined) conditions.push(compileAfter(table, query, query.after, values));
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;

@@ -11,6 +11,16 @@ export function shadowOf(dialect: Dialect, column: Column): string {
   return fitting(dialect, `_${column.name}_folded`);
 }
 
+/** The column beside a searched one that keeps its words. */
+export function wordsColumnOf(dialect: Dialect, column: Column): string {
+  return fitting(dialect, `_${column.name}_words`);
+}
+
+/** The table of the words of a collection. */
+export function wordsTableOf(dialect: Dialect, { name }: Collection): string {
+  return fitting(dialect, `_${name}_words`);
+}
+
 /** An index over columns. */
 export function indexNameOf(
   dialect: Dialect,

@@ -6,8 +6,8 @@ import { sqlite } from "../sqlite/dialect.ts";
 import type { Collection, ListQuery, Operator, Where } from "../store.ts";
 import { parametersOf, type Dialect } from "./dialect.ts";
 import { selectRows } from "./list.ts";
-import { ask, play, playAsync, statement, type Rows, type Script, type Step } from "./script.ts";
-import { tablesOf } from "./table.ts";
+import { ask, play, playAsync, statement, type Rows, type Script, type Step } from "./schema/script.ts";
+import { tablesOf } from "./schema/table.ts";
 import { assign } from "./writes.ts";
 
 const notes: Collection = {

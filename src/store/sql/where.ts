@@ -2,12 +2,16 @@ import { behindPrefix } from "../prefix.ts";
 import type { Column, Value, Where } from "../store.ts";
 import { encodeCompared, encodeOperand, foldCell } from "./codec.ts";
 import type { Dialect, Parameters } from "./dialect.ts";
-import { requireColumn, type Table, type TableColumn } from "./table.ts";
+import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
+import { compileWord } from "./words.ts";
 
 /** A condition as SQL. Values go to the parameters; names come from the declaration alone. */
 export function compileWhere(table: Table, where: Where, values: Parameters): string {
   if ("all" in where) return compileMany(table, where.all, " AND ", "TRUE", values);
   if ("any" in where) return compileMany(table, where.any, " OR ", "FALSE", values);
+  if ("word" in where) return compileWord(table, where.word, where.few === true, values);
+  // A comparison with NULL is neither true nor false in SQL, and a row has to be one or the other.
+  if ("not" in where) return `(${compileWhere(table, where.not, values)}) IS NOT TRUE`;
   return compileOne(table.dialect, requireColumn(table, where.column), where, values);
 }
 

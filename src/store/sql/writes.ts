@@ -1,7 +1,7 @@
-import type { KeyOf, Value, Where, WrittenValues } from "../store.ts";
-import { encode, foldCell } from "./codec.ts";
+import { isKeyOf, type KeyOf, type Value, type Where, type WrittenValues } from "../store.ts";
+import { encode, foldCell, wordsCell } from "./codec.ts";
 import type { Cell, Parameters } from "./dialect.ts";
-import { requireColumn, type Table, type TableColumn } from "./table.ts";
+import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
 /** A column that is written: its quoted name, and what stands for its value. */
@@ -13,7 +13,7 @@ export interface Assignment {
 /** What a key becomes that an earlier change made: the key, or SQL for one that only the database knows. */
 export type KeyFinder = (column: TableColumn, key: KeyOf) => Cell | { readonly sql: string };
 
-/** Gives every value its place, and the folded one beside it. */
+/** Gives every value its place, and what is kept beside it. */
 export function assign(table: Table, given: WrittenValues, values: Parameters, findKey: KeyFinder): Assignment[] {
   const set: Assignment[] = [];
   for (const name of Object.keys(given)) {
@@ -26,10 +26,26 @@ export function assign(table: Table, given: WrittenValues, values: Parameters, f
       continue;
     }
     set.push({ sql: column.sql, place: values.place(cell) });
-    if (column.shadow !== null) set.push({ sql: column.shadow, place: values.place(foldCell(cell)) });
+    for (const { sql, cellOf } of besides(column)) set.push({ sql, place: values.place(cellOf(cell)) });
   }
   return set;
 }
+
+/** A column beside another, and what it keeps of a value. */
+interface Beside {
+  /** The quoted name. */
+  readonly sql: string;
+  cellOf(cell: Cell): Cell;
+}
+
+/** What is kept beside a column: its value without regard to case, and its words. */
+export function besides({ shadow, words }: TableColumn): readonly Beside[] {
+  if (words === null) return shadow === null ? none : [{ sql: shadow, cellOf: foldCell }];
+  const beside = { sql: words, cellOf: wordsCell };
+  return shadow === null ? [beside] : [{ sql: shadow, cellOf: foldCell }, beside];
+}
+
+const none: readonly Beside[] = [];
 
 /** A column whose values are given. */
 export function requireWritable(table: Table, name: string): TableColumn {
@@ -52,10 +68,6 @@ export function encodeGiven(
   findKey: KeyFinder,
 ): ReturnType<KeyFinder> {
   return column.type !== "json" && isKeyOf(value) ? findKey(column, value) : encode(dialect, column, value);
-}
-
-export function isKeyOf(value: unknown): value is KeyOf {
-  return typeof value === "object" && value !== null && "keyOf" in value;
 }
 
 /** A new row. */

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Cell } from "../sql/dialect.ts";
+import type { Rows, Step } from "../sql/schema/script.ts";
 import { unavailable } from "./errors.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 
@@ -8,6 +9,7 @@ import { DatabaseSync } from "./node-sqlite.ts";
 export interface Statement {
   get(...parameters: readonly Cell[]): Cell[] | undefined;
   all(...parameters: readonly Cell[]): Cell[][];
+  iterate(...parameters: readonly Cell[]): Iterable<Cell[]>;
   run(...parameters: readonly Cell[]): { readonly changes: number | bigint };
 }
 
@@ -33,6 +35,15 @@ export function connectReadOnly(path: string): DatabaseSync {
 export function prepare(database: DatabaseSync, sql: string): Statement {
   // The connection returns arrays, which the types of node:sqlite cannot know.
   return database.prepare(sql) as unknown as Statement;
+}
+
+/** Answers the steps of scripts at once. */
+export function sendTo(database: DatabaseSync): (step: Step) => Rows {
+  return (step) => {
+    if (!("run" in step)) return prepare(database, step.text).all(...step.values);
+    database.exec(step.run);
+    return [];
+  };
 }
 
 /** Makes the file where there is none, readable by its owner alone. SQLite gives its log the same rights. */

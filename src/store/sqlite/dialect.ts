@@ -1,9 +1,9 @@
 import type { Dialect } from "../sql/dialect.ts";
-import { tablesOf } from "../sql/table.ts";
+import { tablesOf } from "../sql/schema/table.ts";
 
 /** What is true of SQLite. */
 export const sqlite: Dialect = {
-  ownTypes: new Set(["integer", "text", "date-time"]),
+  ownTypes: new Set(["integer", "text", "date", "date-time"]),
   holdsNUL: true,
   maxNameLength: Infinity,
   // With a parameter SQLite plans the statement anew at every run, because the limit may change the plan.
@@ -23,6 +23,7 @@ export const sqlite: Dialect = {
     const list = cells.map((cell) => (typeof cell === "bigint" ? cell.toString() : JSON.stringify(cell)));
     return `${compared} IN (SELECT value FROM json_each(${values.place(`[${list.join(",")}]`)}))`;
   },
+  isAmong: (compared, select) => `${compared} IN (${select})`,
   isSomeOf: (compared, select) => `${compared} IN (${select})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
 };

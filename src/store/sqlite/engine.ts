@@ -1,20 +1,22 @@
 import type { Observer } from "../../observation.ts";
+import { searchedOf } from "../searched.ts";
 import type { Engine } from "../sql/store.ts";
-import type { Collection, ListQuery, ListText, Row, Where } from "../store.ts";
+import type { Collection, ListQuery, ListText, RelatedQuery, RelatedText, Row, Where } from "../store.ts";
 import { connectReadOnly, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
 import { followCollection } from "./feed.ts";
-import { longReads, type LongReads } from "./long-reads.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
-import { rememberedPages } from "./pages.ts";
 import { fileAt, requireInPlace, watchFile } from "./place.ts";
-import { readerOf, type Reader } from "./reader.ts";
+import { longReads, type LongReads } from "./reads/long-reads.ts";
+import { rememberedPages } from "./reads/pages.ts";
+import { readerOf, type Reader } from "./reads/reader.ts";
+import { snapshotOf } from "./reads/snapshot.ts";
 import { prepareFile, prepareSchema, requireSchema } from "./schema.ts";
-import { snapshotOf } from "./snapshot.ts";
-import { committerOf } from "./transactions.ts";
-import { writerThread } from "./writer-thread.ts";
+import { takeSomeWords } from "./words.ts";
+import { committerOf } from "./writes/transactions.ts";
+import { writerThread } from "./writes/writer-thread.ts";
 
 /** How long a read may take that is not answered by an index, in milliseconds; as long as on PostgreSQL. */
 const longReadMs = 4000;
@@ -92,12 +94,18 @@ export function memoryOpener(): Opener {
 
   return (collections) => {
     prepareSchema(database, collections);
+    const searched = searchedOf(collections);
+    const takeAllWords = (): void => {
+      while (takeSomeWords(database, searched));
+    };
+    takeAllWords();
     const committer = committerOf(database, collections);
     return {
       ...reading(reader, version),
       async write(transaction) {
         try {
           const [result] = committer.commit([nameCollections(transaction)]);
+          takeAllWords();
           commits++;
           if (result!.kind === "fault") throw new TypeError(result.message);
           return result!;
@@ -120,13 +128,14 @@ function reading(reader: Reader, version: () => number): Reader & Pick<Engine, "
 }
 
 type Reading = Reader & Pick<Engine, "follow">;
+type LongRead = "list" | "listJSON" | "listRelated" | "count";
 
 /** What may take long is read in threads; all else at once. A long page is remembered like any other. */
 function besides(
   reading: Reading,
   long: LongReads,
   version: () => number,
-): Omit<Reading, "list" | "listJSON" | "count"> & Pick<Engine, "list" | "listJSON" | "count"> {
+): Omit<Reading, LongRead> & Pick<Engine, LongRead> {
   const remember = rememberedPages(version);
 
   async function readPage(query: ListQuery): Promise<ListText> {
@@ -142,6 +151,10 @@ function besides(
     return (await long.read({ kind: "list", collection: collection.name, ...rest })).rows;
   }
 
+  async function readRelated({ collection, ...rest }: RelatedQuery): Promise<readonly RelatedText[] | null> {
+    return (await long.read({ kind: "related", collection: collection.name, ...rest })).related;
+  }
+
   async function count({ name }: Collection, where: Where | null): Promise<number> {
     return (await long.read({ kind: "count", collection: name, where })).count;
   }
@@ -150,6 +163,7 @@ function besides(
     ...reading,
     list: (query) => (query.long === true ? readRows(query) : reading.list(query)),
     listJSON: (query) => (query.long === true ? (remember.find(query) ?? readPage(query)) : reading.listJSON(query)),
+    listRelated: (query) => (query.long === true ? readRelated(query) : reading.listRelated(query)),
     count: (collection, where, isLong) =>
       isLong === true ? count(collection, where) : reading.count(collection, where),
   };

@@ -1,5 +1,5 @@
 import type { Collection, Feed, Row } from "../store.ts";
-import type { Reader } from "./reader.ts";
+import type { Reader } from "./reads/reader.ts";
 
 /** How many rows are taken in at a time. */
 const pageSize = 1000;

@@ -1,12 +1,12 @@
-import { isFolded } from "../fold.ts";
-import { createTable, defineColumn, defineShadow } from "../sql/definition.ts";
-import { leftOvers } from "../sql/found-table.ts";
-import { referenceOf } from "../sql/migration.ts";
 import { quote, shadowOf } from "../sql/names.ts";
-import type { Found, Schema } from "../sql/schema.ts";
-import { ask, run, statement } from "../sql/script.ts";
+import { createTable, defineColumn, shadowsOf } from "../sql/schema/definition.ts";
+import { leftOvers } from "../sql/schema/found-table.ts";
+import { referenceOf } from "../sql/schema/migration.ts";
+import type { Found, Schema } from "../sql/schema/schema.ts";
+import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { sqlite } from "./dialect.ts";
+import { watchWords } from "./word-triggers.ts";
 
 /** The version of what this file makes. A database with a higher one was written by a newer program. */
 const version = 1;
@@ -48,6 +48,12 @@ export const sqliteSchema: Schema = {
     return [];
   },
   *complete() {},
+  findTriggers: (table) => statement("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?", [table]),
+  watchWords,
+  dropTrigger: (_, name) => `DROP TRIGGER ${quote(name)}`,
+  beginPortion: "BEGIN IMMEDIATE",
+  skipLocked: () => "",
+  elements: (place) => `json_each(${place})`,
   alter: (collection, found) =>
     needsRebuild(collection, found) ? rebuild(collection, found) : addColumns(collection, found),
   changeReference: () => [],
@@ -102,13 +108,14 @@ function rebuild(collection: Collection, found: Found): string[] {
   ];
 }
 
-function addColumns({ name, columns }: Collection, found: Found): string[] {
+function addColumns(collection: Collection, found: Found): string[] {
+  const { name, columns } = collection;
   const missing = (column: Column): boolean => !found.columns.has(column.name);
   return [
     ...columns.filter(missing).map((column) => defineColumn(sqlite, column)),
-    ...columns
-      .filter((column) => isFolded(column) && !found.columns.has(shadowOf(sqlite, column)))
-      .map((column) => defineShadow(sqlite, column)),
+    ...shadowsOf(sqlite, collection)
+      .filter(missing)
+      .map((column) => defineColumn(sqlite, column)),
   ].map((definition) => `ALTER TABLE ${quote(name)} ADD COLUMN ${definition}`);
 }
 

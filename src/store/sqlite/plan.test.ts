@@ -6,7 +6,7 @@ import { compileRest } from "../sql/list.ts";
 import type { Collection, ListQuery, Where } from "../store.ts";
 import { connect, prepare } from "./connection.ts";
 import { sqlite, tableOf } from "./dialect.ts";
-import { selectJSON } from "./pages.ts";
+import { selectJSON } from "./reads/pages.ts";
 import { prepareSchema } from "./schema.ts";
 
 const people: Collection = {

@@ -1,11 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import { fold } from "../fold.ts";
-import { prepareTables, requireKnownVersion } from "../sql/prepare.ts";
-import { play, type Rows, type Step } from "../sql/script.ts";
+import { firstIndexingMs, searchedOf } from "../searched.ts";
+import { prepareTables, requireKnownVersion } from "../sql/schema/prepare.ts";
+import { play } from "../sql/schema/script.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
-import { connect, createFile, prepare } from "./connection.ts";
+import { connect, createFile, prepare, sendTo } from "./connection.ts";
 import { isBusy } from "./errors.ts";
 import { sqliteSchema } from "./migration.ts";
+import { takeSomeWords } from "./words.ts";
 
 /** How long to go on asking for the WAL mode while another process opens the same file, in milliseconds. */
 const walPatienceMs = 5000;
@@ -17,8 +19,19 @@ export function prepareFile(path: string, collections: readonly Collection[]): v
   try {
     setWriteAheadLog(database);
     prepareSchema(database, collections);
+    takeFirstWords(database, collections);
   } finally {
     database.close();
+  }
+}
+
+/** What takes longer is done beside all else, and so is what a full disk does not take: a start on one is for reading. */
+function takeFirstWords(database: DatabaseSync, collections: readonly Collection[]): void {
+  const due = performance.now() + firstIndexingMs;
+  try {
+    while (performance.now() < due && takeSomeWords(database, searchedOf(collections)));
+  } catch {
+    // It is tried again behind the writes; until then these rows are looked at one by one.
   }
 }
 
@@ -31,15 +44,6 @@ export function prepareSchema(database: DatabaseSync, collections: readonly Coll
     if (database.isTransaction) database.exec("ROLLBACK");
     database.exec("PRAGMA foreign_keys = ON");
   }
-}
-
-/** Answers the steps of scripts at once. */
-export function sendTo(database: DatabaseSync): (step: Step) => Rows {
-  return (step) => {
-    if (!("run" in step)) return prepare(database, step.text).all(...step.values);
-    database.exec(step.run);
-    return [];
-  };
 }
 
 /** Throws unless the tables are there. A newer program may meanwhile have added columns to them. */

@@ -1,4 +1,6 @@
 import { resolve } from "node:path";
+import { aFunction, optional, text } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import type { Observer } from "../../observation.ts";
 import { storeOver } from "../sql/store.ts";
 import { StoreUnavailable, type Store } from "../store.ts";
@@ -14,8 +16,21 @@ export interface SQLiteStoreOptions {
   readonly observe?: Observer;
 }
 
-/** A store in SQLite. Any number of processes may share the file. */
-export function sqliteStore({ path, observe = () => {} }: SQLiteStoreOptions): Store {
+const checks: ChecksOf<SQLiteStoreOptions> = { path: text, observe: optional(aFunction) };
+
+/**
+ * A store in SQLite. Any number of processes may share the file.
+ *
+ * @example
+ * ```ts
+ * import { sqliteStore } from "latchkey/stores";
+ *
+ * export const store = sqliteStore({ path: "books.db" });
+ * ```
+ */
+export function sqliteStore(options: SQLiteStoreOptions): Store {
+  requireOptions(options, checks, { of: "sqliteStore" });
+  const { path, observe = () => {} } = options;
   const openEngine = path === ":memory:" ? memoryOpener() : openFile(resolve(path), observe);
   const store = storeOver(
     async (collections) => {

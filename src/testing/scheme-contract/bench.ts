@@ -1,14 +1,14 @@
 import { AssertionError } from "node:assert";
-import { guessingCollections, makeGuessing } from "../../auth/guessing.ts";
-import type { Carrier, Verdict } from "../../auth/scheme.ts";
-import { createService } from "../../create-service.ts";
-import { Call } from "../../http/call.ts";
-import { defineEndpoint } from "../../http/endpoint.ts";
+import { Call } from "../../call/call.ts";
+import { createService } from "../../create-service/create-service.ts";
+import { defineEndpoint } from "../../http/endpoint/endpoint.ts";
 import type { Observation } from "../../observation.ts";
 import { anyone, authenticated } from "../../permission/permission.ts";
 import { DeclarationError } from "../../resource/resource.ts";
+import type { Carrier, Verdict } from "../../scheme/scheme.ts";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { Collection, Store } from "../../store/store.ts";
+import { throttleCollections, loginThrottle } from "../../throttle/throttle.ts";
 import { callOf } from "../calls.ts";
 import type { MakeSubject, SchemeSubject } from "./subject.ts";
 
@@ -25,14 +25,25 @@ export interface Bench {
   readonly subject: SchemeSubject;
   readonly clock: { now: number };
   readonly observed: readonly Observation[];
-  /** Sends a request with these header fields. */
-  ask(headers: readonly (readonly [string, string])[], path?: string): Promise<Answered>;
+  /** Sends a request with these parts of it. */
+  ask(sent: Sent, path?: string): Promise<Answered>;
   /** Sends a request with a credential, in the first carrier where none is named. */
-  present(credential: string, options?: { readonly carrier?: Carrier; readonly path?: string }): Promise<Answered>;
+  present(
+    credential: string,
+    options?: { readonly carrier?: Carrier; readonly path?: string; readonly body?: string },
+  ): Promise<Answered>;
   /** Asks the scheme itself. */
   judge(credential: string, options?: { readonly carrier?: Carrier; readonly call?: Call }): Promise<Verdict>;
   /** A call to hand to the scheme itself, which notes the header fields that are read. */
   watchedCall(read: Set<string>): Call;
+}
+
+/** What brings credentials: header fields, and a query. */
+export interface Sent {
+  readonly headers?: readonly (readonly [string, string])[];
+  readonly query?: readonly string[];
+  /** The subject's own where it is left out. */
+  readonly body?: string;
 }
 
 export interface Answered {
@@ -56,14 +67,15 @@ async function atBench(make: MakeSubject, keep: (bench: Bench) => Promise<void>)
   const observed: Observation[] = [];
   const observe = (observation: Observation): void => void observed.push(observation);
   const store = growingStore();
-  await store.open(guessingCollections);
-  const guessing = makeGuessing({ store });
-  const subject = await make({ store, guessing, observe, now: clock.now });
-  const { scheme, headers: further = {} } = subject;
+  await store.open(throttleCollections);
+  const throttle = loginThrottle({ store });
+  const subject = await make({ store, throttle, observe, now: clock.now });
+  const { scheme, headers: further = {}, body: own } = subject;
+  const method = own === undefined ? "GET" : "POST";
   const trustedProxies = scheme.carriers.some((carrier) => carrier.in === "proxy") ? ["127.0.0.1"] : [];
   const service = await createService({
     store,
-    guessing,
+    throttle,
     observe,
     schemes: [scheme],
     endpoints,
@@ -74,23 +86,35 @@ async function atBench(make: MakeSubject, keep: (bench: Bench) => Promise<void>)
   });
   const along = Object.entries(further);
 
-  async function ask(headers: readonly (readonly [string, string])[], path = CLOSED): Promise<Answered> {
+  async function ask({ headers = [], query = [], body = own }: Sent, path = CLOSED): Promise<Answered> {
     const rawHeaders = headers.flat();
     const {
       status,
       headers: sent,
       content,
     } = await service.respond({
-      method: "GET",
-      target: path,
+      method,
+      target: query.length === 0 ? path : `${path}?${query.join("&")}`,
       rawHeaders,
       peer: "127.0.0.1",
       encrypted: false,
-      readBody: async () => Buffer.of(),
+      readBody: async () => Buffer.from(body ?? ""),
     });
     const named = new Map<string, string>();
     for (let at = 0; at < sent.length; at += 2) named.set(sent[at]!.toLowerCase(), sent[at + 1]!);
     return { status, headers: named, text: content === null ? "" : Buffer.from(content).toString() };
+  }
+
+  function callTo(path: string): Call {
+    const call = callOf({ method, path, headers: along, now: clock.now, trustedProxies });
+    call.letRead(async () => Buffer.from(own ?? ""));
+    return call;
+  }
+
+  function watched(call: Call, read: Set<string>): Call {
+    const watching = new WatchedCall(call, read);
+    watching.letRead(() => call.octets());
+    return watching;
   }
 
   try {
@@ -99,16 +123,15 @@ async function atBench(make: MakeSubject, keep: (bench: Bench) => Promise<void>)
       clock,
       observed,
       ask,
-      present: (credential, { carrier = scheme.carriers[0]!, path = CLOSED } = {}) =>
-        ask([carried(carrier, credential), ...along], path),
-      async judge(credential, { carrier = scheme.carriers[0]!, call } = {}) {
-        return scheme.authenticate(
-          credential,
-          call ?? callOf({ headers: along, now: clock.now, trustedProxies }),
-          carrier,
-        );
+      present(credential, { carrier = scheme.carriers[0]!, path = CLOSED, body } = {}) {
+        const { headers = [], query = [] } = carried(carrier, credential);
+        return ask({ headers: [...headers, ...along], query, ...(body === undefined ? {} : { body }) }, path);
       },
-      watchedCall: (read) => new WatchedCall(callOf({ headers: along, now: clock.now, trustedProxies }), read),
+      async judge(credential, { carrier = scheme.carriers[0]!, call } = {}) {
+        const { query = [] } = carried(carrier, credential);
+        return scheme.authenticate(credential, call ?? callTo([CLOSED, ...query].join("?")), carrier);
+      },
+      watchedCall: (read) => watched(callTo(CLOSED), read),
     });
   } finally {
     await service.close();
@@ -130,35 +153,53 @@ function growingStore(): Store {
   };
 }
 
-const endpoints = [
-  defineEndpoint({
-    method: "GET",
-    path: CLOSED,
-    access: authenticated,
-    handle(context) {
-      const { id, scheme } = context.requireIdentity();
-      return { status: 200, body: { kind: "data", value: { id, scheme }, element: "certified" } };
-    },
-  }),
-  defineEndpoint({
-    method: "GET",
-    path: OPEN,
-    access: anyone,
-    handle: () => ({ status: 200, body: { kind: "data", value: {}, element: "open" } }),
-  }),
-];
+const endpoints = (["GET", "POST"] as const).flatMap((method) => {
+  const read = method === "POST" ? { consumes: ["application/json"], bodyOptional: true } : {};
+  return [
+    defineEndpoint({
+      method,
+      path: CLOSED,
+      access: authenticated,
+      ...read,
+      handle(context) {
+        const { id, scheme } = context.requireIdentity();
+        const body = context.body === null ? {} : { body: Buffer.from(context.body.bytes).toString() };
+        return { status: 200, body: { kind: "data", value: { id, scheme, ...body }, element: "certified" } };
+      },
+    }),
+    defineEndpoint({
+      method,
+      path: OPEN,
+      access: anyone,
+      ...read,
+      handle: () => ({ status: 200, body: { kind: "data", value: {}, element: "open" } }),
+    }),
+  ];
+});
 
-/** The header field that brings a credential. */
-export function carried(carrier: Carrier, credential: string): readonly [name: string, value: string] {
+/** What brings a credential. */
+export function carried(carrier: Carrier, credential: string): Sent {
   switch (carrier.in) {
     case "authorization":
-      return ["Authorization", `${carrier.scheme} ${credential}`];
+      return { headers: [["Authorization", `${carrier.scheme} ${credential}`]] };
     case "cookie":
-      return ["Cookie", `${carrier.name}=${credential}`];
+      return { headers: [["Cookie", `${carrier.name}=${credential}`]] };
     case "header":
     case "proxy":
-      return [carrier.name, credential];
+      return { headers: [[carrier.name, credential]] };
+    case "query":
+      return { query: [`${carrier.name}=${encoded(credential)}`] };
   }
+}
+
+/** Percent-encoded, with what is no text written as it is: it arrives so too. */
+function encoded(credential: string): string {
+  return credential.isWellFormed() ? encodeURIComponent(credential) : "%ed%a0%80";
+}
+
+/** The names of the header fields that a carrier is read from. */
+export function fieldsOf(carrier: Carrier): readonly string[] {
+  return (carried(carrier, "").headers ?? []).map(([name]) => name.toLowerCase());
 }
 
 /** Notes what is read. */
@@ -166,7 +207,12 @@ class WatchedCall extends Call {
   readonly #read: Set<string>;
 
   constructor(call: Call, read: Set<string>) {
-    super(call.arrival, { now: () => call.now, makeRequestId: () => "request-1", readClient: () => call.client });
+    super(call.arrival, {
+      now: () => call.now,
+      makeRequestId: () => "request-1",
+      readClient: () => call.client,
+      about: call.about,
+    });
     this.#read = read;
   }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import type { Rejection } from "../../auth/scheme.ts";
-import { carried, checkOf, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
+import type { Rejection } from "../../scheme/scheme.ts";
+import { checkOf, fieldsOf, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
 import { assertAccepted, assertRefused } from "./verdicts.ts";
 
 /** Promises about what is told, and what is kept for oneself. */
@@ -33,19 +33,18 @@ export const discretionChecks: readonly SchemeCheck[] = [
       const refused = await bench.present(wrong, { carrier });
       assertRefused(refused);
       assert.equal(refused.headers.get("cache-control"), "no-store", "what was refused is not kept");
-      const field = carried(carrier, "")[0].toLowerCase();
-      for (const { headers } of [accepted, refused])
-        assert.ok(listOf(headers.get("vary")).includes(field), `Vary names ${field}`);
+      for (const field of fieldsOf(carrier))
+        for (const { headers } of [accepted, refused])
+          assert.ok(listOf(headers.get("vary")).includes(field), `Vary names ${field}`);
     }
   }),
 
   checkOf("it reads no header but those that it declares", async (bench) => {
     const { scheme, headers = {} } = bench.subject;
-    const declared = new Set(
-      [...scheme.carriers.map((carrier) => carried(carrier, "")[0]), ...Object.keys(headers)].map((name) =>
-        name.toLowerCase(),
-      ),
-    );
+    const declared = new Set([
+      ...scheme.carriers.flatMap(fieldsOf),
+      ...Object.keys(headers).map((name) => name.toLowerCase()),
+    ]);
     for (const carrier of scheme.carriers) {
       for (const credential of credentialsOf(bench)) {
         const read = new Set<string>();

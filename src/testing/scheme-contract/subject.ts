@@ -1,14 +1,14 @@
-import type { AccountGuessing } from "../../auth/guessing.ts";
-import type { Scheme } from "../../auth/scheme.ts";
 import type { Observer } from "../../observation.ts";
+import type { Scheme } from "../../scheme/scheme.ts";
 import type { Store } from "../../store/store.ts";
+import type { LoginThrottle } from "../../throttle/throttle.ts";
 
 /** What a scheme may be made of, for one check. */
 export interface SchemeTools {
   /** Empty, in memory, and open; `open` it with the collections that the scheme needs. */
   readonly store: Store;
   /** The service's own count of wrong credentials. */
-  readonly guessing: AccountGuessing;
+  readonly throttle: LoginThrottle;
   readonly observe: Observer;
   /** The time at the start, in milliseconds since the epoch. */
   readonly now: number;
@@ -27,6 +27,8 @@ export interface SchemeSubject {
   readonly malformed?: readonly string[];
   /** Header fields that have to come along, with their values. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sent along, as JSON: where the scheme signs bodies, `valid` is the signature of this one. */
+  readonly body?: string;
   /** When `valid` ends by itself, counted from the start; left out where it does not. */
   readonly lifetimeSeconds?: number;
   /** Ends `valid` before its time; left out where that cannot be. */

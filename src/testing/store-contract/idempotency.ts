@@ -4,6 +4,11 @@ import { insert, inserted, people, visits, written, type Promises } from "./libr
 
 /** Promises about writes that can be repeated. */
 export function promiseIdempotency(promises: Promises): void {
+  promiseRepeats(promises);
+  promiseKept(promises);
+}
+
+function promiseRepeats(promises: Promises): void {
   promises("a repeated write changes nothing and tells what was written then", async (store) => {
     const first = await store.write(transaction({}));
     assert.equal(first.kind, "written");
@@ -13,6 +18,24 @@ export function promiseIdempotency(promises: Promises): void {
 
     assert.deepEqual(second, replayOf(first));
     assert.equal(await store.count(people, null), 1);
+  });
+
+  promises("of several rows as many are kept for a repeat as was said", async (store) => {
+    const { idempotency } = transaction({});
+    const changes = ["a", "b", "c"].map((name) => insert(people, { name }));
+    const sent: Transaction = { changes, idempotency: { ...idempotency!, columns: ["id", "name"], rows: 2 } };
+    assert.equal((await store.write(sent)).kind, "written");
+
+    const again = await store.write(sent);
+
+    assert.ok(again.kind === "replayed");
+    assert.deepEqual(
+      again.rows.map((row) => row?.record),
+      [
+        { id: 1, name: "a" },
+        { id: 2, name: "b" },
+      ],
+    );
   });
 
   promises("the key of another request is a mismatch", async (store) => {
@@ -56,7 +79,9 @@ export function promiseIdempotency(promises: Promises): void {
     assert.equal(outcomes.filter(({ kind }) => kind === "replayed").length, 19);
     assert.equal(await store.count(people, null), 1);
   });
+}
 
+function promiseKept(promises: Promises): void {
   promises("what a write under a key came to can be asked without writing", async (store) => {
     const { idempotency } = transaction({});
     const before = await store.recall(idempotency!);

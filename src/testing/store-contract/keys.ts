@@ -4,6 +4,11 @@ import { idOf, insert, inserted, people, visits, write, written, type Promises }
 
 /** Promises about integer keys: none is ever handed out twice. */
 export function promiseKeys(promises: Promises): void {
+  promiseHandedOut(promises);
+  promiseAtOnce(promises);
+}
+
+function promiseHandedOut(promises: Promises): void {
   promises("keys count from one", async (store) => {
     assert.deepEqual([await next(store), await next(store), await next(store)], [1, 2, 3]);
   });
@@ -50,7 +55,9 @@ export function promiseKeys(promises: Promises): void {
 
     assert.ok(![await next(store), await next(store)].includes(2));
   });
+}
 
+function promiseAtOnce(promises: Promises): void {
   promises("a transaction that was refused has taken no key from anyone", async (store) => {
     await inserted(store, people, { name: "Ada", badge: "1" });
     await write(

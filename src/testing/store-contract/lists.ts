@@ -4,6 +4,15 @@ import { insert, people, where, written, type Promises } from "./library.ts";
 
 /** Promises about lists and their pages. */
 export function promiseLists(promises: Promises): void {
+  promiseOrder(promises);
+  promiseNulls(promises);
+  promisePagesOf(promises);
+  promiseComings(promises);
+  promiseJSON(promises);
+  promiseWhole(promises);
+}
+
+function promiseOrder(promises: Promises): void {
   promises("a list has the order and the limit asked for", async (store) => {
     await written(
       store,
@@ -47,7 +56,9 @@ export function promiseLists(promises: Promises): void {
       );
     }
   });
+}
 
+function promiseNulls(promises: Promises): void {
   promises("rows without a value are last in both directions, and first where that is asked for", async (store) => {
     const ages = [3, null, 1, null, 2, 1];
     await written(store, ...ages.map((age, at) => insert(people, { name: `${at}`, ...(age === null ? {} : { age }) })));
@@ -83,7 +94,9 @@ export function promiseLists(promises: Promises): void {
         );
       }
   });
+}
 
+function promisePagesOf(promises: Promises): void {
   promises("pages keep to their condition", async (store) => {
     await fill(store, 30);
     const condition = { any: [where("active", "eq", true), where("age", "eq", 3)] };
@@ -98,7 +111,9 @@ export function promiseLists(promises: Promises): void {
     assert.equal(paged.length, await store.count(people, condition));
     assert.ok(paged.every((record) => record["active"] === true || record["age"] === 3));
   });
+}
 
+function promiseComings(promises: Promises): void {
   promises("rows that come and go meanwhile neither repeat nor hide others", async (store) => {
     await written(store, ...["b", "d", "f", "h"].map((name) => insert(people, { name })));
     const query: ListQuery = {
@@ -121,7 +136,9 @@ export function promiseLists(promises: Promises): void {
       ["f", "g", "h"],
     );
   });
+}
 
+function promiseJSON(promises: Promises): void {
   promises("the JSON of a list is the list", async (store) => {
     await fill(store, 20);
     const query: ListQuery = {
@@ -162,7 +179,9 @@ export function promiseLists(promises: Promises): void {
     assert.deepEqual(page.first, ["2.00", 2]);
     assert.deepEqual(page.last, ["1.50", 1]);
   });
+}
 
+function promiseWhole(promises: Promises): void {
   promises("JSON tells whether other rows stand behind the last one", async (store) => {
     await written(store, insert(people, { name: "a" }), insert(people, { name: "b" }), insert(people, { name: "c" }));
     const page = (limit: number) =>

@@ -24,6 +24,12 @@ const plants: Collection = {
 
 /** Promises about declarations that change. */
 export function promiseMigrations(promises: Promises): void {
+  promiseColumns(promises);
+  promiseRefusals(promises);
+  promiseLosses(promises);
+}
+
+function promiseColumns(promises: Promises): void {
   promises("what was written is there after a restart", async (store, { reopen }) => {
     const ada = await inserted(store, people, { name: "Ada", email: "ada@example.com" });
     await store.close();
@@ -86,7 +92,9 @@ export function promiseMigrations(promises: Promises): void {
     const again = await reopenedWith(place, plants);
     assert.deepEqual(await recordOf(again, plants, 1), { id: 1, name: "fern", price: "2.00" });
   });
+}
 
+function promiseRefusals(promises: Promises): void {
   promises("values become unique where they are, and stay what they are where that ends", async (_, place) => {
     const unique = withColumns([{ name: "name", type: "text", unique: "folded" }, plants.columns[1]!]);
     await inserted(await reopenedWith(place, plants), plants, { name: "Fern" });
@@ -123,7 +131,9 @@ export function promiseMigrations(promises: Promises): void {
       size: 2,
     });
   });
+}
 
+function promiseLosses(promises: Promises): void {
   promises("what would lose data is refused with every problem, and nothing is changed", async (_, place) => {
     const store = await reopenedWith(place, plants);
     await written(store, insert(plants, { name: "fern" }), insert(plants, { name: "FERN" }));

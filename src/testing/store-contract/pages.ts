@@ -4,6 +4,11 @@ import { insert, people, pets, visits, where, write, written, type Promises } fr
 
 /** Promises about pages that a driver may remember, and when it must forget them. */
 export function promisePages(promises: Promises): void {
+  promiseFreshPages(promises);
+  promiseOwnPages(promises);
+}
+
+function promiseFreshPages(promises: Promises): void {
   promises("the very same query sees whatever was written since it was last asked", async (store) => {
     const query: ListQuery = { ...byId(people), limit: 2, columns: ["id", "name"] };
     const names = async (): Promise<string[]> => (await told(store, query)).map(({ name }) => name as string);
@@ -73,7 +78,9 @@ export function promisePages(promises: Promises): void {
 
     assert.equal((await told(store, query)).length, 1);
   });
+}
 
+function promiseOwnPages(promises: Promises): void {
   promises("what was refused is on no page", async (store) => {
     const query = byId(visits);
     await told(store, query);

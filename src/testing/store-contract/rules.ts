@@ -16,6 +16,11 @@ import {
 
 /** Promises about unique values and references. */
 export function promiseRules(promises: Promises): void {
+  promiseUniqueValues(promises);
+  promiseReferences(promises);
+}
+
+function promiseUniqueValues(promises: Promises): void {
   promises("a value that is taken is refused by the name of its column", async (store) => {
     await inserted(store, people, { name: "Ada", email: "Ada@Example.com", badge: "1" });
     await inserted(store, people, { name: "Eve", email: "eve@example.com", badge: "2" });
@@ -76,7 +81,9 @@ export function promiseRules(promises: Promises): void {
     assert.equal(outcomes.filter(({ kind }) => kind === "written").length, 1);
     assert.equal(outcomes.filter(({ kind }) => kind === "taken").length, 19);
   });
+}
 
+function promiseReferences(promises: Promises): void {
   promises("a reference to nothing is refused by the name of its column", async (store) => {
     await written(store, insert(people, { name: "Ada" }), insert(pets, { person_id: keyOf(0), name: "Rex" }));
     const dangling = (change: number, column: string): Outcome => ({ kind: "dangling", change, column });

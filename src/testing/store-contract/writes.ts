@@ -17,6 +17,13 @@ import {
 
 /** Promises about what a transaction does. */
 export function promiseWrites(promises: Promises): void {
+  promiseRowsTold(promises);
+  promiseStates(promises);
+  promiseManyRows(promises);
+  promiseCounters(promises);
+}
+
+function promiseRowsTold(promises: Promises): void {
   promises("a transaction tells the row of each change as it is now", async (store) => {
     const ada = await inserted(store, people, { name: "Ada" });
     const eve = await inserted(store, people, { name: "Eve" });
@@ -81,7 +88,9 @@ export function promiseWrites(promises: Promises): void {
     );
     assert.equal(await store.count(people, null), 0);
   });
+}
 
+function promiseStates(promises: Promises): void {
   promises("an update or a delete in another state is stale", async (store) => {
     const ada = await inserted(store, people, { name: "Ada" });
     const [now] = await written(store, {
@@ -146,7 +155,9 @@ export function promiseWrites(promises: Promises): void {
     assert.deepEqual(await matching(store, null), ["Ada"]);
     assert.equal((await recordOf(store, people, 1))!["age"], null);
   });
+}
 
+function promiseManyRows(promises: Promises): void {
   promises("updateAll and deleteAll change as many of those that match as they may", async (store) => {
     for (const name of ["Ada", "Ada", "Ada", "Eve"]) await inserted(store, people, { name });
     const isAda = where("name", "eq", "Ada");
@@ -204,7 +215,9 @@ export function promiseWrites(promises: Promises): void {
 
     assert.deepEqual(row!.record["notes"], { keyOf: 0 });
   });
+}
 
+function promiseCounters(promises: Promises): void {
   promises("add makes the row the first time and adds from then on", async (store) => {
     const add: Change = {
       kind: "add",

@@ -1,0 +1,27 @@
+/**
+ * Asks `/livez` a thousand times a second, one request at a time, and keeps the longest wait for an answer. What this process is
+ * late by itself is not counted. Told to, it says the longest so far, in milliseconds, and begins anew.
+ */
+import { connect } from "node:net";
+
+const { hostname, port, host } = new URL(process.argv[2] ?? "");
+const request = Buffer.from(`GET /livez HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+const socket = connect(Number(port), hostname).setNoDelay(true);
+let askedAt = 0;
+let longest = 0;
+
+function ask(): void {
+  askedAt = performance.now();
+  socket.write(request);
+}
+
+socket.on("connect", ask);
+socket.on("data", () => {
+  longest = Math.max(longest, performance.now() - askedAt);
+  setTimeout(ask, 1);
+});
+process.on("message", () => {
+  process.send!(longest);
+  longest = 0;
+});
+process.on("disconnect", () => socket.destroy());

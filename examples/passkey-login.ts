@@ -1,0 +1,164 @@
+// Logging in by a key pair that never leaves the device, as passkeys do: a challenge is signed, and a session begins.
+import { createPublicKey, randomBytes, verify, type KeyObject } from "node:crypto";
+import {
+  accounts,
+  authenticated,
+  basicLogin,
+  createService,
+  defineEndpoint,
+  defineFeature,
+  defineResource,
+} from "latchkey";
+import { listen, problem, Secret, sessionLogin, text } from "latchkey";
+import { rateLimits } from "latchkey/features";
+import { requireDraft } from "latchkey/resources";
+import { sqliteStore, type Collection } from "latchkey/stores";
+
+const MINUTE_MS = 60_000;
+
+const keys: Collection = {
+  name: "passkeys",
+  key: "text",
+  columns: [
+    { name: "user_id", type: "integer", references: { collection: "users", onDelete: "cascade" } },
+    { name: "x", type: "text" },
+    { name: "y", type: "text" },
+  ],
+  indexes: [["user_id"]],
+};
+const challenges: Collection = {
+  name: "passkey_challenges",
+  key: "text",
+  columns: [{ name: "expires_at", type: "integer" }],
+  indexes: [["expires_at"]],
+};
+
+/** The public key of the device: a point of P-256 (RFC 7518 §6.2). */
+const coordinate = text({
+  maxLength: 43,
+  pattern: { matches: /^[\w-]{43}$/, detail: "32 bytes as Base64url are required." },
+});
+const passkey = defineResource({ name: "passkey", fields: { x: coordinate, y: coordinate } });
+const proof = defineResource({
+  name: "proof",
+  fields: { passkey: text({ maxLength: 43 }), challenge: text({ maxLength: 43 }), signature: text({ maxLength: 86 }) },
+});
+
+const people = accounts({ registration: "open" });
+const sessions = sessionLogin(people);
+const json = ["application/json"];
+
+const passkeyLogin = defineFeature({
+  name: "passkey-login",
+  needs: [people, sessions],
+  setUp(host) {
+    const offered = host.use(people);
+    const login = host.use(sessions);
+    const { accounts: found, throttle } = offered;
+    // A deactivated account loses its keys.
+    offered.endsWith("account", keys);
+    const drawn = (): string => randomBytes(32).toString("base64url");
+
+    const add = defineEndpoint({
+      method: "POST",
+      path: "/api/passkeys/",
+      access: authenticated,
+      consumes: json,
+      async handle(context) {
+        await offered.requireFreshLogin(context, undefined);
+        const { x, y } = requireDraft(passkey, context, { id: null, current: null }).values;
+        if (keyOf(x, y) === null) throw problem("invalid", { detail: "This is no point of P-256." });
+        const id = drawn();
+        const values = { user_id: context.requireIdentity().id, x, y };
+        await context.write({ changes: [{ kind: "insert", collection: keys, key: id, values }] });
+        return { status: 201, body: { kind: "data", value: { passkey: id }, element: "passkey" } };
+      },
+    });
+    const challenge = defineEndpoint({
+      method: "POST",
+      path: "/api/passkeys/challenge/",
+      access: "open",
+      logsIn: true,
+      async handle(context) {
+        const id = drawn();
+        const values = { expires_at: context.now + MINUTE_MS };
+        await context.write({ changes: [{ kind: "insert", collection: challenges, key: id, values }] });
+        return {
+          status: 201,
+          cache: "no-store",
+          body: { kind: "data", value: { challenge: id }, element: "challenge" },
+        };
+      },
+    });
+    const logIn = defineEndpoint({
+      method: "POST",
+      path: "/api/passkeys/session/",
+      access: "open",
+      logsIn: true,
+      consumes: json,
+      // It sets a cookie.
+      guard: (context) => context.requireSameSite(),
+      async handle(context) {
+        await throttle.check(context.call);
+        const { values } = requireDraft(proof, context, { id: null, current: null });
+        const row = await context.store.find(keys, values.passkey);
+        // Used up whatever comes of it: what is signed once is never signed again.
+        const used = await context.write({
+          changes: [{ kind: "delete", collection: challenges, key: values.challenge }],
+        });
+        const isGood =
+          row !== null && used.kind === "written" && isSigned(row.record, values.challenge, values.signature);
+        const account = isGood ? await found.find(Number(row.record["user_id"])) : null;
+        if (account?.active === true) return login.start(context, account);
+        await throttle.fail(context.call);
+        throw problem("invalid_credentials");
+      },
+    });
+    return {
+      offer: null,
+      endpoints: [add, challenge, logIn],
+      collections: [keys, challenges],
+      upkeep: [
+        {
+          everySeconds: 60,
+          due: (now) => [
+            { kind: "deleteAll", collection: challenges, where: { column: "expires_at", operator: "lte", value: now } },
+          ],
+        },
+      ],
+    };
+  },
+});
+
+/** Null where it is no point of the curve. */
+function keyOf(x: string, y: string): KeyObject | null {
+  try {
+    return createPublicKey({ key: { kty: "EC", crv: "P-256", x, y }, format: "jwk" });
+  } catch {
+    return null;
+  }
+}
+
+function isSigned(row: Readonly<Record<string, unknown>>, challenge: string, signature: string): boolean {
+  const key = keyOf(String(row["x"]), String(row["y"]));
+  if (key === null) return false;
+  const signed = { key, dsaEncoding: "ieee-p1363" } as const;
+  return verify("sha256", Buffer.from(challenge), signed, Buffer.from(signature, "base64url"));
+}
+
+const service = await createService({
+  name: "shop",
+  store: sqliteStore({ path: process.env["DATABASE"] ?? ":memory:" }),
+  secret: new Secret(process.env["SECRET"] ?? "of 32 characters or more, and kept"),
+  features: [
+    people,
+    basicLogin(people),
+    sessions,
+    passkeyLogin,
+    // Each costs a row for a minute.
+    rateLimits({
+      limits: [{ name: "challenges", by: "address", limit: 30, windowSeconds: 60, at: ["/api/passkeys/challenge/"] }],
+    }),
+  ],
+});
+console.log((await listen(service, { port: Number(process.env["PORT"] ?? 8000) })).url);

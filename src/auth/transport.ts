@@ -1,7 +1,0 @@
-import type { Call } from "../http/call.ts";
-import { problem } from "../problem/problem.ts";
-
-/** Ends a request whose password or credential others on its way could read: it is not TLS, and the caller is not on this machine. */
-export function requireSecureTransport({ client }: Call): void {
-  if (!client.encrypted && !client.loopback) throw problem("insecure_transport");
-}

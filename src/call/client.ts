@@ -1,0 +1,103 @@
+import type { Call, Client } from "./call.ts";
+import { isTrusted, readAddress, requireTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
+
+/**
+ * Reads where a call came from. `X-Forwarded-For`, `-Proto` and `-Host` are believed from the named proxies and from
+ * nobody else: addresses, CIDR ranges, or `unix` for local sockets.
+ */
+export function makeClientReader(trustedProxies: readonly string[]): (call: Call) => Client {
+  if (trustedProxies.length === 0) return readDirectClient;
+  const trusted = requireTrustedProxies(trustedProxies);
+  return (call) =>
+    isTrusted(trusted, plainAddress(call.arrival.peer)) ? readProxiedClient(call, trusted) : readDirectClient(call);
+}
+
+function readDirectClient(call: Call): Client {
+  const address = plainAddress(call.arrival.peer);
+  const { encrypted } = call.arrival;
+  return new KnownClient(address, encrypted, isLoopback(address), false, () =>
+    formatOrigin(encrypted, call.header("host")),
+  );
+}
+
+function readProxiedClient(call: Call, trusted: TrustedProxies): Client {
+  const { address, loopback } = walkBack(call, trusted);
+  const proto = lastOf(call.headers("x-forwarded-proto"))?.toLowerCase();
+  const encrypted = proto === "https" || (proto !== "http" && call.arrival.encrypted);
+  const readOrigin = () => formatOrigin(encrypted, lastOf(call.headers("x-forwarded-host")) ?? call.header("host"));
+  return new KnownClient(address, encrypted, loopback, true, readOrigin);
+}
+
+/** The origin is made only for the few who ask for it. */
+class KnownClient implements Client {
+  readonly address: string;
+  readonly encrypted: boolean;
+  readonly loopback: boolean;
+  readonly viaTrustedProxy: boolean;
+  readonly #readOrigin: () => string | null;
+
+  constructor(
+    address: string,
+    encrypted: boolean,
+    loopback: boolean,
+    viaTrustedProxy: boolean,
+    readOrigin: () => string | null,
+  ) {
+    this.address = address;
+    this.encrypted = encrypted;
+    this.loopback = loopback;
+    this.viaTrustedProxy = viaTrustedProxy;
+    this.#readOrigin = readOrigin;
+  }
+
+  get origin(): string | null {
+    return this.#readOrigin();
+  }
+}
+
+/** From the nearest hop back to the first one that no trusted proxy vouches for. */
+function walkBack(call: Call, trusted: TrustedProxies): { address: string; loopback: boolean } {
+  const hops = call.headers("x-forwarded-for").join(",").split(",");
+  let address = plainAddress(call.arrival.peer);
+  // A proxy on another machine that says 127.0.0.1 means itself, so every hop has to be on this one.
+  let loopback = isLoopback(address);
+  if (hops.length === 1 && hops[0]!.trim() === "") {
+    // A proxy that names the transport and not the caller still says that there is a caller behind it.
+    return { address, loopback: loopback && call.header("x-forwarded-proto") === undefined };
+  }
+  for (let at = hops.length - 1; at >= 0 && isTrusted(trusted, address); at--) {
+    const hop = readAddress(hops[at]!);
+    if (hop === null) return { address, loopback: false };
+    address = hop;
+    loopback &&= isLoopback(hop);
+  }
+  return { address, loopback };
+}
+
+/** The nearest proxy writes last. */
+function lastOf(values: readonly string[]): string | undefined {
+  const last = values.at(-1);
+  return last?.slice(last.lastIndexOf(",") + 1).trim();
+}
+
+/** What the socket says, without a zone or an IPv4-mapped prefix; it is canonical already. */
+function plainAddress(peer: string): string {
+  if (!peer.includes(":")) return peer;
+  if (peer.startsWith("::ffff:") && peer.includes(".")) return peer.slice("::ffff:".length);
+  const zone = peer.indexOf("%");
+  return zone === -1 ? peer : peer.slice(0, zone);
+}
+
+function isLoopback(address: string): boolean {
+  return address.startsWith("127.") || address === "::1" || address === "unix";
+}
+
+const hostPattern = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9.])?|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?$/;
+
+/** As browsers write it (RFC 6454 §6.2): lower case, the scheme's own port left out. */
+function formatOrigin(encrypted: boolean, host: string | undefined): string | null {
+  if (host === undefined || host.length > 261) return null;
+  const name = host.toLowerCase();
+  if (!hostPattern.test(name)) return null;
+  return encrypted ? `https://${name.replace(/:443$/, "")}` : `http://${name.replace(/:80$/, "")}`;
+}

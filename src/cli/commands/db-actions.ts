@@ -1,0 +1,197 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { CopyError } from "../../door/stores.ts";
+import { ConfigError } from "../../service/settings/error.ts";
+import { readEach, type Readings } from "../../service/settings/reading.ts";
+import { database as parseDatabase, type Database } from "../../service/settings/values.ts";
+import { loadConfigFile } from "../../service/system/config-file.ts";
+import {
+  backupDatabase,
+  checkDatabase,
+  moveDatabase,
+  restoreDatabase,
+  secretBeside,
+  type Restored,
+} from "../../service/system/databases.ts";
+import { migrateDatabase } from "../../service/system/migrate.ts";
+import { requireLastingStore } from "../../service/users/operator.ts";
+import { CommandFailed, exits, UsageError } from "../exit.ts";
+import { show, showList, type Shown } from "../output.ts";
+import { makeProgress } from "../progress.ts";
+import { withOperator } from "../with-operator.ts";
+
+interface Output {
+  readonly json?: boolean;
+}
+
+/** `latchkey db move` */
+export async function move(fromText: string, toText: string, { json = false }: Output): Promise<void> {
+  const from = requireDatabase("the database to copy", fromText);
+  const to = requireDatabase("the database to fill", toText);
+  const steps = { copying: makeProgress("Copying"), verifying: makeProgress("Comparing") };
+  const copied = await told(
+    moveDatabase(from, to, (step, done, total) => steps[step].tell(done, total, done)).finally(() =>
+      steps.verifying.end(),
+    ),
+  );
+  const rows = copied.reduce((sum, each) => sum + each.rows, 0);
+  const secret = secretBeside(from);
+  const next =
+    secret === null
+      ? "with the secret it had"
+      : `with the secret it had: LATCHKEY_SECRET_FILE=${secret}, or a copy of that file`;
+  show(
+    json,
+    { rows, tables: copied },
+    `${rows.toLocaleString("en")} rows of ${copied.length} tables were moved, and both sides hold the same.\n` +
+      `Start the service with LATCHKEY_DATABASE naming the new database, and ${next}.\n` +
+      "The old database is as it was. Serve from it no more: what is revoked in the new one is not revoked there.",
+  );
+}
+
+/** The options of `latchkey db backup`. */
+export interface BackupOptions extends Output {
+  readonly force?: boolean;
+}
+
+/** `latchkey db backup` */
+export async function backup(file: string, { force = false, json = false }: BackupOptions): Promise<void> {
+  const readings = await readDatabase();
+  const from = requireSQLite(readings.database.value, "backed up with pg_dump or pg_basebackup", false);
+  if (!force && existsSync(file))
+    throw new CommandFailed(`${file} is there already. Name another file, or replace it with --force.`, "not_empty");
+  const progress = makeProgress("Copying pages");
+  const bytes = await told(
+    backupDatabase(from, file, force, (done, total) => progress.tell(done, total, done)).finally(() => progress.end()),
+  );
+  const secret = secretFileOf(readings);
+  show(
+    json,
+    { file: path.resolve(file), bytes },
+    `${file} holds the database as it was just now (${bytes.toLocaleString("en")} bytes, looked at whole).\n` +
+      `The server's secret${secret === null ? "" : ` (${secret})`} is not in it. Keep a copy of that in another place: without it, API tokens, keys and tokens of logins are dead.`,
+  );
+}
+
+/** The options of `latchkey db restore`. */
+export interface RestoreCommandOptions extends Output {
+  readonly keepLogins?: boolean;
+  readonly revokeAll?: boolean;
+}
+
+/** `latchkey db restore` */
+export async function restore(file: string, options: RestoreCommandOptions): Promise<void> {
+  const { keepLogins = false, revokeAll = false, json = false } = options;
+  if (keepLogins && revokeAll) throw new UsageError("--keep-logins and --revoke-all contradict each other. Keep one.");
+  const readings = await readDatabase();
+  const place = requireSQLite(readings.database.value, "restored with pg_restore", true);
+  const progress = makeProgress("Copying pages");
+  const restored = await told(
+    restoreDatabase(file, place, {
+      ending: keepLogins ? "nothing" : revokeAll ? "everything" : "logins",
+      accessSeconds: readings.accessSeconds.value,
+      tell: (done, total) => progress.tell(done, total, done),
+    }).finally(() => progress.end()),
+  );
+  const hasSecret = readings.secret.from !== null || secretFileOf(readings) !== null;
+  show(json, { database: path.resolve(place), ...restored }, describeRestored(file, place, restored, hasSecret));
+}
+
+function describeRestored(file: string, place: string, { aside, ended }: Restored, hasSecret: boolean): string {
+  const tokens =
+    ended === null || ended.tokens === null
+      ? "API tokens and named keys are those of the backup: what was revoked after it works again."
+      : `${ended.tokens} API tokens and named keys have ended too.`;
+  return [
+    `${place} is what ${file} holds.`,
+    ...(aside === null ? [] : [`The database from before is ${aside}.`]),
+    ended === null
+      ? "Sessions and tokens of logins are those of the backup: what was ended after it is live again."
+      : `Everybody has to log in again: sessions, refresh and access tokens of ${ended.accounts} accounts have ended.`,
+    tokens,
+    "Users, roles and passwords are those of the backup: what was deleted or changed after it is back.",
+    ...(hasSecret
+      ? []
+      : ["The server's secret is not there. Put back the one of the backup before the service starts."]),
+  ].join("\n");
+}
+
+/** `latchkey db check` */
+export async function check({ json = false }: Output): Promise<void> {
+  const { database } = await readDatabase();
+  requireLastingStore(database.value, false);
+  const { version, tables, problems } = await told(checkDatabase(database.value));
+  if (problems.length > 0) process.exitCode = exits.failed;
+  if (json) show(true, { schema: version, tables, problems }, "");
+  else {
+    await showList(false, [tables], ["table", "rows"]);
+    const damage = problems.length === 0 ? "no damage was found" : `damaged:\n${problems.join("\n")}`;
+    show(false, null, `Schema version ${version}; ${damage}.`);
+  }
+}
+
+/** `latchkey db migrate` */
+export async function migrate({ json = false }: Output): Promise<void> {
+  const config = (await loadConfigFile(process.cwd())) ?? {};
+  const { database } = await readDatabase();
+  requireLastingStore(database.value, true);
+  const { made, changed } = await told(migrateDatabase(database.value, config));
+  const lines = [
+    ...(made.length === 0 ? [] : [`Made: ${made.join(", ")}.`]),
+    ...changed.map(({ table, columns }) =>
+      columns.length === 0 ? `Changed: ${table}.` : `Changed: ${table} (${columns.join(", ")}).`,
+    ),
+  ];
+  show(json, { made, changed }, lines.length === 0 ? "All tables are as they have to be." : lines.join("\n"));
+}
+
+/** `latchkey db explain` */
+export async function explain({ json = false }: Output): Promise<void> {
+  await withOperator(({ explainLists }) => showList(json, shownOf(explainLists()), ["list", "served", "ms", "plan"]));
+}
+
+async function* shownOf(pages: AsyncIterable<readonly object[]>): AsyncGenerator<readonly Shown[]> {
+  for await (const page of pages) yield page.map((each) => ({ ...each }));
+}
+
+/** What says where the database is. The rest of the settings may be as it is: a restore needs no secret, and makes none. */
+async function readDatabase(): Promise<Readings> {
+  const problems: string[] = [];
+  const readings = readEach(process.env, (await loadConfigFile(process.cwd())) ?? {}, problems);
+  if (readings.database.isWrong || readings.accessSeconds.isWrong) throw new ConfigError(problems);
+  return readings;
+}
+
+/** The file with the server's secret, where there is one. */
+function secretFileOf({ database, secretFile }: Readings): string | null {
+  if (secretFile.value === null) return secretBeside(database.value);
+  return existsSync(secretFile.value) ? secretFile.value : null;
+}
+
+function requireSQLite(database: Database, otherwise: string, mayCreate: boolean): string {
+  if (database.kind === "postgres")
+    throw new CommandFailed(
+      `LATCHKEY_DATABASE is PostgreSQL, which is ${otherwise}: see "PostgreSQL" in docs/operation.md.`,
+      "postgres",
+    );
+  requireLastingStore(database, mayCreate);
+  return database.path;
+}
+
+/** What is wrong is not shown: it may hold a password. */
+function requireDatabase(what: string, text: string): Database {
+  const parsed = parseDatabase(text);
+  if (!("value" in parsed)) throw new UsageError(`The argument for ${what} ${parsed.wrong.join(" ")}`);
+  const { value } = parsed;
+  if (value.kind === "sqlite" && value.path === ":memory:")
+    throw new UsageError(`The argument for ${what} is in memory, where no other process finds it. Write sqlite:PATH.`);
+  return value;
+}
+
+async function told<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof CopyError ? new CommandFailed(error.message, error.code) : error;
+  }
+}

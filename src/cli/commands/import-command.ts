@@ -1,0 +1,103 @@
+import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
+import type { Operator } from "../../service/users/operator.ts";
+import { CommandFailed, exits, UsageError } from "../exit.ts";
+import { openImportFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
+import { makeProgress } from "../progress.ts";
+import { tellFirst } from "../serving/banner.ts";
+import { withOperator } from "../with-operator.ts";
+
+/** The options of `latchkey user import`. */
+export interface ImportCommandOptions {
+  readonly format?: string;
+  readonly staffIsAdmin?: boolean;
+  readonly json?: boolean;
+}
+
+// One transaction each: enough to share a disk flush, and short enough for the service to write in between.
+const BATCH = 500;
+
+/** What became of the file so far. */
+interface Tally {
+  imported: number;
+  skipped: number;
+  refused: number;
+  /** Kept only where they are shown at the end. */
+  readonly kept: RefusedLine[];
+}
+
+/** Imports users from a file, tells of every line that could not be, and how many were. */
+export async function importFile(
+  name: string,
+  { format, staffIsAdmin = false, json = false }: ImportCommandOptions,
+): Promise<void> {
+  const file = await openImportFile(name, requireFormat(format));
+  const tally: Tally = { imported: 0, skipped: 0, refused: 0, kept: [] };
+  await withOperator(
+    async (operator) => {
+      // Before somebody of the file takes the name, with which no start could make one.
+      const first = await operator.makeFirstAdministrator();
+      if (first !== null) process.stderr.write(`${tellFirst(first)}\n`);
+      await importAll(operator, file, { staffIsAdmin, json }, tally);
+    },
+    { mayCreate: true },
+  );
+  const { imported, skipped, refused, kept } = tally;
+  if (json)
+    process.stdout.write(
+      `${JSON.stringify({ imported, skipped, refused: kept.toSorted((one, other) => one.line - other.line) })}\n`,
+    );
+  else
+    process.stdout.write(
+      `${imported} imported, ${refused} refused${skipped === 0 ? "" : `, ${skipped} of other models passed over`}.\n`,
+    );
+  if (refused > 0) process.exitCode = exits.failed;
+}
+
+async function importAll(
+  operator: Operator,
+  file: ImportFile,
+  { staffIsAdmin, json }: { readonly staffIsAdmin: boolean; readonly json: boolean },
+  tally: Tally,
+): Promise<void> {
+  const progress = makeProgress("Importing");
+  let batch: ImportLine[] = [];
+
+  const refuse = (lines: readonly RefusedLine[]): void => {
+    tally.refused += lines.length;
+    if (json) tally.kept.push(...lines);
+    else if (lines.length > 0) {
+      progress.end();
+      for (const { line, reasons } of lines) process.stderr.write(`${file.unit} ${line}: ${reasons.join(" ")}\n`);
+    }
+  };
+  const flush = async (): Promise<void> => {
+    const { imported, refused } = await operator.importUsers(batch, { staffIsAdmin, now: Date.now() });
+    batch = [];
+    tally.imported += imported;
+    refuse(refused);
+    const { done, total } = file.progress();
+    progress.tell(done, total, tally.imported + tally.refused);
+  };
+
+  try {
+    for await (const line of file.lines) {
+      if ("record" in line) batch.push(line);
+      else if ("reasons" in line) refuse([line]);
+      else tally.skipped++;
+      if (batch.length === BATCH) await flush();
+    }
+    await flush();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailed(
+      `${reason}\n${tally.imported} were imported before that; a second import of the file refuses those as taken.`,
+    );
+  } finally {
+    progress.end();
+  }
+}
+
+function requireFormat(format: string | undefined): ImportFormat | null {
+  if (format === undefined || format === "csv" || format === "jsonl" || format === "json") return format ?? null;
+  throw new UsageError("--format is csv, jsonl or json.");
+}

@@ -1,0 +1,150 @@
+import { ConfigError } from "../../service/settings/error.ts";
+import { readEach, type Readings } from "../../service/settings/reading.ts";
+import { findSecret } from "../../service/settings/settings.ts";
+import { loadConfigFile } from "../../service/system/config-file.ts";
+import { CommandFailed } from "../exit.ts";
+import {
+  changeKeyFile,
+  derivedKey,
+  makeKey,
+  readKeyFile,
+  signingKey,
+  stateOf,
+  type StoredKey,
+} from "../input/key-file.ts";
+import { show, showList } from "../output.ts";
+
+interface KeyOptions {
+  readonly json?: boolean;
+}
+
+/** The options of `latchkey key new`. */
+export interface NewKeyOptions extends KeyOptions {
+  readonly alg: "EdDSA" | "ES256";
+}
+
+// Clocks of several machines may differ by as much: the leeway on `iat`.
+const SLACK_SECONDS = 60;
+
+/**
+ * Adds a key. The first one signs, any other waits for its turn. Where there is a secret already, a service may be signing
+ * with the key that is derived from it: that one is the first, so that no token ends when the file takes over.
+ */
+export async function addKey({ alg, json = false }: NewKeyOptions): Promise<void> {
+  const { file, readings, problems } = await requireKeySettings();
+  const shown = await changeKeyFile(file, async (before) => {
+    const made = await makeKey(alg);
+    const keys = [...(before.length > 0 ? before : formerKeys(readings, problems)), made];
+    return { keys, result: describe(made, keys) };
+  });
+  const next =
+    shown.state === "signs"
+      ? "It signs."
+      : `It verifies, and the one before goes on signing. Once everybody has it, let it sign: latchkey key activate ${shown.kid}`;
+  show(json, shown, `Key ${shown.kid} (${alg}) was made. ${next}`);
+}
+
+function formerKeys(readings: Readings, problems: string[]): readonly StoredKey[] {
+  const known = problems.length;
+  const secret = findSecret(readings, problems);
+  const { secret: given, secretFile, database } = readings;
+  // Without it nobody could say which tokens the file would end.
+  if (problems.length > known || given.isWrong || secretFile.isWrong || database.isWrong)
+    throw new ConfigError(problems);
+  return secret === null ? [] : [derivedKey(secret)];
+}
+
+/** Lets a key sign from now on. */
+export async function activate(kid: string, { json = false }: KeyOptions): Promise<void> {
+  const { file } = await requireKeySettings();
+  const shown = await changeKeyFile(file, async (before) => {
+    const found = requireKey(before, kid);
+    if (found.jwk.d === undefined)
+      throw new CommandFailed(`The file has only the public part of ${kid}, so it cannot sign.`);
+    const former = signingKey(before);
+    if (former === found) return { keys: before, result: describe(found, before) };
+    const { stopped_signing_at: _, ...jwk } = found.jwk;
+    const activated: StoredKey = { kid: found.kid, jwk };
+    const rest = before.filter((each) => each !== found).map((each) => (each === former ? stopped(each) : each));
+    const keys = [activated, ...rest];
+    return { keys, result: describe(activated, keys) };
+  });
+  show(json, shown, `Key ${shown.kid} signs.`);
+}
+
+/** Removes a key that no longer signs. */
+export async function retire(
+  kid: string,
+  { force = false, json = false }: KeyOptions & { readonly force?: boolean },
+): Promise<void> {
+  const { file, accessSeconds } = await requireKeySettings();
+  const shown = await changeKeyFile(file, async (before) => {
+    const found = requireKey(before, kid);
+    if (found === signingKey(before))
+      throw new CommandFailed(`${kid} is the key that signs. Let another sign first: latchkey key activate KID`);
+    if (!force) requireUnused(found, accessSeconds);
+    return { keys: before.filter((each) => each !== found), result: { kid: found.kid, retired: true } };
+  });
+  show(json, shown, `Key ${shown.kid} was removed.`);
+}
+
+/** Lists the keys. */
+export async function list({ json = false }: KeyOptions): Promise<void> {
+  const { file } = await requireKeySettings();
+  const keys = await readKeyFile(file);
+  await showList(json, [keys.map((key) => describe(key, keys))], ["kid", "alg", "state", "stopped_signing_at"]);
+}
+
+function describe(key: StoredKey, keys: readonly StoredKey[]) {
+  return {
+    kid: key.kid,
+    alg: key.jwk.kty === "OKP" ? "EdDSA" : "ES256",
+    state: stateOf(key, keys),
+    stopped_signing_at: key.jwk.stopped_signing_at ?? null,
+  };
+}
+
+function stopped({ kid, jwk }: StoredKey): StoredKey {
+  return { kid, jwk: { ...jwk, stopped_signing_at: new Date().toISOString() } };
+}
+
+/** A key by its name, or by the beginning of it where that is one key's alone. */
+function requireKey(keys: readonly StoredKey[], kid: string): StoredKey {
+  const found = keys.filter((key) => key.kid.startsWith(kid));
+  if (found.length === 1) return found[0]!;
+  if (found.length > 1) throw new CommandFailed(`${found.length} keys begin with ${kid}. Give more of it.`);
+  throw new CommandFailed(`There is no key ${kid}. latchkey key list shows them.`, "not_found");
+}
+
+/** Tokens that the key has signed live until the last of them has expired. */
+function requireUnused(key: StoredKey, accessSeconds: number): void {
+  const since = key.jwk.stopped_signing_at;
+  if (since === undefined) return;
+  const free = Date.parse(since) + (accessSeconds + SLACK_SECONDS) * 1000;
+  if (free <= Date.now()) return;
+  throw new CommandFailed(
+    `Tokens that ${key.kid} has signed are alive until ${new Date(free).toISOString()}. Wait, or end them with --force.`,
+    "in_use",
+  );
+}
+
+interface KeySettings {
+  readonly file: string;
+  readonly accessSeconds: number;
+  readonly readings: Readings;
+  /** What is wrong with settings that do not matter for every command. */
+  readonly problems: string[];
+}
+
+/** Only what is needed here: the first key is made before the settings as a whole can be right. */
+async function requireKeySettings(): Promise<KeySettings> {
+  const problems: string[] = [];
+  const readings = readEach(process.env, (await loadConfigFile(process.cwd())) ?? {}, problems);
+  const { signingKeys, accessSeconds } = readings;
+  if (signingKeys.isWrong || accessSeconds.isWrong) throw new ConfigError(problems);
+  if (signingKeys.value === null)
+    throw new ConfigError([
+      "LATCHKEY_SIGNING_KEYS names no file, so the key is derived from the server's secret. Name a file; it need not be there yet.",
+    ]);
+  return { file: signingKeys.value, accessSeconds: accessSeconds.value, readings, problems };
+}

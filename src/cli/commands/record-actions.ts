@@ -1,0 +1,176 @@
+import { createWriteStream, openSync, realpathSync, statSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { formatCSVLine } from "../../door/http.ts";
+import type { MountInPlace } from "../../door/resources.ts";
+import { exportedColumns, exportRecords, type ExportedRecord } from "../../service/records/export-records.ts";
+import { importRecords, type RecordImport } from "../../service/records/import-records.ts";
+import { nameOf } from "../../service/records/records-of.ts";
+import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
+import type { Operator } from "../../service/users/operator.ts";
+import { CommandFailed, exits, UsageError } from "../exit.ts";
+import { formatOf, openRecordFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
+import { makeProgress } from "../progress.ts";
+import { withOperator } from "../with-operator.ts";
+
+/** The options of `latchkey import`. */
+export interface RecordImportCommand {
+  readonly format?: string;
+  readonly withIds?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** The options of `latchkey export`. */
+export interface RecordExportCommand {
+  readonly format?: string;
+}
+
+// One transaction each: enough to share a disk flush, and short enough for the service to write in between.
+const BATCH = 500;
+/** Bodies of one caller that a service holds at once are limited. */
+const BATCH_CHARACTERS = 2 * 1024 * 1024;
+
+/** Imports records from a file, tells of every line that could not be, and how many were. */
+export async function importFile(resource: string, name: string, options: RecordImportCommand): Promise<void> {
+  const { withIds = false, dryRun = false, json = false } = options;
+  const file = await openRecordFile(name, requireFormat(options.format, ["csv", "jsonl", "json"]));
+  const refused: RefusedLine[] = [];
+  const imported = await withOperator(async (operator) => {
+    const placed = requireResource(operator, resource);
+    const state = name === "-" ? null : stateOf(name);
+    const reading = { file: state, isText: file.format === "csv", withIds, dryRun };
+    const running = await importRecords(operator, placed, reading);
+    return importAll(running, file, (lines) => {
+      refused.push(...(json ? lines : lines.map(({ line }) => ({ line, reasons: [] }))));
+      if (!json)
+        for (const { line, reasons } of lines) process.stderr.write(`${file.unit} ${line}: ${reasons.join(" ")}\n`);
+    });
+  });
+  const told = { imported, refused: refused.toSorted((one, other) => one.line - other.line) };
+  const done = dryRun ? "could be imported" : "imported";
+  process.stdout.write(json ? `${JSON.stringify(told)}\n` : `${imported} ${done}, ${refused.length} refused.\n`);
+  if (refused.length > 0) process.exitCode = exits.failed;
+}
+
+/** A file that was changed is another one. */
+function stateOf(name: string): string {
+  const { size, mtimeMs } = statSync(name);
+  return `${realpathSync(name)} ${size} ${mtimeMs}`;
+}
+
+async function importAll(
+  running: RecordImport,
+  file: ImportFile,
+  refuse: (lines: readonly RefusedLine[]) => void,
+): Promise<number> {
+  const progress = makeProgress("Importing");
+  let imported = 0;
+  let batch: ImportLine[] = [];
+  let characters = 0;
+  if (running.doneBefore > 0)
+    process.stderr.write(`Going on behind ${file.unit} ${running.doneBefore}, where it was interrupted.\n`);
+
+  const tell = (lines: readonly RefusedLine[]): void => {
+    if (lines.length === 0) return;
+    progress.end();
+    refuse(lines);
+  };
+  const flush = async (): Promise<void> => {
+    const refused = await running.add(batch);
+    imported += batch.length - refused.length;
+    batch = [];
+    characters = 0;
+    tell(refused);
+    const { done, total } = file.progress();
+    progress.tell(done, total, imported);
+  };
+
+  try {
+    for await (const read of file.lines) {
+      if (read.line <= running.doneBefore) continue;
+      if ("reasons" in read) tell([read]);
+      if (!("record" in read)) continue;
+      batch.push(read);
+      characters += JSON.stringify(read.record).length;
+      if (batch.length === BATCH || characters > BATCH_CHARACTERS) await flush();
+    }
+    if (batch.length > 0) await flush();
+    await running.end();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandFailed(
+      `${reason}\n${imported} were imported before that. The same command goes on where it was, as long as the file stays as it is.`,
+    );
+  } finally {
+    progress.end();
+  }
+  return imported;
+}
+
+/** Writes all records of a resource to a file, or to standard output. */
+export async function exportFile(
+  resource: string,
+  name: string | undefined,
+  options: RecordExportCommand,
+): Promise<void> {
+  const format =
+    requireFormat(options.format, ["csv", "jsonl"]) ?? (name === undefined ? "jsonl" : formatOf(name, "{"));
+  const told = { count: 0 };
+  await withOperator(async (operator) => {
+    const texts = textsOf(operator, requireResource(operator, resource), format, told);
+    if (name === undefined) await pipeline(texts, process.stdout, { end: false });
+    else await pipeline(texts, createWriteStream(name, { fd: openNew(name) }));
+  });
+  if (name !== undefined) process.stdout.write(`${told.count} exported.\n`);
+}
+
+async function* textsOf(
+  { store }: Operator,
+  placed: MountInPlace,
+  format: ImportFormat,
+  told: { count: number },
+): AsyncGenerator<string> {
+  const progress = makeProgress("Exporting");
+  const columns = exportedColumns(placed);
+  const cellOf = (record: ExportedRecord, name: string): unknown =>
+    placed.jsonMembers.includes(name) && record[name] !== null ? JSON.stringify(record[name]) : record[name];
+  const lineOf = (record: ExportedRecord): string =>
+    format === "csv" ? formatCSVLine(columns.map((name) => cellOf(record, name))) : `${JSON.stringify(record)}\n`;
+  if (format === "csv") yield formatCSVLine(columns);
+  try {
+    for await (const page of exportRecords(store, placed)) {
+      yield page.map(lineOf).join("");
+      told.count += page.length;
+      progress.tell(0, null, told.count);
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+/** What is there already is kept: it may be the only copy. */
+function openNew(name: string): number {
+  try {
+    return openSync(name, "wx", 0o600);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    throw new CommandFailed(
+      code === "EEXIST" ? `${name} is there already; name a new file.` : `${name} cannot be written (${code}).`,
+    );
+  }
+}
+
+function requireResource({ mounts }: Operator, name: string): MountInPlace {
+  const placed = mounts.find((each) => nameOf(each) === name.replace(/^\//, ""));
+  if (placed !== undefined) return placed;
+  throw new CommandFailed(
+    `There is no resource ${JSON.stringify(name)}. There are ${mounts.map(nameOf).join(", ")}.`,
+    "not_found",
+  );
+}
+
+function requireFormat(format: string | undefined, known: readonly ImportFormat[]): ImportFormat | null {
+  const found = known.find((each) => each === format);
+  if (found !== undefined || format === undefined) return found ?? null;
+  throw new UsageError(`--format is one of ${known.join(", ")}.`);
+}

@@ -1,0 +1,79 @@
+import type { Command } from "commander";
+import { CommandFailed, exits } from "../exit.ts";
+import { show, showList } from "../output.ts";
+import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
+
+interface Output {
+  readonly json?: boolean;
+}
+
+/** `latchkey token …` */
+export function addTokenCommands(token: Command): void {
+  token
+    .command("create")
+    .description("make a user's API token, or show the same again")
+    .argument("<user>")
+    .option("--json", "answer in JSON")
+    .action(create);
+  token
+    .command("revoke")
+    .description("end a user's API token")
+    .argument("<user>")
+    .option("--json", "answer in JSON")
+    .action(revoke);
+  token
+    .command("check")
+    .description("tell by the checksum, without a database, whether a text is a token that Latchkey can have made")
+    .argument("[token...]", "tokens; left out, they are looked for in standard input")
+    .option("--json", "answer in JSON")
+    .action(check);
+}
+
+function create(user: string, { json = false }: Output): Promise<void> {
+  return withOperator(async (operator) => {
+    const id = await requireUserId(operator, user);
+    const { token } = (await requireDone(operator, "POST", `/users/${id}/token`)) as { readonly token: string };
+    show(json, { id, token }, token);
+  });
+}
+
+function revoke(user: string, { json = false }: Output): Promise<void> {
+  return withOperator(async (operator) => {
+    const id = await requireUserId(operator, user);
+    const { status } = await operator.ask("GET", `/users/${id}/token`);
+    if (status === 404) throw new CommandFailed("The user has no API token.", "not_found");
+    await requireDone(operator, "DELETE", `/users/${id}/token`);
+    show(json, { id, revoked: true }, "The token was revoked.");
+  });
+}
+
+/** What may be meant as a token: a copy that lost its end is worth a word. */
+const candidates = /\blk_[0-9A-Za-z]{14,}/g;
+
+async function check(tokens: readonly string[], { json = false }: Output): Promise<void> {
+  const found = tokens.length > 0 ? tokens : await readCandidates();
+  if (found.length === 0) throw new CommandFailed("There is no token: nothing begins with lk_.", "not_found");
+  const { parseOpaqueToken } = await import("../../door/auth.ts");
+  const form = /^lk_[0-9A-Za-z]{62}$/;
+  const checked = found.map((text) => {
+    const valid = parseOpaqueToken(text, "lk") !== null;
+    return { prefix: shownPart(text), valid, reason: valid ? null : form.test(text) ? wrongChecksum : wrongForm };
+  });
+  await showList(json, [checked], ["prefix", "valid", "reason"]);
+  if (checked.some(({ valid }) => !valid)) process.exitCode = exits.failed;
+}
+
+async function readCandidates(): Promise<readonly string[]> {
+  const found: string[] = [];
+  const { createInterface } = await import("node:readline");
+  for await (const line of createInterface({ input: process.stdin })) found.push(...(line.match(candidates) ?? []));
+  return found;
+}
+
+const wrongChecksum = "The checksum is wrong: it was mistyped or made up.";
+const wrongForm = "It has not the form of a token: lk_ and 62 letters or digits.";
+
+/** Enough to recognise a token, nothing that proves it. */
+function shownPart(text: string): string {
+  return /^lk_[0-9A-Za-z]{14}/.exec(text)?.[0] ?? "?";
+}

@@ -1,0 +1,172 @@
+import type { Command } from "commander";
+import type { Where } from "../../door/stores.ts";
+import type { Operator } from "../../service/users/operator.ts";
+import { UsageError } from "../exit.ts";
+import { addPasswordOptions, obtainPassword, type PasswordOptions } from "../input/password-input.ts";
+import { show, showList } from "../output.ts";
+import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
+import { addBindCommands } from "./bind-commands.ts";
+
+interface Output {
+  readonly json?: boolean;
+}
+
+/** `latchkey user …` */
+export function addUserCommands(user: Command): void {
+  addPasswordOptions(user.command("create").description("make a user"))
+    .requiredOption("--name <name>", "the name that is shown")
+    .requiredOption("--email <email>", "the e-mail address")
+    .option("--username <username>", "what the user logs in with; the e-mail where it is left out")
+    .option("--admin", "an administrator")
+    .option("--without-password", "one who cannot log in with a password")
+    .option("--json", "answer in JSON")
+    .action(create);
+  user
+    .command("list")
+    .description("list users")
+    .option("--role <role>", "only those of a role: user, admin, or another that is declared")
+    .option("--inactive", "only those who are disabled")
+    .option("--json", "answer in JSON")
+    .action(list);
+  addPasswordOptions(
+    user
+      .command("password")
+      .description("give a user another password; ends sessions and tokens of logins")
+      .argument("<user>"),
+  )
+    .option("--json", "answer in JSON")
+    .action(changePassword);
+  user
+    .command("unlock")
+    .description("forgive wrong passwords: of the user from everywhere, and the last minute of every address")
+    .argument("<user>")
+    .option("--json", "answer in JSON")
+    .action(unlock);
+  addChange(user, "disable", "no longer let a user in; ends sessions and every token", { active: false });
+  addChange(user, "enable", "let a user in again", { active: true });
+  addChange(user, "promote", "make a user an administrator", { role: "admin" });
+  addChange(user, "demote", "make an administrator a user", { role: "user" });
+  user
+    .command("role")
+    .description("give a user another role; ends their access tokens")
+    .argument("<user>")
+    .argument("<role>", "user, admin, or another that is declared")
+    .option("--json", "answer in JSON")
+    .action(changeRole);
+  addBindCommands(user);
+  user
+    .command("import")
+    .description("import users from CSV, JSON lines or Django's dumpdata; tells of every line that cannot be")
+    .argument("<file>", "the file, or - for standard input")
+    .option("--format <format>", "csv, jsonl or json; from the name and the first character where it is left out")
+    .option("--staff-is-admin", "Django's is_staff makes an administrator, and not is_superuser alone")
+    .option("--json", "answer in JSON")
+    .action(async (file: string, options: object) => (await import("./import-command.ts")).importFile(file, options));
+}
+
+interface CreateOptions extends Output, PasswordOptions {
+  readonly name: string;
+  readonly email: string;
+  readonly username?: string;
+  readonly admin?: boolean;
+}
+
+async function create(options: CreateOptions): Promise<void> {
+  const { password, isDrawn } = await obtainPassword(options);
+  const { name, email, username, admin = false, json = false } = options;
+  const body = {
+    name,
+    email,
+    ...(username === undefined ? {} : { username }),
+    ...(password === null ? {} : { password }),
+  };
+  await withOperator(
+    async (operator) => {
+      const made = (await requireDone(operator, "POST", "/users", body)) as { readonly id: number };
+      if (admin) await requireDone(operator, "PATCH", `/users/${made.id}/account`, { role: "admin" });
+      await showUser(operator, made.id, json, "made", isDrawn ? password : null);
+    },
+    { mayCreate: true },
+  );
+}
+
+async function changePassword(user: string, options: Output & PasswordOptions): Promise<void> {
+  const { password, isDrawn } = await obtainPassword(options);
+  await withOperator(async (operator) => {
+    const id = await requireUserId(operator, user);
+    await requireDone(operator, "PATCH", `/users/${id}`, { password });
+    await showUser(operator, id, options.json ?? false, "given another password", isDrawn ? password : null);
+  });
+}
+
+async function unlock(user: string, { json = false }: Output): Promise<void> {
+  await withOperator(async (operator) => {
+    const id = await requireUserId(operator, user);
+    const { username } = (await requireDone(operator, "GET", `/users/${id}/account`)) as { readonly username: string };
+    await operator.unlock(username);
+    await showUser(operator, id, json, "unlocked", null);
+  });
+}
+
+/** A command that changes how a user logs in. */
+function addChange(user: Command, name: string, description: string, change: object): void {
+  user
+    .command(name)
+    .description(description)
+    .argument("<user>")
+    .option("--json", "answer in JSON")
+    .action((who: string, { json = false }: Output) =>
+      withOperator(async (operator) => {
+        const id = await requireUserId(operator, who);
+        await requireDone(operator, "PATCH", `/users/${id}/account`, change);
+        await showUser(operator, id, json, `${name}d`, null);
+      }),
+    );
+}
+
+async function changeRole(who: string, role: string, { json = false }: Output): Promise<void> {
+  await withOperator(async (operator) => {
+    requireRole(operator, role);
+    const id = await requireUserId(operator, who);
+    await requireDone(operator, "PATCH", `/users/${id}/account`, { role });
+    await showUser(operator, id, json, `made ${role}`, null);
+  });
+}
+
+function requireRole({ roles }: Operator, role: string | undefined): void {
+  if (role !== undefined && !roles.includes(role)) throw new UsageError(`A role is one of ${roles.join(", ")}.`);
+}
+
+/** A user and how they log in; a password only where it was drawn just now. */
+async function showUser(
+  operator: Operator,
+  id: number,
+  json: boolean,
+  done: string,
+  drawn: string | null,
+): Promise<void> {
+  const user = (await requireDone(operator, "GET", `/users/${id}`)) as object;
+  const account = (await requireDone(operator, "GET", `/users/${id}/account`)) as { readonly username: string };
+  const password = drawn === null ? {} : { password: drawn };
+  show(
+    json,
+    { ...user, ...account, ...password },
+    `User ${id} (${account.username}) was ${done}.${drawn === null ? "" : `\nPassword: ${drawn} (shown only now)`}`,
+  );
+}
+
+interface ListOptions extends Output {
+  readonly role?: string;
+  readonly inactive?: boolean;
+}
+
+async function list({ role, inactive = false, json = false }: ListOptions): Promise<void> {
+  const conditions: Where[] = [];
+  if (role !== undefined) conditions.push({ column: "role", operator: "eq", value: role });
+  if (inactive) conditions.push({ column: "active", operator: "eq", value: false });
+  await withOperator((operator) => {
+    requireRole(operator, role);
+    const pages = operator.listUsers(conditions.length === 0 ? null : { all: conditions });
+    return showList(json, pages, ["id", "username", "name", "email", "role", "active", "last_login_at"]);
+  });
+}

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { readCSV, usersCSV, type CSVLine } from "./import-csv.ts";
+
+async function read(...lines: readonly string[]): Promise<CSVLine[]> {
+  const rows: CSVLine[] = [];
+  for await (const row of readCSV(each(lines), usersCSV)) rows.push(row);
+  return rows;
+}
+
+async function* each(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines;
+}
+
+test("commas, semicolons and tabs part the values, whichever the header uses", async () => {
+  for (const mark of [",", ";", "\t"]) {
+    const [row] = await read(`Email${mark}Name`, `a@example.com${mark}"A ""B"""`);
+
+    assert.deepEqual(row, { line: 2, record: { email: "a@example.com", name: 'A "B"' } });
+  }
+});
+
+test("a value that is not imported may have line breaks", async () => {
+  const rows = await read("email,notes,name", 'a@example.com,"one', 'two",A', "b@example.com,,B");
+
+  assert.deepEqual(rows, [
+    { line: 2, record: { email: "a@example.com", notes: "one\ntwo", name: "A" } },
+    { line: 4, record: { email: "b@example.com", notes: "", name: "B" } },
+  ]);
+});
+
+test("quotes that were forgotten cost the lines they stand on", async () => {
+  const rows = await read("email,name", 'a@example.com,"A', "b@example.com,B", 'c@example.com,"C', "d@example.com,D");
+
+  assert.deepEqual(
+    rows.map((row) => [row.line, "record" in row ? row.record["name"] : null]),
+    [
+      [2, null],
+      [3, "B"],
+      [4, null],
+      [5, "D"],
+    ],
+  );
+});
+
+test("a header without an e-mail, or with a column twice, is refused", async () => {
+  await assert.rejects(read("name,username", "A,a"), /no column email/);
+  await assert.rejects(read("email,name,Name"), /column name twice/);
+});
+
+test("whatever a line holds, every line is told of and the good ones are read", async () => {
+  const junk = fc
+    .string({ unit: fc.constantFrom('"', ",", "a", " ", "'"), minLength: 1, maxLength: 12 })
+    .filter((text) => text.trim() !== "");
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(junk, fc.constant("good@example.com,Good"))), async (lines) => {
+      const rows = await read("email,name", ...lines);
+
+      assert.deepEqual(
+        rows.map(({ line }) => line),
+        lines.map((_, at) => at + 2),
+      );
+      for (const [at, line] of lines.entries()) {
+        if (line.startsWith("good"))
+          assert.deepEqual(rows[at], { line: at + 2, record: { email: "good@example.com", name: "Good" } });
+      }
+    }),
+  );
+});

@@ -1,0 +1,63 @@
+import type { Latchkey } from "../../service/latchkey.ts";
+import type { SchemeName, Settings } from "../../service/settings/settings.ts";
+import type { DrawnPassword, FirstAdministrator } from "../../service/users/first-administrator.ts";
+
+/** What the operator reads at the start: where everything is, the first password once, and a line to paste for each scheme. */
+export function banner(settings: Settings, url: string, { firstAdministrator, routes }: Latchkey): string {
+  const serves = (path: string): boolean => routes.some((route) => route.path === path);
+  // Both can be left out by the config file. Users are always there.
+  const asked = url + (serves("/protected/") ? "/protected/" : "/users");
+  const { database, adminUsername } = settings;
+  const username = firstAdministrator?.username ?? adminUsername;
+  const drawn = firstAdministrator?.drawn ?? null;
+  const shown = drawn !== null && "password" in drawn ? drawn.password : "PASSWORD";
+  const lines = [
+    `Latchkey listens on ${url}`,
+    `  database   ${database.kind === "sqlite" ? database.path : "PostgreSQL"}`,
+    ...(serves("/docs") ? [`  docs       ${url}/docs`] : []),
+    ...(firstAdministrator === null ? [] : [`  ${tellFirst(firstAdministrator)}`]),
+    "",
+    "Try it:",
+    ...settings.schemes.map((scheme) => `  ${curlLine(scheme, { url, asked }, username, shown, settings)}`),
+    "",
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** What the operator is told once of whom a start, or an import, has made. */
+export function tellFirst({ username, drawn }: FirstAdministrator): string {
+  return `first administrator: ${username}${drawn === null ? "" : tell(drawn)}`;
+}
+
+function tell(drawn: DrawnPassword): string {
+  const until = `good until ${drawn.until} unless it is used before`;
+  return "password" in drawn
+    ? `, password: ${drawn.password} (shown only now; ${until})`
+    : `, password in ${drawn.file} (${until}; read it and remove the file)`;
+}
+
+function curlLine(
+  scheme: SchemeName,
+  { url, asked }: { readonly url: string; readonly asked: string },
+  username: string,
+  password: string,
+  settings: Settings,
+): string {
+  const insecure = settings.tls === null ? "" : "k";
+  const body = `-H 'Content-Type: application/json' -d '${JSON.stringify({ username, password })}'`;
+  const pick = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\)".*/\\1/'`;
+  switch (scheme) {
+    case "basic":
+      return `curl -s${insecure} -u '${username}:${password}' ${asked}`;
+    case "session":
+      return `curl -s${insecure} -o /dev/null -c - ${body} ${url}/api/session/ | curl -s${insecure} -b - ${asked}`;
+    case "token":
+      return `curl -s${insecure} -H "Authorization: Token $(curl -s${insecure} ${body} ${url}/api-token-auth/ | ${pick("token")})" ${asked}`;
+    case "bearer":
+      return `curl -s${insecure} -H "Authorization: Bearer $(curl -s${insecure} ${body} ${url}/api/token/ | ${pick("access")})" ${asked}`;
+    case "remote-user":
+      return `curl -s${insecure} -H '${settings.remoteUser.header}: ${username}'${settings.remoteUser.secret === null ? "" : " -H 'X-Remote-User-Secret: SECRET'"} ${asked}   # from a trusted proxy`;
+    case "custom-header":
+      return `curl -s${insecure} -H 'X-Custom-Token: TOKEN' ${asked}   # TOKEN is LATCHKEY_CUSTOM_TOKEN`;
+  }
+}

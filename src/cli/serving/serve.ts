@@ -1,0 +1,170 @@
+import cluster from "node:cluster";
+import { writeSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { SigningKeysError } from "../../door/auth.ts";
+import type { Listener } from "../../door/http.ts";
+import { listen } from "../../door/index.ts";
+import { logSink, makeLog, openTelemetry, type Log } from "../../door/ops.ts";
+import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../../door/stores.ts";
+import { createLatchkey, type Latchkey } from "../../service/latchkey.ts";
+import { ConfigError, readSettings, type Settings } from "../../service/settings/settings.ts";
+import { watchCertificate } from "../../service/system/certificates.ts";
+import { loadConfigFile } from "../../service/system/config-file.ts";
+import { passwordFileOf } from "../../service/system/password-file.ts";
+import { exits } from "../exit.ts";
+import { isAboutSettings } from "../failure.ts";
+import { missingDatabaseNotice } from "../missing-database.ts";
+import { banner } from "./banner.ts";
+import { cleartextNotice } from "./cleartext.ts";
+import { watchForCrashes } from "./crash.ts";
+import { workerMetrics } from "./worker-metrics.ts";
+import { runWorkers, type Leaving, type Retiring, type Serving } from "./workers.ts";
+
+/** How long requests may take to finish once the process has been told to stop. */
+const GRACE_SECONDS = 10;
+
+/** How long the last lines of the log wait for their reader. */
+const UNREAD_MS = 1000;
+
+/** How often the files of the certificate are looked at. */
+const LOOK_MS = 5000;
+
+/** What a process does before it ends. */
+interface Ending {
+  /** How long the port stays open, so that those who ask `/readyz` learn that they are to go elsewhere. */
+  readonly noticeSeconds: number;
+  /** How long connections on which nobody asks are kept after that, so that what is on its way arrives. */
+  readonly idleSeconds: number;
+}
+
+const endings = {
+  direct: { noticeSeconds: 0, idleSeconds: 0.25 },
+  /** docs/proxies.md has haproxy ask every second, and nginx keep a connection for two. */
+  behindProxy: { noticeSeconds: 2, idleSeconds: 3 },
+  /** The port goes on answering through other workers. */
+  replaced: { noticeSeconds: 0, idleSeconds: 3 },
+} as const satisfies Record<string, Ending>;
+
+/** Serves until SIGTERM or SIGINT. What is wrong with the settings is told at once, with exit status 78. */
+export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
+  try {
+    await start(environment);
+  } catch (error) {
+    process.stderr.write(explain(error));
+    process.exitCode = isAboutSettings(error) ? exits.settings : exits.failed;
+    // A worker lives as long as it hears the primary.
+    cluster.worker?.disconnect();
+  }
+}
+
+async function start(environment: NodeJS.ProcessEnv): Promise<void> {
+  const config = await loadConfigFile(process.cwd());
+  const settings = readSettings(environment, config);
+  for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])
+    if (notice !== null && cluster.isPrimary) process.stderr.write(`${notice}\n`);
+  if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers);
+  // When the primary is gone nothing can be told to it any more, and Node ends its workers.
+  cluster.worker?.on("error", () => undefined);
+  // Whoever reads what is written here may go away at any time, and that ends nothing.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  const sink = logSink(process.stdout);
+  const log = makeLog(settings.log, sink.write);
+  const crash = watchForCrashes(log);
+  // Whoever else ends the process, and Node where a worker has lost its primary.
+  process.on("exit", () => log?.flush());
+  const others = cluster.isWorker ? workerMetrics() : null;
+  const latchkey = await createLatchkey({
+    settings,
+    config: config ?? {},
+    observe: log === null ? null : log.observe,
+    tracer: await openTelemetry(),
+    measured: sink.read,
+    ...(others === null ? {} : { gatherMetrics: others.gather }),
+    // What is no terminal is a log, and others read it for long.
+    ...(process.stdout.isTTY ? {} : { passwordFile: passwordFileOf(settings) }),
+  });
+  others?.answerFrom(latchkey.metrics);
+  const listener = await listenOrClose(latchkey, settings);
+  // 0 is drawn, and never one that an address leaves out.
+  announce(
+    banner(settings, listener.url + settings.basePath, latchkey),
+    settings.port || Number(new URL(listener.url).port),
+  );
+  watchFiles(settings, listener, log);
+  let ending = false;
+  const end = ({ noticeSeconds, idleSeconds }: Ending): void => {
+    if (ending) return;
+    ending = true;
+    void wait(noticeSeconds * 1000)
+      .then(() => listener.close(GRACE_SECONDS - noticeSeconds, idleSeconds))
+      .then(() => latchkey.close())
+      .then(() => log?.flush())
+      .then(() => others?.tellLast())
+      .then(() => cluster.worker?.disconnect())
+      .then(endUnread)
+      .catch((error: unknown) => {
+        writeSync(2, explain(error));
+        process.exitCode = exits.failed;
+      });
+  };
+  crash.finishWith(() => {
+    latchkey.stop();
+    if (cluster.isWorker) process.send!({ leaving: true } satisfies Leaving);
+    end(cluster.isWorker ? endings.replaced : endings.direct);
+  });
+  const stop = (): void => {
+    latchkey.stop();
+    end(settings.trustedProxies.length === 0 ? endings.direct : endings.behindProxy);
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  // `/readyz` stays as it is: others are ready.
+  cluster.worker?.on("message", (message: Retiring | object) => {
+    if ("retire" in message) end(endings.replaced);
+  });
+}
+
+/** A certificate that was renewed is served without a restart. */
+function watchFiles({ tls }: Settings, { renewCertificate: use }: Listener, log: Log | null): void {
+  if (tls === null) return;
+  const look = watchCertificate({ tls, use, observe: log?.observe ?? (() => undefined) });
+  look();
+  setInterval(look, LOOK_MS).unref();
+}
+
+/** What nobody reads must not keep a process that is done. */
+function endUnread(): void {
+  setTimeout(() => process.exit(), UNREAD_MS).unref();
+}
+
+/** A worker leaves it to the one process that the operator started. */
+function announce(text: string, port: number): void {
+  if (cluster.isWorker) process.send!({ banner: text, port } satisfies Serving);
+  else process.stdout.write(text);
+}
+
+async function listenOrClose(latchkey: Latchkey, settings: Settings): Promise<Listener> {
+  try {
+    return await listen(latchkey, {
+      host: settings.host,
+      port: settings.port,
+      connectionsPerAddress: settings.connectionsPerAddress,
+      trustedProxies: settings.trustedProxies,
+      ...(settings.tls === null ? {} : { tls: { cert: settings.tls.cert, key: settings.tls.key } }),
+    });
+  } catch (error) {
+    await latchkey.close();
+    throw error;
+  }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof SigningKeysError) {
+    return `Latchkey cannot start. ${error.problems.length === 1 ? "One setting is" : `${error.problems.length} settings are`} wrong:\n${error.problems.map((each) => `- ${each}`).join("\n")}\n`;
+  }
+  if (error instanceof MigrationNeeded || error instanceof StoreSetupError || error instanceof StoreUnavailable)
+    return `Latchkey cannot start. ${error.message}\n`;
+  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
+    return `Latchkey cannot start. The address is in use: ${error.message}. Stop what listens there, or set LATCHKEY_PORT.\n`;
+  return `Latchkey cannot start. ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`;
+}

@@ -1,0 +1,45 @@
+import { parseQuery } from "../headers/query.ts";
+import type { View } from "../http/formats/view.ts";
+
+type Parameters = readonly (readonly [name: string, value: string])[];
+
+/** The query of the request, without what chose the format; empty where it cannot be read. */
+export function parametersOf({ query }: View): Parameters {
+  try {
+    return parseQuery(query).filter(([name]) => name !== "format");
+  } catch {
+    return [];
+  }
+}
+
+/** This address with other parameters: those that are named are replaced, or taken away where they are null. A page of a list is left for its first one. */
+export function withParameters(view: View, changes: Readonly<Record<string, string | null>>): string {
+  const kept = parametersOf(view).filter(([name]) => name !== "cursor" && !Object.hasOwn(changes, name));
+  const added = Object.entries(changes).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+  return address(view, [...kept, ...added]);
+}
+
+/** This address without one of its parameters, of which there may be several of that name. */
+export function withoutParameter(view: View, at: number): string {
+  return address(
+    view,
+    parametersOf(view).filter(([name], index) => index !== at && name !== "cursor"),
+  );
+}
+
+/** This address in another format: a link can send no header. */
+export function inFormat(view: View, name: string): string {
+  return address(view, [...parametersOf(view), ["format", name]]);
+}
+
+function address({ call }: View, parameters: Parameters): string {
+  const search = new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
+  return search === "" ? call.path : `${call.path}?${search}`;
+}
+
+/** The links of the answer, by what they are to it (RFC 8288). */
+export function linksOf({ headers }: View): Readonly<Record<string, string>> {
+  const links = headers.filter(([name]) => name === "Link").map(([, value]) => value);
+  const found = links.flatMap((value) => [...value.matchAll(/<([^<>]*)>; rel="([a-z-]+)"/g)]);
+  return Object.fromEntries(found.map(([, target = "", rel = ""]) => [rel, target]));
+}

@@ -1,0 +1,132 @@
+import type { Reply } from "../call/call.ts";
+import { isObject } from "../checking/members.ts";
+import { requireOptions } from "../checking/options.ts";
+import { defineFeature, type Feature } from "../feature/feature.ts";
+import { pageScript, pageStyle } from "../html/look.ts";
+import { belowBasePath } from "../http/base-path.ts";
+import { defineEndpoint, type Endpoint } from "../http/endpoint/endpoint.ts";
+import type { DataBody, Format, ProblemDocument } from "../http/formats/format.ts";
+import type { View } from "../http/formats/view.ts";
+import { problem } from "../problem/problem.ts";
+import { parametersOf } from "./addresses.ts";
+import { SESSION_PATH, writeFramed } from "./frame.ts";
+import { hasLoginForm } from "./login-form.ts";
+import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
+import { drawList } from "./pages/list-page.ts";
+import { drawPlain } from "./pages/plain-page.ts";
+import { drawProblem } from "./pages/problem-page.ts";
+import { drawRecord } from "./pages/record-page.ts";
+import { drawRoot } from "./pages/root-page.ts";
+import { isRows } from "./pages/rows.ts";
+import { drawSession } from "./pages/session-page.ts";
+import { drawWhy } from "./pages/why-page.ts";
+import type { Drawing, Drawn, Site } from "./site.ts";
+import { WHY_PATH, whyEndpoint } from "./why.ts";
+
+const policy =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+const MAX_AGE_SECONDS = 365 * 86_400;
+
+/** Pages for people at the same addresses: every answer as `text/html` too, with forms and buttons for what its reader may do. */
+export function consolePages(options: ConsoleOptions): Feature<null> {
+  return defineFeature({
+    name: "console",
+    setUp({ basePath, service }) {
+      requireOptions(options, consoleOptions);
+      const { title, logo, colors = {}, templates = {} } = options;
+      const style = pageStyle(colorRule(colors));
+      const script = pageScript();
+      const assets = [
+        { name: `page.${style.version}.css`, type: "text/css; charset=utf-8", text: style.text },
+        { name: `page.${script.version}.js`, type: "text/javascript; charset=utf-8", text: script.text },
+      ] as const;
+      const site: Site = {
+        title,
+        ...(logo === undefined ? {} : { logo }),
+        templates: { "/": drawRoot, [SESSION_PATH]: drawSession, [WHY_PATH]: drawWhy, ...templates },
+        assets: {
+          style: `${basePath}/console/${assets[0].name}`,
+          script: `${basePath}/console/${assets[1].name}`,
+        },
+        facts: service,
+      };
+      return {
+        offer: null,
+        formats: [pages(site)],
+        endpoints: [assetEndpoint(assets), whyEndpoint(service, basePath)],
+      };
+    },
+  });
+}
+
+interface NamedAsset {
+  readonly name: string;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** Style and script: their names change with what is in them, so that they are kept for a year. */
+function assetEndpoint(assets: readonly NamedAsset[]): Endpoint {
+  return defineEndpoint({
+    method: "GET",
+    path: "/console/{file:text}",
+    access: "open",
+    query: "ignored",
+    produces: "text/css",
+    documentation: {
+      summary: "The style and the script of pages",
+      tag: "system",
+      responses: { 200: { description: "The file." }, 304: { description: "The caller has it already." } },
+    },
+    handle({ params }): Reply {
+      const found = assets.find(({ name }) => name === params.file);
+      if (found === undefined) throw problem("not_found");
+      const body = { kind: "raw", type: found.type, content: found.text } as const;
+      return { status: 200, cache: "public", maxAgeSeconds: MAX_AGE_SECONDS, body };
+    },
+  });
+}
+
+function pages(site: Site): Format {
+  return {
+    mediaType: "text/html",
+    problemMediaType: "text/html",
+    tagSuffix: "-html",
+    charset: "utf-8",
+    contentSecurityPolicy: policy,
+    tagged: "by content",
+    asksInPlaceOf: (challenge) => hasLoginForm(site) && /^(?:basic|digest)\b/i.test(challenge),
+    write: async (body, view) => writeFramed(site, view, await draw(site, body, view)),
+    writeProblem: async (document: ProblemDocument, view) =>
+      writeFramed(site, view, await drawProblem(site, view, document), document.request_id),
+  };
+}
+
+async function draw(site: Site, body: DataBody, view: View): Promise<Drawn> {
+  const path = subjectOf(view);
+  const drawing: Drawing = { site, view, body, path, offers: await view.offers(path), tag: await tagOf(view, path) };
+  const template = view.place === null ? undefined : site.templates[view.place.path];
+  return (await template?.(drawing)) ?? drawKnown(drawing);
+}
+
+function drawKnown(drawing: Drawing): Drawn {
+  const { value, items, element } = drawing.body;
+  const resource = drawing.view.place?.resource ?? null;
+  if (resource !== null && items === resource.name && isRows(value)) return drawList(drawing, resource, value);
+  if (resource !== null && element === resource.name && isObject(value)) return drawRecord(drawing, resource, value);
+  return drawPlain(drawing);
+}
+
+/** Only the record's own tag says which state a change is meant for. */
+async function tagOf(view: View, path: string): Promise<string | null> {
+  if (view.tag === null || !parametersOf(view).some(([name]) => name === "expand")) return view.tag;
+  const found = await view.ask(path);
+  return typeof found?.tag === "string" ? `"${found.tag}"` : null;
+}
+
+/** The path of what is shown: what was made, what was acted on, or what was asked. */
+function subjectOf({ headers, call, basePath }: View): string {
+  const [, elsewhere] = headers.find(([name]) => name === "Location" || name === "Content-Location") ?? [];
+  const path = belowBasePath(elsewhere ?? call.path, basePath) ?? call.path;
+  return path.replace(/(?<=.)\/$/, "");
+}

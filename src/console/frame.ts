@@ -1,0 +1,170 @@
+import { html, type PageContent, type Markup } from "../html/markup.ts";
+import { writePage } from "../html/page.ts";
+import type { View } from "../http/formats/view.ts";
+import { inFormat, withParameters } from "./addresses.ts";
+import { quoted } from "./parts.ts";
+import { addressOf, type Drawn, type Site } from "./site.ts";
+import { WHY_PATH } from "./why.ts";
+import { statusText } from "./words.ts";
+
+/** Where everybody may ask who they are, and log in and out. */
+export const SESSION_PATH = "/api/session/";
+
+/** A whole page: the bar with the way to it and the caller, the answer in one line, what it is about, and the foot. */
+export function writeFramed(site: Site, view: View, { title, main, narrow }: Drawn, requestId?: string): string {
+  const { style, script } = site.assets;
+  return writePage({
+    title,
+    service: site.title,
+    basePath: view.basePath,
+    ...(site.logo === undefined ? {} : { logo: site.logo }),
+    head: html`<link rel="stylesheet" href="${style}" />
+      <script src="${script}" defer></script>`,
+    crumbs: crumbsOf(site, view),
+    tools: toolsOf(site, view),
+    strip: stripOf(view),
+    main,
+    narrow: narrow ?? false,
+    foot: footOf(site, view, requestId),
+    rest: keys,
+  });
+}
+
+function crumbsOf(site: Site, { call, basePath }: View): readonly (readonly [string, string | null])[] {
+  const path = call.path.startsWith(basePath) ? call.path.slice(basePath.length) : call.path;
+  const parts = path.split("/").filter((part) => part !== "");
+  const served = servedPaths(site);
+  return parts.slice(0, 12).map((part, at) => {
+    const to = parts.slice(0, at + 1);
+    const isThere = at === parts.length - 1 || served.some((each) => fits(each, to));
+    return [decoded(part), isThere ? `/${to.join("/")}` : null];
+  });
+}
+
+/** What can be read, as it is declared, part by part. */
+function servedPaths(site: Site): readonly (readonly string[])[] {
+  const { mounts, endpoints } = site.facts();
+  const paths = [
+    ...mounts.flatMap(({ resource, permissions }) => [
+      ...(permissions.list === undefined ? [] : [resource.path]),
+      ...(permissions.read === undefined ? [] : [`${resource.path}/{id}`]),
+    ]),
+    ...endpoints.filter(({ method }) => method === "GET").map(({ path }) => path),
+  ];
+  return paths.map((path) => path.split("/").filter((part) => part !== ""));
+}
+
+function fits(declared: readonly string[], parts: readonly string[]): boolean {
+  return declared.length === parts.length && declared.every((part, at) => part.startsWith("{") || part === parts[at]);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function isServed(site: Site, path: string, method = "GET"): boolean {
+  return site.facts().endpoints.some((each) => each.path === path && each.method === method);
+}
+
+function toolsOf(site: Site, view: View): PageContent {
+  const docs = isServed(site, "/docs") ? html`<a href="${addressOf(view, "/docs")}">Docs</a>` : "";
+  const session = addressOf(view, SESSION_PATH);
+  const { identity } = view;
+  const hasSessions = isServed(site, SESSION_PATH);
+  if (identity === null) return html`${docs}${hasSessions ? html`<a href="${session}">Log in</a>` : ""}`;
+  const { username, role, scheme } = identity;
+  const out = html`<form data-method="DELETE" data-path="${session}" data-then="${addressOf(view, "/")}" data-js hidden>
+    <button class="btn">Log out</button>
+  </form>`;
+  return html`${docs}
+    <details class="menu end">
+      <summary>
+        <span class="face" aria-hidden="true">${username.slice(0, 1).toUpperCase()}</span><bdi>${username}</bdi>
+      </summary>
+      <div>
+        <p class="small dim">${titleOf(role)}, known by ${scheme}</p>
+        ${hasSessions ? html`<a href="${session}">Who you are</a>` : ""}${hasSessions && scheme === "session" ? out : ""}
+      </div>
+    </details>`;
+}
+
+/** The answer in one line: what was asked, what came of it, and the same for a program. */
+function stripOf(view: View): Markup {
+  const { call, query, status, tag } = view;
+  const target = query === "" ? call.path : `${call.path}?${query}`;
+  const classes = status >= 500 ? "st c5" : status >= 400 ? "st c4" : "st";
+  // The headers of HEAD are those of GET, and the tag is made of the page.
+  const method = call.method === "HEAD" ? "GET" : call.method;
+  const isRead = method === "GET";
+  const formats = html`<nav class="seg" aria-label="Format">
+    <a href="${withParameters(view, {})}" aria-current="true">HTML</a
+    ><a href="${inFormat(view, "json")}" type="application/json">JSON</a
+    ><a href="${inFormat(view, "xml")}" type="application/xml">XML</a>
+  </nav>`;
+  return html`<section class="answer" aria-label="This answer">
+    <p><b class="m ${method.toLowerCase()}">${method}</b> <span class="path">${target}</span></p>
+    <p class="facts">
+      <span class="${classes}">${statusText(status)}</span
+      ><span data-timing></span>${tag === null ? "" : html`<span>ETag <code>${tag}</code></span>`}
+    </p>
+    <div class="row">
+      ${isRead ? formats : ""}${isRead ? html`<button class="btn low" type="button" data-js hidden data-key="c" data-text="${curlOf(view, target)}">Copy as curl</button><a href="${whyOf(view, target)}">Why?</a>` : ""}
+    </div>
+  </section>`;
+}
+
+function whyOf(view: View, target: string): string {
+  return `${addressOf(view, WHY_PATH)}?${new URLSearchParams({ of: target }).toString()}`;
+}
+
+/** What a program would send: never with a credential. */
+function curlOf({ call }: View, target: string): string {
+  return `curl ${quoted(`${call.client.origin ?? ""}${target}`)}`;
+}
+
+function footOf(site: Site, view: View, requestId: string | undefined): Markup {
+  const links = (
+    [
+      ["/docs", "Docs"],
+      ["/openapi.json", "OpenAPI"],
+      ["/problems", "Problems"],
+      ["/readyz", "Ready?"],
+    ] as const
+  ).filter(([path]) => isServed(site, path));
+  return html`${requestId === undefined ? "" : html`<p>Request <code>${requestId}</code></p>`}
+    <nav aria-label="Service">
+      ${links.map(([path, words]) => html`<a href="${addressOf(view, path)}">${words}</a>`)}
+    </nav>
+    <noscript><p>Reading and logging in work without JavaScript. Changing things needs it.</p></noscript>
+    <p data-js hidden>Press <kbd>?</kbd> for keys</p>`;
+}
+
+const keys = html`<dialog aria-labelledby="keys-title">
+    <h2 id="keys-title">Keys</h2>
+    <dl class="kv">
+<dt><kbd>/</kbd></dt><dd>Search this list</dd>
+      <dt><kbd>j</kbd> <kbd>k</kbd></dt>
+      <dd>Next and previous row</dd>
+      <dt><kbd>[</kbd> <kbd>]</kbd></dt>
+      <dd>Previous and next page</dd>
+      <dt><kbd>n</kbd> <kbd>e</kbd></dt>
+      <dd>New record, edit this one</dd>
+      <dt><kbd>u</kbd></dt>
+      <dd>Up one level of the path</dd>
+      <dt><kbd>c</kbd></dt>
+      <dd>Copy this request as curl</dd>
+    </dl>
+    <form method="dialog" class="row">
+      <label><input id="keys-off" type="checkbox" /> Turn these keys off</label> <button class="btn">Close</button>
+    </form>
+  </dialog>
+  <p class="said" role="status" data-said></p>`;
+
+/** The two that there always are have words for people; others are called as they are declared. */
+function titleOf(role: string): string {
+  return role === "admin" ? "Administrator" : role === "user" ? "User" : role;
+}

@@ -1,0 +1,60 @@
+import { html, type PageContent, type Markup } from "../html/markup.ts";
+import { showDocument } from "./values.ts";
+
+/** A table in a frame of its own, which scrolls in place of the page. */
+export function table(caption: PageContent, columns: readonly PageContent[], rows: readonly PageContent[]): Markup {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Table">
+    <table>
+      <caption>
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${columns}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** The head of a column. */
+export function column(name: PageContent, classes = ""): Markup {
+  return html`<th scope="col" class="${classes}">${name}</th>`;
+}
+
+/** Text that can be copied. `id` is unique on the page. */
+export function code(id: string, caption: PageContent, what: string, text: PageContent): Markup {
+  return html`<figure class="code">
+    <figcaption>
+      <span>${caption}</span>
+      <button class="btn low" type="button" data-js hidden data-copy="${id}" aria-label="Copy ${what}">Copy</button>
+    </figcaption>
+    <pre id="${id}" tabindex="0" role="group" aria-label="${what}">${text}</pre>
+  </figure>`;
+}
+
+/** Data as a program gets it. */
+export function asJSON(id: string, mediaType: string, what: string, value: unknown): Markup {
+  return code(id, mediaType, what, showDocument(value));
+}
+
+/** What a method does, as a word and in its colour. */
+export function methodTag(method: string): Markup {
+  return html`<span class="m ${method.toLowerCase()}">${method}</span>`;
+}
+
+/** The words that a form says where nothing can be sent. */
+export const needsScript = html`<noscript
+  ><p class="rule">
+    Sending this needs JavaScript: the forms of browsers know no other methods than GET and POST, and send no JSON.
+    Programs send it as they always do.
+  </p></noscript
+>`;
+
+/** A text for a shell, whatever is in it. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,71 @@
+import type { ServiceFacts } from "../feature/feature.ts";
+import type { Markup } from "../html/markup.ts";
+import type { DataBody } from "../http/formats/format.ts";
+import type { Offer, View } from "../http/formats/view.ts";
+import type { Field } from "../resource/kinds/field.ts";
+import type { Resource } from "../resource/resource.ts";
+
+/** What every page of one service has in common. */
+export interface Site {
+  /** What the service is called. */
+  readonly title: string;
+  /** The address of an image; the key where it is left out. */
+  readonly logo?: string;
+  /** The addresses of style and script. */
+  readonly assets: { readonly style: string; readonly script: string };
+  /** How pages of one's own are drawn, by the path that they stand at: `/orders/{id}`. */
+  readonly templates: Readonly<Record<string, Template>>;
+  facts(): ServiceFacts;
+}
+
+/** One answer that is drawn. */
+export interface Drawing {
+  readonly site: Site;
+  readonly view: View;
+  readonly body: DataBody;
+  /** What the caller may do with what is shown. */
+  readonly offers: readonly Offer[];
+  /** The ETag of the record's own state, for `If-Match`: with related records beside it an answer has another. Null where there is none. */
+  readonly tag: string | null;
+  /** The path of what is shown, without the base path and the query. */
+  readonly path: string;
+}
+
+/** What stands in the main part of a page. */
+export interface Drawn {
+  readonly title: string;
+  readonly main: Markup;
+  /** Forms and texts read better in a narrow column. */
+  readonly narrow?: boolean;
+}
+
+/** Draws the answers of one path in its own way; null leaves it to the console. */
+export type Template = (drawing: Drawing) => Drawn | null | Promise<Drawn | null>;
+
+/** The address of a path of the service. */
+export function addressOf({ basePath }: View, path: string): string {
+  return basePath + path;
+}
+
+/** Where the record stands that a field is the id of; null where nobody can know, or may read it. */
+export function pathOfReference(site: Site, { kind }: Field, id: unknown): string | null {
+  const named = kind.references?.resource;
+  if (named === undefined || id === null) return null;
+  const found = site
+    .facts()
+    .mounts.find(({ resource, permissions }) => resource.plural === named && permissions.read !== undefined);
+  return found === undefined || found.resource.within !== null ? null : `${found.resource.path}/${String(id)}`;
+}
+
+/** What stands within a resource, such as the items of an order. */
+export function nestedIn(site: Site, outer: Resource): readonly Resource[] {
+  return site
+    .facts()
+    .mounts.filter(({ resource, permissions }) => resource.within === outer && permissions.list !== undefined)
+    .map(({ resource }) => resource);
+}
+
+/** The first letter as at the beginning of a sentence; `_` and `-` are spaces. */
+export function titleOf(name: string): string {
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`.replaceAll(/[_-]/g, " ");
+}

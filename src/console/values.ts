@@ -1,0 +1,69 @@
+import { isObject } from "../checking/members.ts";
+import { html, type Markup } from "../html/markup.ts";
+import type { Field } from "../resource/kinds/field.ts";
+import { addressOf, pathOfReference, type Drawing } from "./site.ts";
+
+/** One value, as it is shown; `field` is null where nobody declared one. */
+export function showValue(drawing: Drawing, field: Field | null, value: unknown): Markup {
+  if (value === null || value === undefined) return html`<span class="dim">null</span>`;
+  if (typeof value === "object") return showJSON(value);
+  if (field === null) return showPlain(value);
+  const path = pathOfReference(drawing.site, field, value);
+  if (path !== null) return html`<a class="mono" href="${addressOf(drawing.view, path)}">${String(value)}</a>`;
+  if (field.kind.name === "enumeration") return html`<span class="tag">${String(value)}</span>`;
+  if (field.kind.column.type === "date-time") return showTime(String(value));
+  return field.kind.column.type === "decimal" ? html`<span class="mono">${String(value)}</span>` : showPlain(value);
+}
+
+function showPlain(value: unknown): Markup {
+  if (typeof value !== "string") return html`<span class="mono">${String(value)}</span>`;
+  return TIME.test(value) ? showTime(value) : html`<bdi>${value}</bdi>`;
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
+
+/** In UTC, as it is; the script says how long ago that is, for a page that is kept would not know. */
+function showTime(value: string): Markup {
+  return html`<time datetime="${value}">${timeText(value)}</time>`;
+}
+
+/** `2026-01-31 09:30:00 UTC` */
+export function timeText(value: string): string {
+  return value.replace(/^(\S+)T(\d\d:\d\d:\d\d).*Z$/, "$1 $2 UTC");
+}
+
+/** A value as the text of an input. What was sent may be of any type: what is no text stands there as JSON. */
+export function textOf({ kind }: Field, value: unknown): string {
+  if (kind.column.type === "json") return JSON.stringify(value, null, 2);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Any JSON value, in one line. */
+function showJSON(value: object): Markup {
+  return html`<code>${JSON.stringify(value)}</code>`;
+}
+
+/** Whether a column of such values reads better with its ends below each other. */
+export function isNumeric({ kind }: Field): boolean {
+  return kind.references === undefined && ["integer", "decimal"].includes(kind.column.type);
+}
+
+/** Data as a program gets it, with its parts coloured. */
+export function showDocument(value: unknown, indent = ""): Markup {
+  const inner = `${indent}  `;
+  if (Array.isArray(value)) {
+    const items = value.map(
+      (each: unknown, at) => html`${at === 0 ? "" : ","}${`\n${inner}`}${showDocument(each, inner)}`,
+    );
+    return items.length === 0 ? html`[]` : html`[${items}${`\n${indent}`}]`;
+  }
+  if (isObject(value)) {
+    const members = Object.entries(value).map(
+      ([name, each], at) =>
+        html`${at === 0 ? "" : ","}${`\n${inner}`}${JSON.stringify(name)}: ${showDocument(each, inner)}`,
+    );
+    return members.length === 0 ? html`{}` : html`{${members}${`\n${indent}`}}`;
+  }
+  const text = JSON.stringify(value) ?? "null";
+  return typeof value === "string" ? html`<span class="s">${text}</span>` : html`<span class="n">${text}</span>`;
+}

@@ -1,0 +1,235 @@
+import { randomBytes } from "node:crypto";
+import { fetchThrough, type FetchInfo } from "../bindings/web/web.ts";
+import type { Arrival } from "../call/call.ts";
+import { makeClientReader } from "../call/client.ts";
+import { DeclarationError } from "../checking/declaration-error.ts";
+import { isObject } from "../checking/members.ts";
+import { Secret } from "../crypto/secret.ts";
+import { uuidMaker } from "../crypto/uuid.ts";
+import type { Eventually } from "../eventually.ts";
+import { clockOf } from "../feature/clock.ts";
+import { compose } from "../feature/composition.ts";
+import type { Feature, Parts, ServiceFacts } from "../feature/feature.ts";
+import { harmless, observerOf, tellAll } from "../feature/observers.ts";
+import { startFeatures } from "../feature/starting.ts";
+import { startUpkeep } from "../feature/upkeep.ts";
+import type { Answer } from "../http/answer/writing.ts";
+import { requireBasePath } from "../http/base-path.ts";
+import { makeHeldBodies } from "../http/body/held-bodies.ts";
+import { explainArrival, explainWhole } from "../http/explaining.ts";
+import { json } from "../http/formats/json.ts";
+import { xml } from "../http/formats/xml.ts";
+import { makeCursors } from "../http/list/cursors.ts";
+import { makeLongReads } from "../http/list/long-reads.ts";
+import { endpointsOf } from "../http/mount/endpoints.ts";
+import { explainLists, type ExplainedList } from "../http/mount/explaining.ts";
+import { placeMounts, type MountInPlace } from "../http/mount/mount.ts";
+import { scansOf } from "../http/mount/shapes.ts";
+import { idempotencyCountsCollection } from "../http/mount/writes/idempotency.ts";
+import { respond, type RoutedService } from "../http/pipeline.ts";
+import { requestIds } from "../http/request-ids.ts";
+import { makeRoutes, type Route } from "../http/routes.ts";
+import type { Observer } from "../observation.ts";
+import { printFaults } from "../ops/log/print-faults.ts";
+import { tracedStore } from "../ops/traced-store.ts";
+import { makeChain } from "../scheme/chain.ts";
+import type { Explanation } from "../scheme/explanation.ts";
+import { readerOf } from "../store/reader.ts";
+import type { Collection, Store } from "../store/store.ts";
+import { throttleCollections, loginThrottle, type LoginThrottle } from "../throttle/throttle.ts";
+import { mistakesOf, type ServiceOptions } from "./options.ts";
+import { factsOf, ownParts, requireFacts, scopesAllowOf } from "./parts.ts";
+
+export type { ServiceOptions } from "./options.ts";
+
+/** A service that is ready to answer. Bindings bring it requests. */
+export interface Service {
+  /** Answers what a binding hands over. Never throws. */
+  respond(arrival: Arrival): Eventually<Answer>;
+  /** Answers a Fetch `Request`, for whatever speaks that: Hono, Next.js, Deno, a test. */
+  fetch(request: Request, info: FetchInfo): Promise<Response>;
+  /** What the schemes would make of a request; nothing happens. */
+  explain(arrival: Arrival): Eventually<Explanation>;
+  /** What each list that the declarations permit costs today, for an operator: it asks for all of them, a resource after another. */
+  explainLists(): AsyncGenerator<readonly ExplainedList[]>;
+  readonly store: Store;
+  readonly routes: readonly Route[];
+  /** Its resources. */
+  readonly mounts: readonly MountInPlace[];
+  /** The path below which it stands, without a slash at its end; empty for the root. */
+  readonly basePath: string;
+  /** What one of its features offers. Throws a TypeError where it is none. */
+  use<Offer>(feature: Feature<Offer>): Offer;
+  /** Who hears what happens: bindings tell what was refused before it was a request. */
+  readonly observe: Observer | null;
+  /** The time as the service has it, in milliseconds since the epoch. */
+  readonly now: () => number;
+  /** How many requests are being answered. */
+  inFlight(): number;
+  /** Stops the features and closes the store. Whoever brought requests has stopped before. */
+  close(): Promise<void>;
+}
+
+/**
+ * Puts a service together, opens its store and starts its features. Throws `DeclarationError` with everything that is missing, wrong or
+ * there twice; then, and where a feature cannot start, nothing is left open.
+ *
+ * @example
+ * ```ts
+ * import { anyone, createService, defineResource, listen, mount, text } from "latchkey";
+ * import { sqliteStore } from "latchkey/stores";
+ *
+ * const book = defineResource({ name: "book", fields: { title: text({ maxLength: 200 }) } });
+ * const service = await createService({
+ *   store: sqliteStore({ path: "books.db" }),
+ *   mounts: [mount(book, { permission: anyone })],
+ * });
+ * console.log((await listen(service, { port: 8000 })).url);
+ * ```
+ */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const mistakes = mistakesOf(options);
+  // Without a store nothing can be set up, and so nobody can say more.
+  if (!isObject(options.store)) throw new DeclarationError(mistakes);
+  const { tracer = null, ownOrigins = [], name = "api" } = options;
+  // What is none is told with everything else.
+  const secret = options.secret instanceof Secret ? options.secret : null;
+  const store = tracer === null ? options.store : tracedStore(options.store, tracer);
+  const throttle = options.throttle ?? loginThrottle({ store, ...(secret === null ? {} : { secret }) });
+  const own = ownParts(options);
+  const late: { facts?: ServiceFacts } = {};
+  const inFlight = { count: 0 };
+  const basePath = requireBasePath(options.basePath ?? "");
+  const observers = options.observe === null ? [] : [harmless(options.observe ?? printFaults(name), name)];
+  const clock = clockOf(options, (observation) => tellAll(observers, observation));
+  const { now } = clock;
+  const composition = compose(options.features ?? [], own, {
+    store,
+    secret,
+    throttle,
+    name,
+    basePath,
+    ownOrigins,
+    tracer,
+    observe: (observation) => tellAll(observers, observation),
+    now,
+    service: () => requireFacts(late),
+    mistakes,
+  });
+  const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
+  observers.push(
+    ...[...all, ...(tracer === null ? [] : [tracer])].flatMap(({ observe: each }) =>
+      each === undefined ? [] : harmless(each, name),
+    ),
+  );
+  const observe = observerOf(observers);
+  const facts = (late.facts = factsOf(all, {
+    inFlight: () => inFlight.count,
+    clockAheadMs: clock.aheadMs,
+    respond: (arrival) => respond(core, arrival),
+    explain: (arrival) => explainWhole(core, arrival),
+  }));
+  const placed = placeMounts(facts.mounts);
+  const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints], basePath);
+  const core = coreOf(
+    options,
+    { store, throttle, secret, basePath, now, observe, all, facts, use: composition.use, inFlight },
+    routes.find,
+  );
+  await store.open(collectionsOf(placed, all));
+  tellScans(placed, observe);
+  const stopClock = await clock.start();
+  const stop = await startFeatures(composition, store).catch((error: unknown) => {
+    stopClock();
+    throw error;
+  });
+  const stopUpkeep = startUpkeep(
+    [{ everySeconds: 60, due: (time) => throttle.due?.(time) ?? [] }, ...all.flatMap(({ upkeep = [] }) => upkeep)],
+    { store, observe, now },
+  );
+  return {
+    respond: (arrival) => respond(core, arrival),
+    fetch: (request, info) => fetchThrough((arrival) => respond(core, arrival), request, info),
+    explain: (arrival) => explainArrival(core, arrival),
+    explainLists: () => explainLists(store, placed),
+    store,
+    routes: routes.all,
+    mounts: placed,
+    basePath,
+    use: composition.use,
+    observe,
+    now,
+    inFlight: () => inFlight.count,
+    async close() {
+      stopUpkeep();
+      stopClock();
+      await stop();
+    },
+  };
+}
+
+function collectionsOf(placed: readonly MountInPlace[], all: readonly Parts[]): readonly Collection[] {
+  return [
+    ...placed.map(({ collection }) => collection),
+    ...all.flatMap(({ collections = [] }) => collections),
+    ...throttleCollections,
+    idempotencyCountsCollection,
+  ];
+}
+
+function tellScans(placed: readonly MountInPlace[], observe: Observer | null): void {
+  for (const message of placed.map(scansOf))
+    if (message !== null) observe?.({ kind: "notice", level: "info", message });
+}
+
+/** What the parts of a service have in common, once they are found. */
+interface Common {
+  readonly store: Store;
+  readonly throttle: LoginThrottle;
+  readonly secret: Secret | null;
+  readonly basePath: string;
+  readonly now: () => number;
+  readonly observe: Observer | null;
+  readonly all: readonly Parts[];
+  readonly facts: ServiceFacts;
+  readonly use: RoutedService["use"];
+  readonly inFlight: { count: number };
+}
+
+/** What every request of the service is answered with. */
+function coreOf(options: ServiceOptions, common: Common, find: RoutedService["find"]): RoutedService {
+  const { store, throttle, secret, basePath, now, observe, all, facts, use, inFlight } = common;
+  const { tracer = null, allowedOrigins = [], ownOrigins = [], name = "api" } = options;
+  return {
+    find,
+    store,
+    reader: readerOf(store),
+    chain: makeChain({ schemes: facts.schemes, throttle, observe }),
+    basePath,
+    compression: options.compression ?? true,
+    formats: [json, xml, ...facts.formats],
+    explainHeader: `x-${name}-explain`,
+    callContext: {
+      now,
+      makeRequestId: requestIds(),
+      readClient: makeClientReader(options.trustedProxies ?? []),
+      about: { name, allowedOrigins: options.allowedOriginsSetting ?? "allowedOrigins" },
+    },
+    makeUUID: uuidMaker(randomBytes),
+    cursors: makeCursors((secret ?? new Secret(randomBytes(32))).deriveEach("cursor")),
+    fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),
+    heldBodies: makeHeldBodies(),
+    longReads: makeLongReads(),
+    alongside: all.flatMap(({ alongside = [] }) => alongside),
+    scopesAllow: options.scopesAllow ?? scopesAllowOf(all),
+    limiters: all.flatMap(({ limiter }) => limiter ?? []),
+    allowsCleartextLogins: options.allowCleartextLogins ?? false,
+    hsts: options.hsts ?? "host",
+    allowedOrigins,
+    sameSiteOrigins: [...allowedOrigins, ...ownOrigins],
+    tracer,
+    observe,
+    use,
+    inFlight,
+  };
+}

@@ -1,0 +1,108 @@
+import {
+  aBoolean,
+  aFunction,
+  anObject,
+  anything,
+  matching,
+  text,
+  membersMistakes,
+  oneOf,
+  optional,
+  origins,
+  texts,
+  type Check,
+} from "../checking/members.ts";
+import { secretMistakes, type Secret } from "../crypto/secret.ts";
+import type { Feature } from "../feature/feature.ts";
+import type { ScopesAllow } from "../http/core.ts";
+import type { Endpoint } from "../http/endpoint/endpoint.ts";
+import type { Format } from "../http/formats/format.ts";
+import { type Mount } from "../http/mount/mount.ts";
+import type { Observer } from "../observation.ts";
+import type { Scheme } from "../scheme/scheme.ts";
+import type { Collection, Store } from "../store/store.ts";
+import { type LoginThrottle } from "../throttle/throttle.ts";
+import type { Tracer } from "../tracer.ts";
+
+/** What a service is made of. */
+export interface ServiceOptions {
+  /**
+   * What callers are told that it is called, in lower case with hyphens; `api` where it is left out. The realm of challenges, the issuer of
+   * its tokens, the first part of the names of its metrics, and `X-<name>-Explain`.
+   */
+  readonly name?: string;
+  /** Where everything is kept. It is opened here and closed with the service. */
+  readonly store: Store;
+  /** What the service can do, in any order: each is set up, started after those that it needs, and stopped before them. */
+  readonly features?: readonly Feature[];
+  /** The ways of logging in, as a set: their order never changes an answer. */
+  readonly schemes?: readonly Scheme[];
+  readonly mounts?: readonly Mount[];
+  readonly endpoints?: readonly Endpoint[];
+  /** Besides JSON, which is the default, and XML. */
+  readonly formats?: readonly Format[];
+  /** Tables that are no resource's: sessions, tokens, accounts. */
+  readonly collections?: readonly Collection[];
+  /**
+   * Signs cursors, and keys the fingerprints of repeatable requests. Processes that share a store share it; left out, one is
+   * drawn for the cursors of this process, and fingerprints are plain digests, which the next process knows again. At least 32 bytes.
+   */
+  readonly secret?: Secret;
+  /** Counts wrong credentials; 10 a minute for each address where it is left out. */
+  readonly throttle?: LoginThrottle;
+  /** Exact origins whose pages may call from a browser. */
+  readonly allowedOrigins?: readonly string[];
+  /** What an operator sets those with, for whoever is told that theirs is none; `allowedOrigins` where it is left out. */
+  readonly allowedOriginsSetting?: string;
+  /** Over TLS browsers are told to stay there (HSTS): for this `host` alone, which it is where it is left out, or for all `subdomains` too. */
+  readonly hsts?: "host" | "subdomains";
+  /** Exact origins of the service itself, besides the one that a request names: the public one, where something in front changes `Host`. */
+  readonly ownOrigins?: readonly string[];
+  /** Addresses, CIDR ranges or `unix`, whose `X-Forwarded-*` are believed. */
+  readonly trustedProxies?: readonly string[];
+  /** What a credential that is limited to scopes may ask for at all, before the endpoint's own permission; everything where it is left out. */
+  readonly scopesAllow?: ScopesAllow;
+  /** Everything is served below it (`/api/v1`), links and documents included; what is outside of it is 404. A proxy or framework hands the whole path on. */
+  readonly basePath?: string;
+  /** Bodies of 1 KiB and more are compressed for whoever asks for it; `true` where it is left out. */
+  readonly compression?: boolean;
+  /** Lets endpoints with `logsIn` be called from other hosts over cleartext, where whoever is on the way reads along. */
+  readonly allowCleartextLogins?: boolean;
+  /** Follows requests through their parts, as `await openTelemetry()` does. */
+  readonly tracer?: Tracer | null;
+  /** Hears what happens. Left out, faults and errors are printed on standard error, with their stack; null: nobody is told. */
+  readonly observe?: Observer | null;
+  /** Milliseconds since the epoch. Left out, the machine's clock, corrected by the store's where that has one of its own. */
+  readonly now?: () => number;
+}
+
+/** Its options, each with what is told of a value that is none; what stands in the lists of parts is told with the parts. */
+const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
+  name: optional(matching(/^[a-z][a-z0-9-]{0,39}$/, "it has to be lower case with hyphens, like book-shop")),
+  allowedOriginsSetting: optional(text),
+  store: anObject,
+  features: anything,
+  schemes: anything,
+  mounts: anything,
+  endpoints: anything,
+  formats: anything,
+  collections: anything,
+  secret: anything,
+  throttle: optional(anObject),
+  allowedOrigins: optional(origins),
+  hsts: optional(oneOf("host", "subdomains")),
+  ownOrigins: optional(origins),
+  trustedProxies: optional(texts),
+  scopesAllow: optional(aFunction),
+  basePath: anything,
+  compression: optional(aBoolean),
+  allowCleartextLogins: optional(aBoolean),
+  tracer: anything,
+  observe: anything,
+  now: optional(aFunction),
+};
+
+export function mistakesOf(options: ServiceOptions): readonly string[] {
+  const mistakes = [...membersMistakes({ ...options }, serviceOptions), ...secretMistakes(options.secret)];
+  return mistakes.map((mistake) => `createService: ${mistake}`);
+}

@@ -1,0 +1,44 @@
+import { problemsOf } from "../feature/clashes.ts";
+import type { Parts, ServiceFacts } from "../feature/feature.ts";
+import type { ScopesAllow } from "../http/core.ts";
+import type { ServiceOptions } from "./options.ts";
+
+/** What of its facts is not in the parts. */
+type Asked = Pick<ServiceFacts, "inFlight" | "clockAheadMs" | "respond" | "explain">;
+
+/** What stands in no feature. */
+export function ownParts({
+  schemes = [],
+  mounts = [],
+  endpoints = [],
+  formats = [],
+  collections = [],
+}: ServiceOptions): Parts {
+  return { offer: null, schemes, mounts, endpoints, formats, collections };
+}
+
+export function factsOf(all: readonly Parts[], asked: Asked): ServiceFacts {
+  return {
+    ...asked,
+    schemes: all.flatMap(({ schemes = [] }) => schemes),
+    mounts: all.flatMap(({ mounts = [] }) => mounts),
+    endpoints: all.flatMap(({ endpoints = [] }) => endpoints),
+    formats: all.flatMap(({ formats = [] }) => formats),
+    tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
+    problems: [...new Set(all.flatMap(problemsOf))],
+    measure: () => all.flatMap(({ measure }) => measure?.() ?? []),
+  };
+}
+
+/** What all features allow alike; null where none limits anything. */
+export function scopesAllowOf(all: readonly Parts[]): ScopesAllow | null {
+  const rules = all.flatMap((parts) => parts.scopesAllow ?? []);
+  return rules.length === 0 ? null : (scopes, method) => rules.every((allow) => allow(scopes, method));
+}
+
+export function requireFacts({ facts }: { readonly facts?: ServiceFacts }): ServiceFacts {
+  if (facts !== undefined) return facts;
+  throw new TypeError(
+    "The service is known once every feature is set up: ask for it in a handler, in start or in stop.",
+  );
+}

@@ -1,0 +1,45 @@
+/**
+ * Calls, replies, endpoints, formats and problems, and the ways in from Node and the Fetch API.
+ *
+ * @module latchkey/http
+ */
+import "./index.ts";
+
+export type { ExplainedList } from "../http/mount/explaining.ts";
+export type { Endpoint, EndpointDocumentation } from "../http/endpoint/endpoint.ts";
+export { invalid } from "../http/exchange.ts";
+export type { EndpointFacts, Method, ReceivedBody, Refusal } from "../http/endpoint/facts.ts";
+export { Call, type Arrival, type Body, type Cacheability, type Client, type Reply } from "../call/call.ts";
+export type { Answer } from "../http/answer/writing.ts";
+export { csv, formatCSVLine, type CSVOptions } from "../http/formats/csv.ts";
+export { formType } from "../http/formats/form.ts";
+export { prefersRedirect } from "../http/pipeline.ts";
+export type { DataBody, Format, ProblemDocument, ReadBody } from "../http/formats/format.ts";
+export type { Offer, Place, View } from "../http/formats/view.ts";
+export { readPage, type Listing, type PageQuery, type ReadPage } from "../http/list/paging.ts";
+export { catalogue, type CatalogueEntry, type ProblemCode } from "../problem/catalogue.ts";
+export type { AnyProblem, ProblemDefinition } from "../problem/definition.ts";
+export { Problem, type Issue, type ProblemOptions } from "../problem/problem.ts";
+export type { TraceContext } from "../headers/traceparent.ts";
+export { formatClearedCookie, formatSetCookie, type CookieToSet } from "../headers/set-cookie.ts";
+export { after, type Eventually } from "../eventually.ts";
+export { requestListener, type Listener, type ListenOptions } from "../bindings/node/node.ts";
+export type { FetchInfo } from "../bindings/web/web.ts";
+export { parseBasePath } from "../http/base-path.ts";
+export {
+  ifNoneMatch,
+  notModified,
+  objectSchema,
+  nullable,
+  textSchema,
+  timeSchema,
+  type JSONSchema,
+} from "../http/endpoint/documentation.ts";
+export {
+  isTrusted,
+  parseTrustedProxies,
+  requireTrustedProxies,
+  type TrustedProxies,
+  type TrustedProxySetting,
+} from "../call/trusted-proxies.ts";
+export { isUnsafe } from "../call/cross-site.ts";

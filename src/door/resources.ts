@@ -1,0 +1,55 @@
+/**
+ * What a resource is made of, beyond what the first one needs: kinds of one's own, its types, mounts and actions.
+ *
+ * @module latchkey/resources
+ */
+import "./index.ts";
+
+export { nearest, shownName } from "../checking/nearest.ts";
+export type {
+  DecimalOptions,
+  IntegerOptions,
+  NamedReferenceOptions,
+  ReferenceOptions,
+  TextOptions,
+} from "../resource/kinds/fields.ts";
+export { array, type ArrayOptions } from "../resource/kinds/lists.ts";
+export { url } from "../resource/kinds/texts.ts";
+export { date, updatedAt, type UpdatedAtOptions } from "../resource/kinds/times.ts";
+export { uuid } from "../resource/kinds/uuid.ts";
+export { standardSchema, type StandardOptions, type StandardSchema } from "../resource/kinds/standard.ts";
+export {
+  defineField,
+  Flaw,
+  type FlawPart,
+  type DraftContext,
+  type Field,
+  type FieldOptions,
+  type Kind,
+} from "../resource/kinds/field.ts";
+export {
+  DeclarationError,
+  type ColumnOf,
+  type DraftOf,
+  type Fields,
+  type Resource,
+  type ResourceDeclaration,
+  type StoredOf,
+} from "../resource/resource.ts";
+export type { Draft } from "../resource/draft.ts";
+export type {
+  Mount,
+  MountInPlace,
+  MountOptions,
+  PermissionsOf,
+  Prepared,
+  ResourceAction,
+  Write,
+  Written,
+} from "../http/mount/mount.ts";
+export type { ActionResult } from "../http/mount/actions/given.ts";
+export type { CollectionAction, CollectionCall, RecordAction, RecordCall } from "../http/mount/actions/action.ts";
+export { requireDraft, type Target } from "../http/mount/writes/drafting.ts";
+export { idempotencyCountsCollection } from "../http/mount/writes/idempotency.ts";
+export { readRecord, updateRecord } from "../http/mount/endpoints.ts";
+export { declarationMistakes, type Declared } from "../http/endpoint/declared.ts";

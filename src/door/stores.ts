@@ -1,0 +1,36 @@
+/**
+ * Where records are kept: the contract of a store, SQLite, PostgreSQL, and moving from one to the other.
+ *
+ * @module latchkey/stores
+ */
+import "./index.ts";
+
+export {
+  keyOf,
+  MigrationNeeded,
+  OVERTAKEN,
+  StoreFull,
+  StoreTimeout,
+  StoreSetupError,
+  StoreUnavailable,
+} from "../store/store.ts";
+export type * from "../store/store.ts";
+export { isPostgresURL, serversInPlainText } from "../store/postgres/address.ts";
+export { postgresStore, type PostgresStoreOptions } from "../store/postgres/postgres.ts";
+export { sqliteStore, type SQLiteStoreOptions } from "../store/sqlite/sqlite.ts";
+export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "../store/copy.ts";
+export type { Content, StoreSource, StoreTarget } from "../store/copy.ts";
+export {
+  checkPostgres,
+  postgresCollections,
+  postgresSource,
+  postgresTarget,
+} from "../store/postgres/whole/on-demand.ts";
+export {
+  backupSQLite,
+  checkSQLite,
+  restoreSQLite,
+  sqliteCollections,
+  sqliteSource,
+  sqliteTarget,
+} from "../store/sqlite/whole/on-demand.ts";

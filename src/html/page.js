@@ -1,0 +1,239 @@
+// The script of pages. Every page is read without it; it adds copy buttons, "2 hours ago", keys, and the methods that HTML
+// forms lack. It writes no HTML of its own: what is wrong is told by the page that the service answers.
+"use strict";
+
+const all = (query, within = document) => [...within.querySelectorAll(query)];
+const one = (query, within = document) => within.querySelector(query);
+const said = one("[data-said]");
+let silence;
+const say = (text) => {
+  said.textContent = text;
+  clearTimeout(silence);
+  silence = setTimeout(() => (said.textContent = ""), 4000);
+};
+
+/* Times. The service writes the absolute one only, so that a page kept by its ETag never tells a stale "ago". */
+const words = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+const units = { year: 31557600, month: 2629800, day: 86400, hour: 3600, minute: 60 };
+const ago = (then) => {
+  const seconds = (then - Date.now()) / 1000;
+  const unit = Object.keys(units).find((name) => Math.abs(seconds) >= 1.5 * units[name]);
+  return unit ? words.format(Math.round(seconds / units[unit]), unit) : "just now";
+};
+/* How long this answer took, as the browser measured it. */
+const measure = () => {
+  const [seen] = performance.getEntriesByType("navigation");
+  const place = one("[data-timing]");
+  if (seen && place) place.textContent = `${(seen.responseStart - seen.requestStart).toFixed(1)} ms`;
+};
+
+/** What a page needs once, also after its main part was replaced. */
+const furnish = (within) => {
+  for (const element of all("[data-js]", within)) element.hidden = false;
+  for (const time of all("time[datetime]", within)) {
+    if (time.nextElementSibling?.className === "ago") continue;
+    const span = document.createElement("span");
+    span.className = "ago";
+    span.textContent = ago(Date.parse(time.dateTime));
+    time.after(" ", span);
+  }
+};
+
+const copy = async (button) => {
+  const { text, copy: id } = button.dataset;
+  try {
+    await navigator.clipboard.writeText(text ?? document.getElementById(id).textContent);
+    say("Copied.");
+  } catch {
+    say("The browser did not allow copying. Select the text and copy it.");
+  }
+};
+
+/* Counting is asked for: it may take a while. */
+const count = async (button) => {
+  const reply = await fetch(button.dataset.count, { method: "HEAD", headers: { Prefer: "count=exact" } });
+  const total = reply.headers.get("X-Total-Count");
+  if (total === null) return say("Counting takes too long.");
+  button.replaceWith(`${Number(total).toLocaleString("en")} in all`);
+};
+
+/* Forms with data-method. A merge patch holds only what was changed; If-Match keeps others' work safe. */
+const isChanged = (field) => {
+  if (field.dataset.again !== undefined) return true;
+  if (field.options) return [...field.options].some((each) => each.selected !== each.defaultSelected);
+  if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
+  return field.value !== field.defaultValue;
+};
+
+/** The text of a field as its declaration has it. What cannot be read is sent as it is: the service says what is wrong with it. */
+const read = (text, type) => {
+  if (text === "" && type.includes("null")) return null;
+  if (type.startsWith("integer")) return /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text;
+  if (type.startsWith("boolean")) return text === "true" ? true : text === "false" ? false : text;
+  if (!type.startsWith("json")) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+/** What a form says. Of a new record an empty field is left out; of a change what was not touched. */
+const bodyOf = (form) => {
+  const { method, whole } = form.dataset;
+  const partly = method === "PATCH" && whole === undefined;
+  const body = {};
+  for (const field of form.elements) {
+    if (!field.name || field.type === "submit" || field.type === "button") continue;
+    if (partly && field.type !== "hidden" && !isChanged(field)) continue;
+    const { type = "text" } = field.dataset;
+    if (field.type === "checkbox") {
+      if (field.checked) (body[field.name] ??= []).push(field.value);
+    } else if (field.type === "radio" ? field.checked : partly || field.value !== "")
+      body[field.name] = read(field.value, type);
+  }
+  return body;
+};
+
+/** A key for as long as nobody knows whether it arrived: what is sent again with it has one effect. */
+const keyOf = (form) =>
+  (form.dataset.once ??= [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join(""));
+
+const send = async (form) => {
+  if (form.getAttribute("aria-busy") === "true") return;
+  const { method, match, path, then, repeatable } = form.dataset;
+  const body = method === "DELETE" ? null : bodyOf(form);
+  if (method === "PATCH" && Object.keys(body).length === 0) return say("Nothing was changed, so nothing was sent.");
+  form.setAttribute("aria-busy", "true");
+  try {
+    const headers = { Accept: "text/html", ...(match && { "If-Match": match }) };
+    if (body !== null) headers["Content-Type"] = "application/json";
+    if (repeatable !== undefined) headers["Idempotency-Key"] = keyOf(form);
+    const reply = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+    delete form.dataset.once;
+    await show(form, reply, then);
+  } catch {
+    say(`The service did not answer, so nobody knows whether it was done. Send it again. (${method} ${path})`);
+  } finally {
+    form.removeAttribute("aria-busy");
+  }
+};
+
+/** Goes on to what was made, or shows what the service answered. What was typed stays wherever the answer has no form for it. */
+const show = async (form, reply, then) => {
+  if (reply.ok) {
+    const next = then ?? reply.headers.get("Location");
+    if (next !== null && next !== undefined) return location.assign(next);
+    if (reply.status === 204) return location.reload();
+  }
+  const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+  const main = one("main", page);
+  if (main === null) return say(`The service answered ${reply.status}, without a page.`);
+  const again = all("form[data-path]", main).some((each) => each.dataset.path === form.dataset.path);
+  if (!reply.ok && !again) return tell(form, page);
+  one("main").replaceWith(main);
+  one(".answer").replaceWith(one(".answer", page));
+  furnish(document);
+  if (reply.ok) say("Done.");
+  (one("main [role=alert]") ?? one("main")).focus();
+};
+
+/** What went wrong, above the form that stays as it is. */
+const tell = (form, page) => {
+  const note = document.createElement("div");
+  note.className = "note bad";
+  note.role = "alert";
+  note.tabIndex = -1;
+  for (const part of all("h1, .head p, main > section p, .note li", page)) {
+    const line = document.createElement("p");
+    line.textContent = part.textContent;
+    note.append(line);
+  }
+  one(":scope > .note", form)?.remove();
+  form.prepend(note);
+  note.focus();
+};
+
+/* One request with a credential that is given here, and without the session's cookie. */
+const attempt = async (form) => {
+  const { method, path, body, header, value } = Object.fromEntries(new FormData(form));
+  const out = document.getElementById(form.dataset.try);
+  const headers = {
+    Accept: "application/json",
+    ...(value && { [header]: value }),
+    ...(body && { "Content-Type": "application/json" }),
+  };
+  const started = performance.now();
+  try {
+    const reply = await fetch(path, {
+      method,
+      headers,
+      body: body || null,
+      credentials: value ? "omit" : "same-origin",
+    });
+    const text = await reply.text();
+    const line = `${reply.status} ${reply.statusText} in ${Math.round(performance.now() - started)} ms`;
+    out.textContent = [line, ...[...reply.headers].map((each) => each.join(": ")), "", text].join("\n");
+  } catch {
+    out.textContent = "No answer.";
+  }
+};
+
+/* Keys. One letter each, so they can be turned off (WCAG 2.1.4). */
+const dialog = one("dialog");
+const off = one("#keys-off");
+const move = (step) => {
+  const rows = all("main tbody tr").flatMap((row) => one("a", row) ?? []);
+  const at = rows.findIndex((link) => link.closest("tr").contains(document.activeElement));
+  rows[Math.max(0, Math.min(rows.length - 1, at + step))]?.focus();
+};
+const keys = {
+  "?": () => dialog.showModal(),
+  j: () => move(1),
+  k: () => move(-1),
+  u: () => all(".crumbs a").at(-2)?.click(),
+};
+const remembered = () => {
+  try {
+    return localStorage.getItem("keys");
+  } catch {
+    return null;
+  }
+};
+if (off !== null) {
+  off.checked = remembered() === "off";
+  off.addEventListener("change", () => localStorage.setItem("keys", off.checked ? "off" : "on"));
+}
+
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event;
+  if (key === "Escape") for (const menu of all("details.menu[open]")) menu.open = false;
+  if (off?.checked !== false || event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
+  if (target.closest("input, select, textarea, [contenteditable]")) return;
+  const wanted = all("[data-key]").find((element) => element.dataset.key === key);
+  if (!wanted && !keys[key]) return;
+  event.preventDefault();
+  if (keys[key]) keys[key]();
+  else if (wanted.matches("input")) wanted.focus();
+  else wanted.click();
+});
+document.addEventListener("click", ({ target }) => {
+  for (const menu of all("details.menu[open]")) if (!menu.contains(target)) menu.open = false;
+  const button = target.closest("button");
+  if (button?.matches("[data-copy], [data-text]")) void copy(button);
+  if (button?.matches("[data-count]")) void count(button);
+  if (button?.matches("[data-close]")) button.closest("details").open = false;
+  if (button?.matches("[data-all]"))
+    for (const radio of all(`[data-side="${button.dataset.all}"]`)) radio.checked = true;
+});
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.dataset.method && !form.dataset.try) return;
+  event.preventDefault();
+  void (form.dataset.try ? attempt(form) : send(form));
+});
+
+furnish(document);
+measure();

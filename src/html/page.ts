@@ -1,0 +1,110 @@
+import { pageStyle } from "./look.ts";
+import { html, Markup, type PageContent } from "./markup.ts";
+
+/** A page and the Content-Security-Policy that it needs. */
+export interface Page {
+  readonly html: string;
+  readonly policy: string;
+}
+
+/** What a page consists of. */
+export interface PageParts {
+  /** What this one is about. */
+  readonly title: string;
+  /** What the service is called. */
+  readonly service: string;
+  /** The path below which the service stands; empty for the root. */
+  readonly basePath: string;
+  /** In the head, behind the title: style and script. */
+  readonly head: PageContent;
+  /** The way to this page, outermost first: its words and its path, where there is something. The root stands before them. */
+  readonly crumbs: readonly (readonly [text: string, path: string | null])[];
+  /** In the bar, at its end. */
+  readonly tools?: PageContent;
+  /** Between the bar and what the page is about. */
+  readonly strip?: PageContent;
+  readonly main: PageContent;
+  /** Forms and texts read better in a narrow column. */
+  readonly narrow?: boolean;
+  readonly foot?: PageContent;
+  /** Behind everything else. */
+  readonly rest?: PageContent;
+  /** In place of the key beside the service's name. */
+  readonly logo?: string;
+}
+
+/** Writes a page: the bar with the way to it, what it is about, and the foot. */
+export function writePage(parts: PageParts): string {
+  const { title, service, basePath, head, tools, strip, main, foot, rest } = parts;
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="referrer" content="same-origin" />
+        <title>${title} · ${service}</title>
+        <link rel="icon" href="${icon}" />
+        ${head}
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to content</a>
+        <header class="bar">
+          <a class="brand" href="${basePath}/">${logoOf(parts)} ${service}</a>
+          ${crumbsOf(parts)}
+          <nav class="tools" aria-label="Console">${tools}</nav>
+        </header>
+        ${strip}
+        <main id="main" tabindex="-1" ${parts.narrow === true ? html` class="narrow"` : ""}>${main}</main>
+        <footer class="foot">${foot}</footer>
+        ${rest}
+      </body>
+    </html> `;
+  return page.toString();
+}
+
+const key = html`<circle cx="6.6" cy="10" r="4.1" /><path d="M10.7 10h7.3M15 10v3M18 10v2.2" />`;
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 20 20' fill='none' stroke='%236474e8' stroke-width='2' stroke-linecap='round'%3E%3Ccircle cx='6.6' cy='10' r='4.1'/%3E%3Cpath d='M10.7 10h7.3M15 10v3M18 10v2.2'/%3E%3C/svg%3E";
+
+function logoOf({ logo }: PageParts): Markup {
+  if (logo !== undefined) return html`<img src="${logo}" alt="" height="20" />`;
+  return html`<svg
+    viewBox="0 0 20 20"
+    width="20"
+    height="20"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="1.9"
+    stroke-linecap="round"
+    aria-hidden="true"
+  >
+    ${key}
+  </svg>`;
+}
+
+function crumbsOf({ crumbs, basePath }: PageParts): Markup {
+  const current = html` aria-current="page"`;
+  const steps = crumbs.map(([text, path], at) =>
+    path === null
+      ? html`<li><span>${text}</span></li>`
+      : html`<li><a href="${basePath}${path}"${at === crumbs.length - 1 ? current : ""}>${text}</a></li>`,
+  );
+  return html`<nav class="crumbs" aria-label="Path">
+    <ol>
+      <li>
+        <a href="${basePath}/" ${crumbs.length === 0 ? current : ""}>/<span class="vh"> root</span></a>
+      </li>
+      ${steps}
+    </ol>
+  </nav>`;
+}
+
+/** A page that carries its style within itself and runs nothing. */
+export function writeStill(parts: Omit<PageParts, "head">): Page {
+  const { text, source } = pageStyle();
+  const head = html`<style>${Markup.join([text], [])}</style>`;
+  return {
+    html: writePage({ ...parts, head }),
+    policy: `default-src 'none'; style-src ${source}; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  };
+}

@@ -1,0 +1,43 @@
+import type { Call } from "../../call/call.ts";
+import type { ServiceCore } from "../core.ts";
+import type { Route } from "../routes.ts";
+import { writeOptions, type Answer } from "./writing.ts";
+
+const EXPOSED =
+  "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Total-Count, Idempotency-Replayed, Preference-Applied";
+const PREFLIGHT_SECONDS = 600;
+
+/** Lets a page of an allowed origin read the answer (Fetch standard, CORS protocol); where there is none, no page of another origin may even load it. */
+export function addCors(call: Call, answer: Answer, allowedOrigins: readonly string[]): void {
+  if (allowedOrigins.length === 0) {
+    answer.headers.push("Cross-Origin-Resource-Policy", "same-origin");
+    return;
+  }
+  const vary = answer.headers.indexOf("Vary");
+  if (vary === -1) answer.headers.push("Vary", "Origin");
+  else answer.headers[vary + 1] += ", Origin";
+  const origin = call.header("origin");
+  if (origin === undefined || !allowedOrigins.includes(origin)) return;
+  answer.headers.push(
+    "Access-Control-Allow-Origin",
+    origin,
+    "Access-Control-Allow-Credentials",
+    "true",
+    "Access-Control-Expose-Headers",
+    EXPOSED,
+  );
+}
+
+/** The answer to OPTIONS, which tells a browser what a page of an allowed origin may send. */
+export function answerOptions(service: ServiceCore, call: Call, route: Route): Answer {
+  const { allowedOrigins } = service;
+  const answer = writeOptions(service, call, route);
+  const origin = call.header("origin");
+  const method = call.header("access-control-request-method");
+  if (origin === undefined || method === undefined || !allowedOrigins.includes(origin)) return answer;
+  answer.headers.push("Access-Control-Allow-Methods", route.allow, "Access-Control-Max-Age", String(PREFLIGHT_SECONDS));
+  const asked = call.header("access-control-request-headers");
+  if (asked !== undefined && /^[A-Za-z0-9-]+(\s*,\s*[A-Za-z0-9-]+)*$/.test(asked))
+    answer.headers.push("Access-Control-Allow-Headers", asked);
+  return answer;
+}

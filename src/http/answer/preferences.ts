@@ -1,0 +1,49 @@
+import type { Reply } from "../../call/call.ts";
+import { isUnsafe } from "../../call/cross-site.ts";
+import { problem } from "../../problem/problem.ts";
+import type { Exchange } from "../exchange.ts";
+
+/** The preferences that some call here follows, with the values that they can have (RFC 7240 §4). */
+const known: Readonly<Record<string, readonly string[]>> = {
+  handling: ["strict", "lenient"],
+  return: ["minimal", "representation"],
+  count: ["exact", "estimated"],
+};
+
+/** Ends the request of a caller who wants to be told of preferences that nobody knows, and sent one (`handling=strict`). */
+export function requireKnownPreferences(exchange: Exchange): void {
+  const { preferences } = exchange;
+  if (preferences === null) return;
+  const handling = preferences.get("handling");
+  if (handling === "lenient") exchange.follow("handling=lenient");
+  if (handling !== "strict") return;
+  const unknown = [...preferences].filter(
+    ([name, value]) => !Object.hasOwn(known, name) || !known[name]!.includes(value),
+  );
+  if (unknown.length > 0)
+    throw problem("unknown_preference", {
+      detail: `Nobody here follows ${list(unknown)}, and handling=strict asks to be told.`,
+    });
+  exchange.follow("handling=strict");
+}
+
+function list(preferences: readonly (readonly [name: string, value: string])[]): string {
+  const said = preferences.map(([name, value]) => (value === "" ? name : `${name}=${value}`)).join(", ");
+  return said.length <= 200 ? said : `${said.slice(0, 200)}…`;
+}
+
+/**
+ * What `Prefer: return=` makes of a reply: with `minimal` the state of a record is left out, which its address would show. What has no
+ * tag is no such state: a token or a key is shown this once.
+ */
+export function inPreferredLength(exchange: Exchange, reply: Reply): Reply {
+  const wanted = exchange.preferences?.get("return");
+  const isWritten = isUnsafe(exchange.call.method) && reply.status >= 200 && reply.status < 300;
+  if (wanted === undefined || !isWritten) return reply;
+  if (wanted === "representation" && reply.body !== undefined) exchange.follow("return=representation");
+  if (wanted !== "minimal") return reply;
+  const { body, ...rest } = reply;
+  if (body !== undefined && typeof reply.tag !== "string") return reply;
+  exchange.follow("return=minimal");
+  return reply.status === 200 ? { ...rest, status: 204 } : rest;
+}

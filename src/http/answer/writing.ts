@@ -1,0 +1,244 @@
+import { hash } from "node:crypto";
+import type { Body, Call, Reply } from "../../call/call.ts";
+import { isUnsafe } from "../../call/cross-site.ts";
+import { after, type Eventually } from "../../eventually.ts";
+import type { Coding } from "../../headers/accept-encoding.ts";
+import { problem, type Problem } from "../../problem/problem.ts";
+import type { ServiceCore } from "../core.ts";
+import { acceptFields } from "../endpoint/facts.ts";
+import type { Exchange } from "../exchange.ts";
+import { readAccept } from "../formats/asked.ts";
+import type { Format } from "../formats/format.ts";
+import { negotiateProblem } from "../formats/negotiate.ts";
+import type { View } from "../formats/view.ts";
+import type { Route } from "../routes.ts";
+import { codingFor, compress, isCompressible } from "./compressing.ts";
+import { checkPreconditions, hasPreconditions } from "./conditional.ts";
+import { inPreferredLength } from "./preferences.ts";
+import { tagIn, tagsInCodings } from "./tags.ts";
+
+/** A finished answer, as a binding sends it. */
+export interface Answer {
+  readonly status: number;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  /** Null where there is none to send: for HEAD too, whose headers are those of GET. */
+  readonly content: string | Uint8Array | null;
+}
+
+// An answer of the API is data: a browser takes its type as it stands, runs nothing, frames nothing, tells no other site.
+const API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** For this host alone: nobody knows what its subdomains serve. */
+export const HSTS = "max-age=31536000";
+// A body of 1 MiB can have 150,000 wrong members, and telling all of them would make ten of it.
+const MAX_TOLD_ISSUES = 100;
+
+/** Makes what a format may see of a reply besides its data. */
+type ViewOf = (reply: Reply) => View;
+
+/** Writes a reply in the format and the coding that were agreed on: at once where nothing has to be compressed. */
+export function writeReply(exchange: Exchange, given: Reply, viewOf: ViewOf): Eventually<Answer> {
+  const reply = exchange.preferences === null ? given : inPreferredLength(exchange, given);
+  if (reply.body === undefined) return writeContent(exchange, reply, null);
+  return after(contentOf(reply, reply.body, exchange.format, viewOf), (content) =>
+    writeContent(exchange, reply, content),
+  );
+}
+
+function writeContent(exchange: Exchange, reply: Reply, content: string | Uint8Array | null): Eventually<Answer> {
+  const { call, format } = exchange;
+  const type = reply.body?.kind === "raw" ? reply.body.type : typeOf(format.mediaType, format);
+  const bytes = content === null ? 0 : Buffer.byteLength(content);
+  const variesByCoding = isCompressible(exchange, reply, bytes, type);
+  const coding = variesByCoding ? codingFor(exchange) : null;
+  const isShown = !isUnsafe(call.method) && reply.status === 200 && content !== null && reply.cache !== "no-store";
+  const state = stateOf(reply, format, content) ?? (isShown ? contentTag(content) : null);
+  const tag = state === null ? null : tagIn(state, coding);
+  if (isShown && hasPreconditions(call)) {
+    const weighed = checkPreconditions(call, [tag!, ...tagsInCodings(state!)]);
+    if (weighed.kind === "failed") throw problem("precondition_failed");
+    if (weighed.kind === "not_modified") return finished(exchange, notModified(reply, weighed.tag, variesByCoding));
+  }
+  const written: Written = { reply, content, type, bytes, coding: null, variesByCoding, tag };
+  if (coding === null) return finished(exchange, written);
+  return compress(content!, coding, isForEveryone(exchange, reply)).then((compressed) =>
+    finished(exchange, { ...written, content: compressed, bytes: compressed.length, coding }),
+  );
+}
+
+/** What nobody looked at the caller for, and anyone may keep for a while: documents and pages. */
+function isForEveryone({ endpoint }: Exchange, { cache, maxAgeSeconds, body }: Reply): boolean {
+  return endpoint.access === "open" && cache === "public" && maxAgeSeconds !== undefined && body?.kind === "raw";
+}
+
+/** A reply whose body has been written. */
+interface Written {
+  readonly reply: Reply;
+  readonly content: string | Uint8Array | null;
+  readonly type: string;
+  readonly bytes: number;
+  readonly coding: Coding | null;
+  /** In another coding it would be another answer. */
+  readonly variesByCoding: boolean;
+  readonly tag: string | null;
+}
+
+function notModified(reply: Reply, tag: string, variesByCoding: boolean): Written {
+  return { reply: { ...reply, status: 304 }, content: null, type: "", bytes: 0, coding: null, variesByCoding, tag };
+}
+
+function finished(exchange: Exchange, written: Written): Answer {
+  return compose(exchange.call, written.reply.status, written.content, headersOf(exchange, written));
+}
+
+/** The tag of what is shown, in the format in which it is; null where it has none of its own. */
+function stateOf({ tag, body }: Reply, format: Format, content: string | Uint8Array | null): string | null {
+  if (typeof tag !== "string") return null;
+  if (body?.kind === "raw") return tag;
+  return (format.tagged === undefined || content === null ? tag : contentTag(content)) + format.tagSuffix;
+}
+
+/** The same outcome, of which nothing is shown. */
+export function withoutBody({ body: _body, tag: _tag, status, headers = [], ...reply }: Reply): Reply {
+  const kept = headers.filter(([name]) =>
+    /^(?:location|set-cookie|idempotency-replayed|preference-applied)$/i.test(name),
+  );
+  return { ...reply, status: status === 200 ? 204 : status, headers: kept };
+}
+
+/** The tag of what has no revision of its own: half of a digest, which tells contents apart and proves nothing. */
+export function contentTag(content: string | Uint8Array): string {
+  return hash("sha1", content, "base64url").slice(0, 16);
+}
+
+function contentOf(reply: Reply, body: Body, format: Format, viewOf: ViewOf): Eventually<string | Uint8Array> {
+  if (body.kind === "raw") return body.content;
+  if (body.kind === "json" && format.writeJSON !== undefined) return format.writeJSON(body.json);
+  const data = body.kind === "data" ? body : { ...body, value: JSON.parse(body.json) as unknown };
+  return format.write(data, viewOf(reply));
+}
+
+function typeOf(mediaType: string, { charset }: Format): string {
+  // JSON and XML say it themselves (RFC 8259 §8.1).
+  return charset === undefined || !mediaType.startsWith("text/") ? mediaType : `${mediaType}; charset=${charset}`;
+}
+
+function headersOf(exchange: Exchange, written: Written): string[] {
+  const { call } = exchange;
+  const { reply, content, type, bytes, coding, tag } = written;
+  const headers: string[] = [];
+  if (content !== null) headers.push("Content-Type", type, "Content-Length", String(bytes));
+  else if (reply.status !== 204 && reply.status !== 304) headers.push("Content-Length", "0");
+  if (coding !== null) headers.push("Content-Encoding", coding);
+  // No Vary can name a parameter: an address that has a credential in it is for whoever has that.
+  const isPublic = reply.cache === "public" && !exchange.identityWasRead && exchange.query === call.query;
+  if (isPublic)
+    headers.push(
+      "Cache-Control",
+      reply.maxAgeSeconds === undefined ? "public, no-cache" : `public, max-age=${reply.maxAgeSeconds}`,
+    );
+  else headers.push("Cache-Control", reply.cache === "no-store" ? "no-store" : "private, no-cache");
+  const vary = varyOf(exchange, written, isPublic);
+  if (vary !== "") headers.push("Vary", vary);
+  if (tag !== null) headers.push("ETag", tag);
+  // Whoever reads what a shared cache has kept learns nothing of the caller for whom it was made.
+  const isAnybodys = isPublic || (exchange.endpoint.access === "open" && exchange.endpoint.method === "GET");
+  const requestId = isAnybodys ? call.requireOwnRequestId() : call.requestId;
+  const policy =
+    reply.contentSecurityPolicy ?? (reply.body?.kind === "raw" ? undefined : exchange.format.contentSecurityPolicy);
+  pushCommon(headers, requestId, strictTransport(exchange.service, call), policy);
+  if (exchange.followed.length > 0) headers.push("Preference-Applied", exchange.followed.join(", "));
+  if (reply.headers !== undefined) for (const [name, value] of reply.headers) headers.push(name, value);
+  return headers;
+}
+
+/** What the answer depended on: the format and the coding where they were chosen, the credentials where they decided, and what the reply names. */
+function varyOf({ endpoint, service: { chain } }: Exchange, written: Written, isPublic: boolean): string {
+  const { vary: named = "" } = written.reply;
+  const vary = !written.variesByCoding ? named : named === "" ? "Accept-Encoding" : `Accept-Encoding, ${named}`;
+  const credentialsDecided = !isPublic && endpoint.access !== "open";
+  const accept = credentialsDecided ? chain.varyWithAccept : "Accept";
+  const common = endpoint.produces === undefined ? accept : credentialsDecided ? chain.vary : "";
+  return common === "" || vary === "" ? common + vary : `${common}, ${vary}`;
+}
+
+/** What every answer has: the request's id, and what a browser may do with it. */
+export function pushCommon(headers: string[], requestId: string, hsts: string | null, policy = API_POLICY): void {
+  headers.push(
+    "X-Request-Id",
+    requestId,
+    "X-Content-Type-Options",
+    "nosniff",
+    "Referrer-Policy",
+    "no-referrer",
+    "Content-Security-Policy",
+    policy,
+  );
+  if (hsts !== null) headers.push("Strict-Transport-Security", hsts);
+}
+
+/** Over TLS a browser is told to stay there. */
+export function strictTransport({ hsts }: Pick<ServiceCore, "hsts">, { client }: Call): string | null {
+  if (!client.encrypted) return null;
+  return hsts === "subdomains" ? `${HSTS}; includeSubDomains` : HSTS;
+}
+
+function compose(call: Call, status: number, content: string | Uint8Array | null, headers: string[]): Answer {
+  return { status, headers, content: call.method === "HEAD" ? null : content };
+}
+
+/** Writes a problem document (RFC 9457), in XML where the caller prefers it. */
+export function writeProblem(
+  service: ServiceCore,
+  call: Call,
+  told: Problem,
+  viewOf: () => View,
+  format = negotiateProblem(readAccept(call, service.formats), service.formats),
+): Eventually<Answer> {
+  const document = {
+    type: `${service.basePath}/problems/${told.code}`,
+    title: told.title,
+    status: told.status,
+    detail: told.detail,
+    code: told.code,
+    request_id: call.requestId,
+    ...(told.issues.length === 0 ? {} : { errors: told.issues.slice(0, MAX_TOLD_ISSUES) }),
+  };
+  return after(format.writeProblem(document, viewOf()), (content) =>
+    sendProblem(service, call, told, { format, content }),
+  );
+}
+
+function sendProblem(
+  service: ServiceCore,
+  call: Call,
+  told: Problem,
+  { format, content }: { readonly format: Format; readonly content: string },
+): Answer {
+  const headers = [
+    "Content-Type",
+    typeOf(format.problemMediaType, format),
+    "Content-Length",
+    String(Buffer.byteLength(content)),
+    "Cache-Control",
+    "no-store",
+    "Vary",
+    service.chain.varyWithAccept,
+  ];
+  pushCommon(headers, call.requestId, strictTransport(service, call), format.contentSecurityPolicy);
+  for (const [name, value] of told.headers)
+    if (name !== "WWW-Authenticate" || format.asksInPlaceOf?.(value) !== true) headers.push(name, value);
+  return compose(call, told.status, content, headers);
+}
+
+/** What a path offers, for OPTIONS. Nobody needs to be known for it. */
+export function writeOptions(service: ServiceCore, call: Call, route: Route): Answer {
+  const headers = ["Allow", route.allow];
+  for (const [method, field] of acceptFields) {
+    const consumes = route.methods.get(method)?.consumes;
+    if (consumes !== undefined) headers.push(field, consumes.join(", "));
+  }
+  headers.push("Cache-Control", "no-store");
+  pushCommon(headers, call.requestId, strictTransport(service, call));
+  return compose(call, 204, null, headers);
+}

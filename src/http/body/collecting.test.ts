@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CollectedBody } from "./collecting.ts";
+
+/** What is weighed while so many pieces of ten octets come. */
+function weighed(pieces: number, announced: number, beside = 0): number {
+  let sum = 0;
+  const body = new CollectedBody(1000, announced, (bytes) => void (sum += bytes), beside);
+  for (let piece = 0; piece < pieces; piece++) body.add(new Uint8Array(10).fill(piece));
+  assert.deepEqual(
+    Uint8Array.from(body.bytes),
+    Uint8Array.from({ length: 10 * pieces }, (_, at) => Math.floor(at / 10)),
+  );
+  return sum;
+}
+
+test("what is weighed is what is kept in memory: twice as much each time, and never more than was announced", () => {
+  assert.equal(weighed(1, 1000), 10);
+  assert.equal(weighed(3, 1000), 40);
+  assert.equal(weighed(3, 30), 30);
+  assert.equal(weighed(100, 0), 1000);
+});
+
+test("what the connection holds beside a body counts once, where that comes in pieces", () => {
+  assert.equal(weighed(1, 1000, 64), 10);
+  assert.equal(weighed(3, 30, 64), 94);
+});

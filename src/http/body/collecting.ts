@@ -1,0 +1,77 @@
+import type { Weigh } from "../../call/call.ts";
+import { problem } from "../../problem/problem.ts";
+
+/**
+ * A body as it arrives. Octets are copied together: a caller may send them one at a time, and a piece of its own for each would take
+ * a hundred times its size.
+ */
+export class CollectedBody {
+  readonly #maxBytes: number;
+  /** So long it can become. */
+  readonly #endsAt: number;
+  readonly #besideBytes: number;
+  readonly #weigh: Weigh;
+  #content: Uint8Array = new Uint8Array();
+  #size = 0;
+  /** No longer the first piece as it came. */
+  #isOwn = false;
+
+  /** `besideBytes` is what the connection holds beside a body that comes in pieces. Throws the problem `content_too_large` where more than `maxBytes` are announced. */
+  constructor(maxBytes: number, announcedBytes: number, weigh: Weigh = () => undefined, besideBytes = 0) {
+    this.#maxBytes = maxBytes;
+    this.#weigh = weigh;
+    this.#besideBytes = besideBytes;
+    this.#endsAt = announcedBytes > 0 ? announcedBytes : maxBytes;
+    if (announcedBytes > maxBytes) throw tooLarge(maxBytes);
+  }
+
+  /** Throws the problem `content_too_large`, or that of `weigh`; what had come is forgotten then. */
+  add(chunk: Uint8Array): void {
+    const size = this.#size + chunk.length;
+    try {
+      if (size > this.#maxBytes) throw tooLarge(this.#maxBytes);
+      if (this.#size === 0) this.#begin(chunk);
+      else this.#append(chunk, size);
+    } catch (error) {
+      this.#content = new Uint8Array();
+      throw error;
+    }
+    this.#size = size;
+  }
+
+  #begin(chunk: Uint8Array): void {
+    this.#weigh(chunk.length);
+    this.#content = chunk;
+  }
+
+  #append(chunk: Uint8Array, size: number): void {
+    const room = this.#content.length;
+    if (size > room) {
+      const larger = Math.max(size, Math.min(2 * room, this.#endsAt));
+      this.#weigh(larger - room + (this.#isOwn ? 0 : this.#besideBytes));
+      this.#content = grown(this.#content, larger);
+      this.#isOwn = true;
+    }
+    this.#content.set(chunk, this.#size);
+  }
+
+  get bytes(): Uint8Array {
+    return this.#content.subarray(0, this.#size);
+  }
+}
+
+function grown(content: Uint8Array, length: number): Uint8Array {
+  const larger = Buffer.allocUnsafeSlow(length);
+  larger.set(content);
+  return larger;
+}
+
+function tooLarge(maxBytes: number): Error {
+  const most = maxBytes >= 1024 * 1024 ? `${maxBytes / 1024 / 1024} MiB` : `${maxBytes / 1024} KiB`;
+  return problem("content_too_large", { detail: `The body is larger than ${most}.` });
+}
+
+/** A fault of whoever put the service behind something that reads bodies: it would wait for what never comes. `cure` is for the log. */
+export function readBefore(cure: string): Error {
+  return new Error(`The body of this request was read before the service was asked, and is gone. ${cure}`);
+}

@@ -1,0 +1,23 @@
+import type { IdKind } from "../../resource/ids.ts";
+import type { MountInPlace } from "../mount/mount.ts";
+
+/** A parameter of a path: an id, or one segment of text. */
+export interface PathParameter {
+  readonly name: string;
+  readonly type: IdKind | "text";
+}
+
+/** The parameters of a path as endpoints declare it: `{id}`, `{id:uuid}`, `{name:text}`. In the paths of mounted resources an id is what that resource says. */
+export function parametersOf(path: string, mounted?: MountInPlace): readonly PathParameter[] {
+  return [...path.matchAll(/\{([a-z][a-z0-9_]*)(?::(text|uuid))?\}/g)].map(([, name = "", type]) => ({
+    name,
+    type: type === "text" || type === "uuid" ? type : idKindIn(mounted ?? null, name),
+  }));
+}
+
+function idKindIn(mounted: MountInPlace | null, name: string): IdKind {
+  if (mounted === null) return "integer";
+  if (name === "id") return mounted.resource.id;
+  const { within, parentColumn } = mounted.resource;
+  return name === parentColumn ? within!.id : idKindIn(mounted.parent, name);
+}

@@ -1,0 +1,23 @@
+import { isText } from "../../checking/members.ts";
+import { shownName } from "../../checking/nearest.ts";
+
+/** What is wrong with the path of an endpoint; null where nothing is. Whatever is no parameter would never be found, or be found for anything. */
+export function pathMistake(path: unknown): string | null {
+  if (!isText(path) || !path.startsWith("/")) return "it has to begin with a slash, like /books/{id}/lend";
+  const segments = path.slice(1).replace(/\/$/, "").split("/");
+  const named = segments.flatMap((segment) => PARAMETER.exec(segment)?.[1] ?? []);
+  const twice = named.find((name, at) => named.indexOf(name) < at);
+  if (twice !== undefined) return `it has two parameters called ${twice}; rename one`;
+  const wrong = path === "/" ? undefined : segments.find((each) => !PARAMETER.test(each) && !LITERAL.test(each));
+  if (wrong === undefined) return null;
+  return wrong === ""
+    ? "it has nothing between two slashes; leave one out"
+    : `${shownName(wrong)} ${/[{}]/.test(wrong) ? `is no parameter; ${PARAMETER_FORM}` : "has characters that paths do not have"}`;
+}
+
+/** `{id}`, `{id:uuid}`, `{name:text}`: a whole segment. */
+const PARAMETER = /^\{([a-z][a-z0-9_]*)(?::(?:text|uuid))?\}$/;
+const PARAMETER_FORM =
+  "write a whole segment as {id} for a whole number, {id:uuid} for a UUID, or {name:text} for text";
+/** Colons and asterisks mean something to the router (RFC 3986 §3.3 allows them). */
+const LITERAL = /^[\w.~!$&'()+,;=@%-]+$/;

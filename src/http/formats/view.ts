@@ -1,0 +1,66 @@
+import type { Call, Reply } from "../../call/call.ts";
+import type { Eventually } from "../../eventually.ts";
+import type { Identity } from "../../identity.ts";
+import type { Action } from "../../permission/contract.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { Method } from "../endpoint/facts.ts";
+
+/**
+ * What stands around an answer, for formats that show more than its data: where it is from, who asked, and what they may do next. It
+ * tells nothing that the caller could not learn by asking.
+ */
+export interface View {
+  /** The request. */
+  readonly call: Call;
+  /** The query of the request without the credentials in it: what may be shown, and stand in links. */
+  readonly query: string;
+  readonly status: number;
+  /** The header fields that the answer has besides those of every answer: `Link`, `Location`, `WWW-Authenticate`. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** The ETag of the state that is shown, for `If-Match`; null where there is none. */
+  readonly tag: string | null;
+  /** The path below which the service stands, without a slash at its end; empty for the root. */
+  readonly basePath: string;
+  /** What was asked; null where the request ended before that was known. */
+  readonly place: Place | null;
+  /** What was sent, as far as it was read. */
+  readonly sent: unknown;
+  /** Who is calling; null where nobody showed who they are. An answer for which this was read is kept by no shared cache. */
+  readonly identity: Identity | null;
+  /** What the caller may do at a path of the service, without its base path; where none is named, at the one that was asked. */
+  offers(path?: string): Eventually<readonly Offer[]>;
+  /** What the same caller gets for a GET of another path, with its query and without the base path; null where that is a problem. */
+  ask(target: string): Eventually<Reply | null>;
+}
+
+/** The endpoint that was asked. */
+export interface Place {
+  /** As it is declared: `/orders/{id}`. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, number | string>>;
+  readonly method: Method;
+  readonly action: Action;
+  /** The mounted resource; null at an endpoint of one's own. */
+  readonly resource: Resource | null;
+  /** What `?expand=` can put beside its records. */
+  readonly expandable: readonly string[];
+}
+
+/** Something that the caller may do. */
+export interface Offer {
+  readonly method: Method;
+  /** The path to ask, without the base path. */
+  readonly path: string;
+  /** What permissions are asked about. */
+  readonly action: Action;
+  /** The mounted resource; null at an endpoint of one's own. */
+  readonly resource: Resource | null;
+  /** The resource's own action: `cancel` of `POST /orders/7/cancel`; null for what every resource can do. */
+  readonly name: string | null;
+  /** The fields that an action of the resource's own takes; null for everything else. */
+  readonly body: Resource | null;
+  /** It takes an `Idempotency-Key`. */
+  readonly repeatable: boolean;
+  /** One sentence of its author. */
+  readonly description: string | null;
+}

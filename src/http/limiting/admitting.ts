@@ -1,0 +1,26 @@
+import { after, type Eventually } from "../../eventually.ts";
+import type { Answer } from "../answer/writing.ts";
+import type { Exchange } from "../exchange.ts";
+import type { LimitedEndpoint, RequestLimiter } from "./limiting.ts";
+
+/** Asks every limiter, one after another, and keeps what they say for the answer. */
+export function askLimiters(
+  limiters: readonly RequestLimiter[],
+  stage: keyof RequestLimiter,
+  exchange: Exchange,
+  endpoint: LimitedEndpoint,
+): Eventually<void> {
+  const [first, ...others] = limiters;
+  if (first === undefined) return undefined;
+  const { call, params, observedIdentity: identity } = exchange;
+  return after(first[stage]({ call, endpoint, params, identity }), (fields) => {
+    if (fields.length > 0) exchange.limits = [...exchange.limits, ...fields];
+    return askLimiters(others, stage, exchange, endpoint);
+  });
+}
+
+/** What is left stands on the answer, but on none that caches give to others. */
+export function addLimits({ limits }: Exchange, { headers }: Answer): void {
+  const caching = headers[headers.indexOf("Cache-Control") + 1] ?? "";
+  if (!caching.startsWith("public")) for (const [name, value] of limits) headers.push(name, value);
+}

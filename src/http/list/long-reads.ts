@@ -1,0 +1,47 @@
+import { problem } from "../../problem/problem.ts";
+
+/** Gives callers their turns with reads that may take long. */
+export interface LongReads {
+  /** Reads as soon as it is this caller's turn. Throws the problem `unavailable` where too many reads of the same caller wait. */
+  run<T>(caller: string, read: () => Promise<T> | T): Promise<T>;
+}
+
+interface Caller {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+/** Two reads of a caller at once and eight that wait: whoever asks for more waits for themselves. */
+export function makeLongReads(mostRunning = 2, mostWaiting = 8): LongReads {
+  const callers = new Map<string, Caller>();
+
+  function callerOf(name: string): Caller {
+    let caller = callers.get(name);
+    if (caller === undefined) callers.set(name, (caller = { running: 0, waiting: [] }));
+    return caller;
+  }
+
+  return {
+    async run(name, read) {
+      const caller = callerOf(name);
+      if (caller.running < mostRunning) caller.running++;
+      else if (caller.waiting.length >= mostWaiting) throw tooMany();
+      // Whoever waits gets the place of the one before.
+      else await new Promise<void>((resolve) => caller.waiting.push(resolve));
+      try {
+        return await read();
+      } finally {
+        const next = caller.waiting.shift();
+        if (next !== undefined) next();
+        else if (--caller.running === 0) callers.delete(name);
+      }
+    },
+  };
+}
+
+function tooMany(): Error {
+  return problem("unavailable", {
+    detail: "Too many of your long lists are being read. Ask again when they have come.",
+    headers: [["Retry-After", "2"]],
+  });
+}

@@ -1,0 +1,252 @@
+import type { Reply } from "../../../call/call.ts";
+import { isObject, unknownMembers } from "../../../checking/members.ts";
+import { problem } from "../../../problem/problem.ts";
+import { regeneratedValues } from "../../../resource/draft.ts";
+import { Flaw, isShown, isStored, type Field } from "../../../resource/kinds/field.ts";
+import type { Resource } from "../../../resource/resource.ts";
+import type { Change, Idempotency, JSONValue, Key, Row, Transaction, WrittenValues } from "../../../store/store.ts";
+import { giveWay } from "../../body/turns.ts";
+import { invalid, type Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+import { findVisible, requireParents, showChanged } from "../reads/reading.ts";
+import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "../writes/committing.ts";
+import { requireDraft } from "../writes/drafting.ts";
+import { countKept, recall, repeatable, type Repeated } from "../writes/idempotency.ts";
+import { refusal, type Unwritten } from "../writes/outcome.ts";
+import { requireCollectionAsKnown, requirePreconditions } from "../writes/preconditions.ts";
+import type { ActionDraft, RecordCall, ServedAction } from "./action.ts";
+
+/** What an action has left, found in order. */
+interface Done {
+  readonly values: WrittenValues;
+  readonly changes: readonly Change[];
+  readonly answer: Readonly<Record<string, JSONValue>> | null;
+}
+
+/** A call of an action, on its record or on the collection. */
+export async function act(placed: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Reply> {
+  const idempotency = action.method === "GET" ? null : repeatable(placed, exchange);
+  const known = await recall(exchange, idempotency);
+  if (known !== null) return repeat(placed, action, exchange, known);
+  const draft = readSent(action, exchange);
+  return untilSettled(placed, exchange, async () => {
+    const row = await findSubject(placed, action, exchange);
+    const done = await ask(placed, action, exchange, { row, draft });
+    if (action.method === "GET" || isNothing(done))
+      return answerOf(placed, action, exchange, { row, answer: done.answer });
+    const outcome = await commit(
+      placed,
+      exchange,
+      transactionOf(placed, action, exchange, { row, done, idempotency }),
+      {
+        kind: "action",
+        action: action.name,
+        before: row,
+      },
+    );
+    if (outcome.kind === "written")
+      return answerOf(placed, action, exchange, {
+        row: row === null ? null : (outcome.rows[0] ?? null),
+        answer: done.answer,
+      });
+    if (outcome.kind === "replayed") return repeat(placed, action, exchange, outcome);
+    if (!isOvertakenAction(outcome, row, exchange)) throw refusal(outcome, placed);
+    return null;
+  });
+}
+
+/** On the collection nothing is bound to a state but what the action itself has looked at. */
+function isOvertakenAction(outcome: Unwritten, row: Row | null, exchange: Exchange): boolean {
+  if (row === null && (outcome.kind === "stale" || outcome.kind === "missing")) return true;
+  return isOvertaken(outcome, exchange);
+}
+
+function readSent({ body, method }: ServedAction, { context }: Exchange): ActionDraft<Resource["fields"]> {
+  if (method === "GET") return {};
+  const { values, transient } = requireDraft(body, context, { id: null, current: null });
+  return { ...values, ...transient };
+}
+
+/** The record that is meant, where the caller may know of it and it is in the state that they mean; null on the collection. */
+async function findSubject(placed: MountInPlace, action: ServedAction, exchange: Exchange): Promise<Row | null> {
+  if (action.on === "collection") {
+    await requireParents(placed, exchange);
+    if (action.method === "POST") await requireCollectionAsKnown(placed, exchange);
+    return null;
+  }
+  const row = await findVisible(placed, exchange);
+  if (row === null) throw problem("not_found");
+  if (action.method === "POST") requirePreconditions(placed, exchange, row);
+  return row;
+}
+
+interface Subject {
+  readonly row: Row | null;
+  readonly draft: ActionDraft<Resource["fields"]>;
+}
+
+async function ask(
+  placed: MountInPlace,
+  action: ServedAction,
+  exchange: Exchange,
+  { row, draft }: Subject,
+): Promise<Done> {
+  await giveWay(exchange.body);
+  const { context } = exchange;
+  const subject = row === null ? {} : { record: placed.show(row.record), revision: row.revision };
+  const given: unknown = await action.handle({
+    ...subject,
+    draft,
+    collection: placed.collection,
+    context,
+  } as RecordCall);
+  const done = readDone(placed, action, given ?? {});
+  if (row !== null && Object.keys(done.values).length > 0)
+    requireSound(placed.resource, { ...row.record, ...done.values });
+  return done;
+}
+
+/** What holds across fields holds whoever changes them. */
+function requireSound({ check }: Resource, record: Readonly<Record<string, unknown>>): void {
+  const issues = check === null ? [] : check(record);
+  if (issues.length > 0) throw invalid(issues);
+}
+
+function isNothing({ values, changes }: Done): boolean {
+  return Object.keys(values).length === 0 && changes.length === 0;
+}
+
+interface Doing {
+  readonly row: Row | null;
+  readonly done: Done;
+  readonly idempotency: Idempotency | null;
+}
+
+/** The record gets a new state whatever the action changes, so that no two of them build on the same one. */
+function transactionOf(
+  { resource, collection, personal, kept }: MountInPlace,
+  action: ServedAction,
+  exchange: Exchange,
+  { row, done: { values, changes, answer }, idempotency }: Doing,
+): Transaction {
+  const { id } = row?.record ?? {};
+  const anew = regeneratedValues(resource, exchange.context) as typeof values;
+  const own: readonly Change[] =
+    row === null
+      ? []
+      : [{ kind: "update", collection, key: id as Key, values: { ...values, ...anew }, revision: row.revision }];
+  const all = [...own, ...changes, ...countKept(exchange, idempotency)];
+  if (idempotency === null) return { changes: all };
+  // What tells of a person goes with them, and of an answer for the collection nobody knows of whom it tells.
+  const isKept = answer !== null && (row !== null || !personal);
+  const columns = row !== null && action.answer === "record" ? kept : row === null ? [] : ["id"];
+  return {
+    changes: all,
+    idempotency: {
+      ...idempotency,
+      columns,
+      erasable: idempotency.erasable && row !== null,
+      ...(isKept ? { answer } : {}),
+    },
+  };
+}
+
+interface Answered {
+  readonly row: Row | null;
+  readonly answer: Done["answer"];
+}
+
+function answerOf(placed: MountInPlace, action: ServedAction, exchange: Exchange, { row, answer }: Answered): Reply {
+  if (action.answer === "nothing" || (action.answer === "record" && row === null)) return { status: 204 };
+  if (action.answer !== "record") return showAnswer(action.answer, answer);
+  const path = exchange.call.path.replace(/\/$/, "");
+  // The answer is the record's own representation, at its own address (RFC 9110 §8.7): the tag is for that.
+  const headers = [["Content-Location", path.slice(0, path.lastIndexOf("/"))]] as const;
+  return { headers, ...showChanged(placed, exchange, row!) };
+}
+
+function showAnswer(fields: Resource, answer: Done["answer"]): Reply {
+  const jsonMembers = Object.keys(fields.fields).filter((name) => fields.fields[name]!.kind.column.type === "json");
+  return { status: 200, body: { kind: "data", value: answer, element: fields.name, jsonMembers } };
+}
+
+/** What a repeat is answered: what the first call was. Of what was erased since it learns that it was a repeat. */
+function repeat(placed: MountInPlace, action: ServedAction, exchange: Exchange, { rows, answer }: Repeated): Reply {
+  const row = rows[0] ?? null;
+  const isGone =
+    typeof action.answer === "string"
+      ? action.answer === "record" && (row === null || isErased(placed, row))
+      : answer === undefined;
+  const reply = isGone
+    ? { status: 204 }
+    : answerOf(placed, action, exchange, { row, answer: (answer ?? null) as Done["answer"] });
+  return { ...reply, headers: [...(reply.headers ?? []), REPLAYED] };
+}
+
+const RESULT = ["values", "changes", "answer"];
+
+/** Reads what a handler gave. Whatever it cannot have meant is a fault of its author's, told before anything is written. */
+function readDone(placed: MountInPlace, action: ServedAction, given: unknown): Done {
+  const fault = (what: string): TypeError =>
+    new TypeError(`The action ${action.name} of ${placed.resource.path} gave ${what}.`);
+  if (!isObject(given)) throw fault("no object; it has to give { values, changes, answer }, or nothing");
+  const unknown = unknownMembers(given, RESULT);
+  if (unknown.length > 0) throw fault(`something unknown: ${unknown.join("; ")}`);
+  const { values = {}, changes = [], answer } = given;
+  if (!isObject(values)) throw fault("values that are no object");
+  if (!Array.isArray(changes) || !changes.every(isObject)) throw fault("changes that are no list of changes");
+  if (action.method === "GET" && (Object.keys(values).length > 0 || changes.length > 0))
+    throw fault("something to write, and GET changes nothing");
+  if (action.on === "collection" && Object.keys(values).length > 0)
+    throw fault("values, and an action on the collection has no record to write them to");
+  if (typeof action.answer === "string" && answer !== undefined)
+    throw fault("an answer, and declares no fields for one");
+  return {
+    values: readValues(placed.resource.fields, values, fault),
+    changes: changes as unknown as readonly Change[],
+    answer: typeof action.answer === "string" ? null : readAnswer(action.answer, answer, fault),
+  };
+}
+
+type MakeFault = (what: string) => TypeError;
+
+function readValues(
+  fields: Resource["fields"],
+  values: Readonly<Record<string, unknown>>,
+  fault: MakeFault,
+): WrittenValues {
+  const stored = Object.keys(fields).filter((name) => isStored(fields[name]!));
+  const unknown = unknownMembers(values, stored);
+  if (unknown.length > 0) throw fault(`values for no field: ${unknown.join("; ")}`);
+  const read = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    read.map(([name, value]) => {
+      const field = fields[name]!;
+      // What nobody is shown may be kept in another form than it is sent in.
+      return [name, isShown(field) && !isKeyOf(value) ? readValue(name, field, value, fault) : value];
+    }),
+  ) as WrittenValues;
+}
+
+function isKeyOf(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).join() === "keyOf" && Number.isSafeInteger(value["keyOf"]);
+}
+
+function readAnswer({ fields }: Resource, answer: unknown, fault: MakeFault): Readonly<Record<string, JSONValue>> {
+  if (!isObject(answer)) throw fault("no answer, and declares fields for one");
+  const unknown = unknownMembers(answer, Object.keys(fields));
+  if (unknown.length > 0) throw fault(`an answer with what is no field of it: ${unknown.join("; ")}`);
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      readValue(name, field, answer[name] ?? null, fault) as JSONValue,
+    ]),
+  );
+}
+
+function readValue(name: string, { kind, options }: Field, value: unknown, fault: MakeFault): unknown {
+  if (value === null && options.optional === true) return null;
+  const read = kind.parse(value);
+  if (read instanceof Flaw) throw fault(`a ${name} that cannot be: ${read.detail}`);
+  return read;
+}

@@ -1,0 +1,186 @@
+import { isObject, membersMistakes, oneOf, optional, shown, text, type Check } from "../../../checking/members.ts";
+import type { Eventually } from "../../../eventually.ts";
+import type { Permission } from "../../../permission/contract.ts";
+import type { AnyProblem } from "../../../problem/definition.ts";
+import {
+  DeclarationError,
+  defineResource,
+  type ColumnOf,
+  type Fields,
+  type MadeValuesOf,
+  type RecordOf,
+  type StoredOf,
+  type Resource,
+  type TransientOf,
+} from "../../../resource/resource.ts";
+import type { Collection } from "../../../store/store.ts";
+import { aProblemList, isPermission, permissionForm } from "../../endpoint/checking.ts";
+import type { Context } from "../../exchange.ts";
+import type { ActionResult } from "./given.ts";
+
+/** What a caller sent to an action: its fields, read and found in order; nothing of one that names none. */
+export type ActionDraft<B> = B extends Fields
+  ? MadeValuesOf<{ readonly fields: B; readonly parentColumn: null }> &
+      TransientOf<{ readonly fields: B; readonly parentColumn: null }>
+  : Readonly<Record<never, never>>;
+
+/** One call of an action on a record. */
+export interface RecordCall<R extends Resource = Resource, B = Fields> {
+  /** As callers see it. What nobody is shown can be read from `context.store`. */
+  readonly record: RecordOf<R>;
+  /** The state that the record was loaded in. What the action gives is written on that state alone, or the action is asked again. */
+  readonly revision: number;
+  readonly draft: ActionDraft<B>;
+  /** The table of the resource, for what is looked up in it and for changes of other rows. */
+  readonly collection: Collection<StoredOf<R>>;
+  readonly context: Context;
+}
+
+/** One call of an action on the collection. */
+export type CollectionCall<B = Fields> = Omit<RecordCall<Resource, B>, "record" | "revision">;
+
+interface ActionFacts<R extends Resource, B> {
+  /** Who may. Rows that it narrows to are applied to the record: any other is 404. */
+  readonly permission: Permission<ColumnOf<R>>;
+  /** `POST` where it is left out. `GET` is for what changes nothing: it takes no body and answers fields of its own. */
+  readonly method?: "POST" | "GET";
+  /** What is sent; nothing where it is left out. */
+  readonly body?: B & Fields;
+  /** What is answered: the `record` as it is then, `nothing`, or fields of its own. The record where it is left out, of the collection nothing. */
+  readonly answer?: "record" | "nothing" | Fields;
+  /** One sentence for the API's documentation. */
+  readonly description?: string;
+  /** For the API's documentation: what it refuses with, besides what every such call can end in. */
+  readonly problems?: readonly AnyProblem[];
+}
+
+/** `POST /orders/{id}/cancel` */
+export interface RecordAction<R extends Resource = Resource, B = Fields> extends ActionFacts<R, B> {
+  readonly on?: "record";
+  /** Throws a problem to refuse. Asked again when the record changed meanwhile, so what it does itself it may do twice. */
+  handle(call: RecordCall<R, B>): Eventually<ActionResult<R> | void>;
+}
+
+/** `POST /orders/close-all` */
+export interface CollectionAction<R extends Resource = Resource, B = Fields> extends ActionFacts<R, B> {
+  readonly on: "collection";
+  handle(call: CollectionCall<B>): Eventually<Omit<ActionResult<R>, "values"> | void>;
+}
+
+/** What a resource can do besides being read and written, by the last part of its path. */
+export type Actions<R extends Resource, B> = {
+  readonly [K in keyof B]: RecordAction<R, B[K]> | CollectionAction<R, B[K]>;
+};
+
+/** An action as it is served. */
+export interface ServedAction {
+  /** The last part of its path. */
+  readonly name: string;
+  readonly on: "record" | "collection";
+  readonly method: "POST" | "GET";
+  readonly permission: Permission<string>;
+  /** The fields that are sent. */
+  readonly body: Resource;
+  readonly answer: "record" | "nothing" | Resource;
+  readonly description: string | null;
+  readonly problems: readonly AnyProblem[];
+  readonly handle: Handle;
+}
+
+/** Written as a method, so that one that knows its own record is one of these: it is called with that record alone. */
+type Handle = { handle(call: RecordCall): unknown }["handle"];
+
+const NAME = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
+
+const actionMembers: Readonly<Record<keyof CollectionAction, Check>> = {
+  on: optional(oneOf("record", "collection")),
+  permission: (value) => (isPermission(value) ? null : permissionForm),
+  method: optional(oneOf("POST", "GET")),
+  body: optional((value) => (isObject(value) ? null : "it has to be fields, like { reason: text() }")),
+  answer: optional((value) =>
+    value === "record" || value === "nothing" || isObject(value)
+      ? null
+      : 'it has to be "record", "nothing" or fields, like { total: decimal({ scale: 2 }) }',
+  ),
+  description: optional(text),
+  problems: optional(aProblemList),
+  handle: (value) => (typeof value === "function" ? null : "it has to be a function"),
+};
+
+/** Reads the actions of a resource. Gives what is wrong with each, its place and its cure, into `mistakes`. */
+export function readActions(declared: unknown, mistakes: string[]): readonly ServedAction[] {
+  if (declared === undefined) return [];
+  if (!isObject(declared)) {
+    mistakes.push(`actions is ${shown(declared)}; it has to be an object of actions, like { cancel: { … } }`);
+    return [];
+  }
+  return Object.entries(declared).flatMap(([name, action]) => {
+    const found: string[] = [];
+    const read = readAction(name, action, found);
+    mistakes.push(...found.map((mistake) => `action ${name}: ${mistake}`));
+    return read === null || found.length > 0 ? [] : [read];
+  });
+}
+
+function readAction(name: string, declared: unknown, mistakes: string[]): ServedAction | null {
+  if (!NAME.test(name)) mistakes.push("the name must be lower-case words joined by hyphens, like close-all");
+  if (!isObject(declared)) {
+    mistakes.push(`it is ${shown(declared)} and no action; write { permission: …, handle: … }`);
+    return null;
+  }
+  const wrong = membersMistakes(declared, actionMembers);
+  mistakes.push(...wrong);
+  if (wrong.length > 0) return null;
+  const {
+    on = "record",
+    method = "POST",
+    permission,
+    body,
+    answer,
+    description,
+    problems,
+    handle,
+  } = declared as unknown as RecordAction | CollectionAction;
+  const action: ServedAction = {
+    name,
+    on,
+    method,
+    permission,
+    body: fieldsOf(name, "body", body ?? {}, mistakes),
+    answer: readAnswer(name, answer ?? (on === "record" && method === "POST" ? "record" : "nothing"), mistakes),
+    description: description ?? null,
+    problems: problems ?? [],
+    handle,
+  };
+  mistakes.push(...contradictions(action));
+  return Object.freeze(action);
+}
+
+function readAnswer(name: string, answer: "record" | "nothing" | Fields, mistakes: string[]): ServedAction["answer"] {
+  return typeof answer === "string" ? answer : fieldsOf(name, "answer", answer, mistakes);
+}
+
+/** Fields are read and shown as those of a resource are. */
+function fieldsOf(name: string, member: string, fields: Fields, mistakes: string[]): Resource {
+  try {
+    return defineResource({ name: NAME.test(name) ? name.replaceAll("-", "_") : "action", fields });
+  } catch (error) {
+    if (!(error instanceof DeclarationError)) throw error;
+    mistakes.push(...error.mistakes.map((mistake) => `${member}: ${mistake.replace(/^resource [^:]*: /, "")}`));
+    return defineResource({ name: "action", fields: {} });
+  }
+}
+
+function* contradictions({ on, method, permission, body, answer }: ServedAction): Generator<string> {
+  if (on === "collection" && (permission.narrows ?? []).includes("call"))
+    yield `the permission ${permission.name} narrows to rows, and an action on the collection has none that it could be applied to; use one that says "allow" or "deny"`;
+  if (on === "collection" && answer === "record")
+    yield 'an action on the collection is about no record; answer "nothing" or fields';
+  if (method === "GET" && Object.keys(body.fields).length > 0)
+    yield "GET has no body; take POST, or leave the body out";
+  if (method === "GET" && typeof answer === "string")
+    yield "GET changes nothing and has to answer fields of its own; name them, or take POST";
+  for (const [field, { options }] of Object.entries(body.fields))
+    if (options.unique !== undefined && options.unique !== false)
+      yield `body: field ${field}: what is sent to an action is not kept, so it cannot be unique; leave unique out`;
+}

@@ -1,0 +1,45 @@
+import { isObject } from "../../checking/members.ts";
+import { suggestion } from "../../checking/nearest.ts";
+import { actions, aProblemList } from "../endpoint/checking.ts";
+
+/** Codes of the catalogue and problems of one's own, by the actions that end in them. */
+export function problemsMistake(value: unknown): string | null {
+  if (!isObject(value)) return 'it has to be codes by action, like { delete: ["conflict"] }';
+  for (const [action, codes] of Object.entries(value)) {
+    if (!Object.hasOwn(actions, action))
+      return `there is no action ${action}${suggestion(action, Object.keys(actions))}`;
+    const wrong = aProblemList(codes);
+    if (wrong !== null) return `of ${action}: ${wrong}`;
+  }
+  return null;
+}
+
+/** What keeps records from being written several at once. */
+export function arraysMistakes(
+  { fields }: Readonly<Record<string, unknown>>,
+  options: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  if (options["arrays"] !== true) return [];
+  return [
+    ...(options["personal"] === true
+      ? [
+          "arrays and personal exclude each other: what is kept of an array is not found by each of its records; keep one",
+        ]
+      : []),
+    ...(isObject(fields) && Object.hasOwn(fields, "if_match")
+      ? [
+          "the field if_match has the name under which the records of an array tell their state; rename it, or leave arrays out",
+        ]
+      : []),
+  ];
+}
+
+/** What is wrong with who may write within a record. */
+export function writersMistakes(
+  { within }: Readonly<Record<string, unknown>>,
+  { writers }: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  return writers === undefined || within !== null
+    ? []
+    : ["writers is about what stands within a record, and this stands within none; leave it out"];
+}

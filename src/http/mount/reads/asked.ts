@@ -1,0 +1,87 @@
+import { parseQuery } from "../../../headers/query.ts";
+import { isIssues } from "../../../problem/problem.ts";
+import { readListRequest, type AskedOnce } from "../../../resource/query.ts";
+import { isServed } from "../../../store/served.ts";
+import type { ListQuery, Where } from "../../../store/store.ts";
+import { invalid } from "../../exchange.ts";
+import { FORMAT_PARAMETER } from "../../formats/format.ts";
+import type { MountInPlace } from "../mount.ts";
+import { expandableNames } from "../relations.ts";
+import { columnsOf } from "./beside.ts";
+import { whereOf } from "./conditions.ts";
+import type { Showing } from "./expanding.ts";
+import { expansionsOf } from "./expansion.ts";
+import { shapeOf } from "./places.ts";
+
+/** What is asked for, whoever asks and wherever. */
+export interface Asked {
+  /** As it was sent. */
+  readonly cursor: string | null;
+  /** Where it stood; `?cursor` where it is left out. */
+  readonly cursorPointer?: string;
+  /** What words of a record have to begin with. */
+  readonly search: readonly string[];
+  /** For callers who may see every row. */
+  readonly query: ListQuery;
+  /** Filters and order, as a cursor is bound to them. */
+  readonly shape: string;
+  /** The query of the address again, without its cursor. */
+  readonly kept: string;
+  /** What is shown of the page; null: the page as it is. */
+  readonly showing: Showing | null;
+  /** How many there are; as the caller prefers where it is left out. */
+  readonly count?: "exact" | "estimated";
+}
+
+/** The same few queries are asked over and over, and reading one costs half as much as the page. */
+const REMEMBERED = 100;
+const remembered = new WeakMap<MountInPlace, Map<string, Asked>>();
+
+/** What the text of a query asks for. */
+export function askedOf(placed: MountInPlace, text: string): Asked {
+  let known = remembered.get(placed);
+  if (known === undefined) remembered.set(placed, (known = new Map<string, Asked>()));
+  let asked = known.get(text);
+  if (asked === undefined) {
+    asked = readAsked(placed, text);
+    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
+    known.set(text, asked);
+  }
+  return asked;
+}
+
+function readAsked(placed: MountInPlace, text: string): Asked {
+  const parameters = parseQuery(text);
+  const request = readListRequest(
+    placed.resource,
+    parameters.filter(([name]) => name !== FORMAT_PARAMETER),
+    expandableNames(placed),
+  );
+  if (isIssues(request)) throw invalid(request);
+  return {
+    ...askFor(placed, whereOf(request.filters), request),
+    shape: shapeOf(request),
+    kept: new URLSearchParams(
+      parameters.filter(([name]) => name !== "cursor").map(([name, value]) => [name, value]),
+    ).toString(),
+  };
+}
+
+/** The rows that are asked for, in their order and shape. */
+export function askFor(
+  placed: MountInPlace,
+  where: Where | null,
+  { search, sort, limit, cursor, fields, expand }: AskedOnce,
+): Omit<Asked, "shape" | "kept"> {
+  const { collection, shown } = placed;
+  const columns = fields ?? shown;
+  const showing = expand.length === 0 ? null : { placed, columns, expansions: expansionsOf(placed, expand) };
+  const query: ListQuery = {
+    collection,
+    where,
+    sort: sort.map(({ field, descending }) => ({ column: field, descending })),
+    limit,
+    columns: showing === null ? columns : columnsOf(collection),
+  };
+  return { cursor, search, showing, query: { ...query, long: !isServed(query) } };
+}

@@ -1,0 +1,211 @@
+import { DEFAULT_LIMIT } from "../../../resource/query.ts";
+import { isServed } from "../../../store/served.ts";
+import type { Collection, Key, RelatedText, StoredRecord } from "../../../store/store.ts";
+import { takeTurn } from "../../body/turns.ts";
+import { invalid, type Exchange, type Params } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+import { askForRelated } from "./asking.ts";
+import { allOf } from "./conditions.ts";
+import type { Plan } from "./expansion.ts";
+import { matches } from "./matches.ts";
+import { addressOfNext } from "./places.ts";
+import { askedOf, both, verdictOn, type Asked, type Verdict } from "./verdicts.ts";
+
+/** How many of a nested collection stand beside a record. */
+export const MOST_BESIDE = 100;
+
+/** The most characters of JSON that stand beside the records of one answer: what is written at once keeps others waiting. */
+export const MAX_BESIDE = 1024 * 1024;
+
+/** All columns of a collection: permissions may look at those that nobody is shown. */
+export function columnsOf({ columns }: Collection): readonly string[] {
+  return ["id", ...columns.map(({ name }) => name)];
+}
+
+/** One answer on its way. */
+export interface Writing {
+  readonly exchange: Exchange;
+  /** How many characters may still be added. */
+  left: number;
+}
+
+/** A record, and the parameters of the path at whose end its id stands. */
+interface Place {
+  readonly record: StoredRecord;
+  readonly outer: Params;
+}
+
+interface Level {
+  readonly placed: MountInPlace;
+  readonly columns: readonly string[];
+  readonly plans: readonly Plan[];
+  readonly records: readonly Place[];
+}
+
+/** The text of each record: its own members, a referred one beside its id, and collections behind. */
+export async function writeRecords(
+  writing: Writing,
+  { placed, columns, plans, records }: Level,
+): Promise<readonly string[]> {
+  const beside = new Map<string, (readonly string[])[]>();
+  const behind: (readonly string[])[] = [];
+  const written = plans.map(async (plan) =>
+    plan.relation.kind === "one" ? writeOne(writing, plan, records) : writeMany(writing, placed, plan, records),
+  );
+  for (const [at, texts] of (await Promise.all(written)).entries()) {
+    const { kind, column } = plans[at]!.relation;
+    if (kind === "one" && columns.includes(column)) beside.set(column, [...(beside.get(column) ?? []), texts]);
+    else behind.push(texts);
+  }
+  return records.map(({ record }, at) => {
+    const members: string[] = [];
+    for (const name of columns) {
+      members.push(`"${name}":${JSON.stringify(record[name])}`);
+      for (const texts of beside.get(name) ?? []) members.push(texts[at]!);
+    }
+    for (const texts of behind) members.push(texts[at]!);
+    return `{${members.join()}}`;
+  });
+}
+
+/** The record that each refers to; null where there is none, or none that the caller may know of. */
+async function writeOne(writing: Writing, plan: Plan, records: readonly Place[]): Promise<readonly string[]> {
+  const {
+    relation: { name, column, to },
+    read,
+    inner,
+  } = plan;
+  const idOf = ({ record }: Place): Key | null => record[column] as Key | null;
+  const ids = new Set(records.map(idOf).filter((id) => id !== null));
+  const verdicts = new Map(
+    [...ids].map((id) => [id, (read ?? verdictOn(to, writing.exchange, "read", { id })).decision] as const),
+  );
+  const found = await ask(writing, plan, "id", askedOf("id", verdicts), inner.length === 0);
+  const texts = new Map<Key | null, string>();
+  if (inner.length === 0) for (const { key, json } of found) texts.set(key, json.slice(1, -1));
+  else {
+    const places = found.flatMap(({ json }) =>
+      (JSON.parse(json) as StoredRecord[]).map((record) => ({ record, outer: {} })),
+    );
+    const written = await writeRecords(writing, { placed: to, columns: to.shown, plans: inner, records: places });
+    for (const [at, { key }] of found.entries()) texts.set(key, written[at]!);
+  }
+  return records.map((place) => take(writing, `"${name}":${texts.get(idOf(place)) ?? "null"}`));
+}
+
+/** The first of what stands within each, as far as the caller may list and read it. */
+async function writeMany(
+  writing: Writing,
+  placed: MountInPlace,
+  plan: Plan,
+  records: readonly Place[],
+): Promise<readonly string[]> {
+  const { exchange } = writing;
+  const {
+    relation: { name, column, to },
+    inner,
+    read,
+  } = plan;
+  const ways = new Map(
+    records.map(({ record, outer }) => [record["id"] as Key, { ...outer, [column]: record["id"] as Key }]),
+  );
+  const lists = new Map<Key, Verdict>();
+  for (const { record } of records) {
+    const id = record["id"] as Key;
+    lists.set(id, listOf(writing, placed, plan, record, ways.get(id)!));
+  }
+  const isWhole = inner.length === 0 && read !== null;
+  const verdicts = new Map([...lists].map(([id, { decision }]) => [id, decision]));
+  const found = await ask(writing, plan, column, askedOf(column, verdicts), isWhole);
+  const arrays = isWhole ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, ways);
+  const texts = new Map(
+    found.map(({ key, json, more }, at) => {
+      const array = `"${name}":${arrays[at]!}`;
+      if (!more) return [key, array];
+      const lastId = (JSON.parse(json) as StoredRecord[]).at(-1)!["id"] as Key;
+      const caller = lists.get(key)!.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;
+      const expand = inner.map(({ relation }) => relation.name).join();
+      const next = addressOfNext(exchange, to, { params: ways.get(key)!, lastId, caller, expand });
+      return [key, `${array},"${name}_next":${JSON.stringify(next)}`];
+    }),
+  );
+  return records.map(({ record }) => take(writing, texts.get(record["id"] as Key) ?? `"${name}":[]`));
+}
+
+/** What the caller may list within a record: nothing where they may not read that. */
+function listOf(
+  { exchange }: Writing,
+  placed: MountInPlace,
+  { relation: { to }, reach, list, read }: Plan,
+  record: StoredRecord,
+  params: Params,
+): Verdict {
+  const reached = reach ?? verdictOn(placed, exchange, "read", { ...params, id: record["id"] as Key });
+  const may =
+    reached.decision === "allow" ||
+    (reached.decision !== "deny" && matches(placed.collection, record, reached.decision.only));
+  if (!may) return { decision: "deny", isPersonal: reached.isPersonal };
+  const listed = list ?? verdictOn(to, exchange, "list", params);
+  return read === null ? listed : { ...listed, decision: both(listed.decision, read.decision) };
+}
+
+/** What was found within each record, one by one: what may not be read is left out, and what was asked for stands beside it. */
+async function writeArrays(
+  writing: Writing,
+  { relation: { to }, read, inner }: Plan,
+  found: readonly RelatedText[],
+  ways: ReadonlyMap<Key, Params>,
+): Promise<readonly string[]> {
+  await takeTurn();
+  const lists = found.map(({ key, json }) => {
+    const outer = ways.get(key)!;
+    const records = JSON.parse(json) as readonly StoredRecord[];
+    return records
+      .filter((record) => read !== null || mayRead(writing, to, record, outer))
+      .map((record) => ({ record, outer }));
+  });
+  const written = await writeRecords(writing, { placed: to, columns: to.shown, plans: inner, records: lists.flat() });
+  let at = 0;
+  return lists.map(({ length }) => `[${written.slice(at, (at += length)).join()}]`);
+}
+
+function mayRead({ exchange }: Writing, to: MountInPlace, record: StoredRecord, outer: Params): boolean {
+  const { decision } = verdictOn(to, exchange, "read", { ...outer, id: record["id"] as Key });
+  return decision === "allow" || (decision !== "deny" && matches(to.collection, record, decision.only));
+}
+
+/** One question for all records of a level. `isWhole`: what is found is shown as it is. */
+async function ask(
+  writing: Writing,
+  { relation: { to } }: Plan,
+  column: string,
+  { keys, where }: Asked,
+  isWhole: boolean,
+): Promise<readonly RelatedText[]> {
+  if (keys.length === 0) return [];
+  const { collection } = to;
+  const ofOne = allOf([{ column, operator: "eq", value: keys[0]! }, ...(where === null ? [] : [where])]);
+  const found = await askForRelated(writing.exchange, {
+    collection,
+    column,
+    keys,
+    where,
+    limit: column === "id" ? 1 : MOST_BESIDE,
+    columns: isWhole ? to.shown : columnsOf(collection),
+    maxLength: writing.left,
+    long: keys.length > DEFAULT_LIMIT || !isServed({ collection, where: ofOne, sort: [{ column: "id" }] }),
+  });
+  if (found === null) throw tooMuch(writing);
+  return found;
+}
+
+function take(writing: Writing, text: string): string {
+  writing.left -= text.length;
+  if (writing.left < 0) throw tooMuch(writing);
+  return text;
+}
+
+function tooMuch({ exchange: { call } }: Writing): Error {
+  const detail = `What is to stand beside these records is longer than ${MAX_BESIDE / 1024 / 1024} MiB. Ask for fewer records with limit, or for less beside them.`;
+  return invalid([{ pointer: call.method === "QUERY" ? "/expand" : "?expand", code: "too_many", detail }]);
+}

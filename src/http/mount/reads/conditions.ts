@@ -1,0 +1,33 @@
+import type { Condition } from "../../../resource/conditions.ts";
+import type { Filter } from "../../../resource/query.ts";
+import type { Value, Where } from "../../../store/store.ts";
+
+/** The rows that filters ask for; null: all. One that stands more than once means either value. */
+export function whereOf(filters: readonly Filter[]): Where | null {
+  const groups = Map.groupBy(filters, ({ field, operator }) => `${field}[${operator}]`);
+  return allOf([...groups.values()].map(eitherOf));
+}
+
+/** The rows that a condition of a query asks for. */
+export function whereIn(condition: Condition): Where {
+  if ("all" in condition) return { all: condition.all.map(whereIn) };
+  if ("any" in condition) return { any: condition.any.map(whereIn) };
+  return "not" in condition ? { not: whereIn(condition.not) } : eitherOf([condition]);
+}
+
+export function allOf(conditions: readonly Where[]): Where | null {
+  return conditions.length === 0 ? null : conditions.length === 1 ? conditions[0]! : { all: conditions };
+}
+
+function eitherOf(same: readonly Filter[]): Where {
+  const { field: column, operator } = same[0]!;
+  if (operator === "eq" || operator === "in") {
+    const values = [...new Set(same.flatMap(({ value }) => value))];
+    // One of one value is that value, which an index finds in whatever order.
+    return values.length === 1
+      ? { column, operator: "eq", value: values[0]! }
+      : { column, operator: "in", value: values };
+  }
+  const either = same.map(({ value }): Where => ({ column, operator, value: value as Value }));
+  return either.length === 1 ? either[0]! : { any: either };
+}

@@ -1,0 +1,33 @@
+import type { Eventually } from "../../../eventually.ts";
+import type { ListQuery } from "../../../store/store.ts";
+import type { Exchange } from "../../exchange.ts";
+import { askForCount } from "./asking.ts";
+
+type Headers = readonly (readonly [string, string])[];
+
+/** The headers of a count that the caller wants; null where none is wanted, or counting takes too long. */
+export function countOf(
+  exchange: Exchange,
+  query: ListQuery,
+  wanted = exchange.preferences?.get("count"),
+): Eventually<Headers | null> {
+  if (wanted === "exact") return countRows(exchange, query);
+  return wanted === "estimated" ? estimateRows(exchange, query) : null;
+}
+
+async function countRows(exchange: Exchange, query: ListQuery): Promise<Headers | null> {
+  return told(exchange, "exact", await askForCount(exchange, query));
+}
+
+/** What is narrowed is counted: a guess would tell of rows that the caller must not know of. */
+async function estimateRows(exchange: Exchange, query: ListQuery): Promise<Headers | null> {
+  const { store } = exchange.service;
+  const estimate = query.where === null ? ((await store.estimate?.(query.collection)) ?? null) : null;
+  return estimate === null ? countRows(exchange, query) : told(exchange, "estimated", estimate);
+}
+
+function told(exchange: Exchange, how: "exact" | "estimated", count: number | null): Headers | null {
+  if (count === null) return null;
+  exchange.follow(`count=${how}`);
+  return [["X-Total-Count", String(count)]];
+}

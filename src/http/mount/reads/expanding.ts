@@ -1,0 +1,70 @@
+import { after, type Eventually } from "../../../eventually.ts";
+import { DEFAULT_LIMIT } from "../../../resource/query.ts";
+import type { ListText, StoredRecord } from "../../../store/store.ts";
+import { takeTurn } from "../../body/turns.ts";
+import type { Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+import { MAX_BESIDE, writeRecords, type Writing } from "./beside.ts";
+import { nameOf, planOf, type Expansion, type Plan } from "./expansion.ts";
+
+/** What is to be shown of records, and beside them. */
+export interface Showing {
+  readonly placed: MountInPlace;
+  /** The record's own members. */
+  readonly columns: readonly string[];
+  readonly expansions: readonly Expansion[];
+}
+
+/** JSON text of records, and of what stands beside them. */
+export interface Shown {
+  readonly json: string;
+}
+
+/** Longer texts are not remembered, in characters, nor more of them for one page. */
+const longestRemembered = 128 * 1024;
+const mostRemembered = 8;
+
+/** A store gives the very same page only while nobody has committed anything, so that what stands beside it is the same too. */
+const remembered = new WeakMap<ListText, Map<string, Shown>>();
+
+/** A page with what was asked for beside its records, whose columns it has all. */
+export function expandPage(exchange: Exchange, showing: Showing, page: ListText): Eventually<Shown> {
+  const { placed, columns, expansions } = showing;
+  const plans = planOf(placed, exchange, expansions);
+  const name = nameOf(plans, exchange);
+  const key = name === null ? null : `${columns.join()} ${name}`;
+  const known = key === null ? undefined : remembered.get(page)?.get(key);
+  if (known !== undefined) return known;
+  const turn = page.count > DEFAULT_LIMIT ? takeTurn() : undefined;
+  return after(turn, async () => {
+    const records = JSON.parse(page.json) as readonly StoredRecord[];
+    const texts = await write(exchange, showing, plans, records);
+    const shown = { json: `[${texts.join()}]` };
+    if (key !== null && shown.json.length <= longestRemembered) remember(page, key, shown);
+    return shown;
+  });
+}
+
+function remember(page: ListText, key: string, shown: Shown): void {
+  let known = remembered.get(page);
+  if (known === undefined) remembered.set(page, (known = new Map<string, Shown>()));
+  if (known.size < mostRemembered) known.set(key, shown);
+}
+
+/** One record with what was asked for beside it. */
+export async function expandRecord(exchange: Exchange, showing: Showing, record: StoredRecord): Promise<Shown> {
+  const plans = planOf(showing.placed, exchange, showing.expansions);
+  const [json] = await write(exchange, showing, plans, [record]);
+  return { json: json! };
+}
+
+function write(
+  exchange: Exchange,
+  { placed, columns }: Showing,
+  plans: readonly Plan[],
+  records: readonly StoredRecord[],
+): Promise<readonly string[]> {
+  const { id: _, ...outer } = exchange.params;
+  const writing: Writing = { exchange, left: MAX_BESIDE };
+  return writeRecords(writing, { placed, columns, plans, records: records.map((record) => ({ record, outer })) });
+}

@@ -1,0 +1,171 @@
+import type { Reply } from "../../../call/call.ts";
+import { after, type Eventually } from "../../../eventually.ts";
+import { formatLink } from "../../../headers/link.ts";
+import { decideOn } from "../../../permission/decision.ts";
+import { DEFAULT_LIMIT } from "../../../resource/query.ts";
+import { isServed } from "../../../store/served.ts";
+import type { ListQuery, ListText, Sort, Value, Where } from "../../../store/store.ts";
+import { contentTag } from "../../answer/writing.ts";
+import { takeTurn } from "../../body/turns.ts";
+import type { Exchange } from "../../exchange.ts";
+import type { Cursor } from "../../list/cursors.ts";
+import type { MountInPlace } from "../mount.ts";
+import { askedOf, type Asked } from "./asked.ts";
+import { askForPage, askForRows } from "./asking.ts";
+import { allOf } from "./conditions.ts";
+import { countOf } from "./counting.ts";
+import { expandPage, type Shown } from "./expanding.ts";
+import { cacheOf, shapesOf } from "./expansion.ts";
+import { bindingOf } from "./places.ts";
+import { requireParents } from "./reading.ts";
+import { searched } from "./searching.ts";
+
+/** Tells that the collection can be asked by `QUERY`, and in what (RFC 10008). */
+const ACCEPT_QUERY = ["Accept-Query", "application/json"] as const;
+
+/** GET of a collection: one page, found by keyset, with links to those around it. */
+export function list(placed: MountInPlace, exchange: Exchange): Eventually<Reply> {
+  return listAsked(placed, exchange, askedOf(placed, exchange.query));
+}
+
+/** The page that was asked for, wherever that was said. */
+export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked): Eventually<Reply> {
+  const { call, identityWasRead, observedIdentity } = exchange;
+  const binding = bindingOf(call.path, identityWasRead ? (observedIdentity?.id ?? null) : null, asked.shape);
+  const cursor =
+    asked.cursor === null ? null : exchange.service.cursors.require(asked.cursor, binding, asked.cursorPointer);
+  const wanted = queryOf(placed, exchange, asked);
+  return after(requireParents(placed, exchange), () =>
+    after(searched(exchange, wanted, asked.search), (query) =>
+      after(readInTurn(exchange, query, cursor), (page) =>
+        after(linksOf(exchange, { query, binding, cursor, kept: asked.kept }, page), (links) =>
+          after(countOf(exchange, query, asked.count), (count) =>
+            after(asked.showing === null ? page : expandPage(exchange, asked.showing, page), (shown) =>
+              replyOf(placed, asked, shown, [...links, ...(count ?? []), ACCEPT_QUERY]),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function replyOf(
+  { resource, jsonMembers, cache }: MountInPlace,
+  { showing }: Asked,
+  shown: Shown,
+  headers: Headers,
+): Reply {
+  const body = { kind: "json", json: shown.json, element: resource.plural, items: resource.name, jsonMembers } as const;
+  return {
+    status: 200,
+    headers,
+    body: showing === null ? body : { ...body, related: shapesOf(showing.expansions) },
+    tag: tagOf(shown),
+    cache: showing === null ? cache : cacheOf(showing.placed, showing.expansions),
+    // Whether the caller used it or not (RFC 7240 §2).
+    vary: "Prefer",
+  };
+}
+
+/** The rows below this parent, and of those the ones that the permission allows. */
+function queryOf(
+  { resource: { parentColumn } }: MountInPlace,
+  { only, params }: Pick<Exchange, "only" | "params">,
+  { query }: Asked,
+): ListQuery {
+  if (parentColumn === null && only === null) return query;
+  const all: Where[] = query.where === null ? [] : [query.where];
+  if (parentColumn !== null) all.push({ column: parentColumn, operator: "eq", value: params[parentColumn]! });
+  if (only !== null) all.push(only);
+  const narrowed = { ...query, where: allOf(all) };
+  return { ...narrowed, long: !isServed(narrowed) };
+}
+
+/** A page may be the very same as the last time, and hashing it costs as much as signing. */
+const tags = new WeakMap<Shown, string>();
+
+/** The tag of a collection as this caller would read it without a query; null where they may not. */
+export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Eventually<string | null> {
+  const { identity, params } = exchange;
+  const { list } = placed.permissions;
+  const decision =
+    list === undefined ? "deny" : decideOn(list, { identity, action: "list", params }, placed.collection);
+  if (decision === "deny") return null;
+  const only = decision === "allow" ? null : decision.only;
+  const query = queryOf(placed, { only, params }, askedOf(placed, ""));
+  return after(readPage(exchange, query, null), tagOf);
+}
+
+function tagOf(page: Shown): string {
+  let tag = tags.get(page);
+  if (tag === undefined) tags.set(page, (tag = contentTag(page.json)));
+  return tag;
+}
+
+/** A page that is longer than the usual one takes milliseconds to read and to write. */
+function readInTurn(exchange: Exchange, query: ListQuery, cursor: Cursor | null): Eventually<ListText> {
+  const read = () => readPage(exchange, query, cursor);
+  return query.limit > DEFAULT_LIMIT ? takeTurn().then(read) : read();
+}
+
+function readPage(exchange: Exchange, query: ListQuery, cursor: Cursor | null): Eventually<ListText> {
+  if (cursor === null) return askForPage(exchange, query);
+  if (cursor.direction === "after") return askForPage(exchange, { ...query, after: cursor.values });
+  // The page before: the nearest rows the other way round, turned back.
+  return after(askForRows(exchange, { ...query, sort: reversed(query.sort), after: cursor.values }), (rows) => {
+    const turned = rows.toReversed();
+    const values = (at: number): readonly Value[] | null =>
+      turned[at] === undefined ? null : query.sort.map(({ column }) => turned[at]!.record[column]!);
+    const records = turned.map(({ record }) => Object.fromEntries(query.columns!.map((name) => [name, record[name]])));
+    return {
+      json: JSON.stringify(records),
+      count: turned.length,
+      more: true,
+      first: values(0),
+      last: values(turned.length - 1),
+    };
+  });
+}
+
+function reversed(sort: readonly Sort[]): readonly Sort[] {
+  return sort.map(({ column, descending, nullsFirst }) => ({
+    column,
+    descending: descending !== true,
+    nullsFirst: nullsFirst !== true,
+  }));
+}
+
+type Headers = readonly (readonly [string, string])[];
+
+/** A page on its way, and where it belongs. */
+interface Place {
+  readonly query: ListQuery;
+  readonly binding: string;
+  readonly cursor: Cursor | null;
+  readonly kept: string;
+}
+
+/** `first` always; `prev` and `next` only while there is a row on that side. */
+function linksOf(exchange: Exchange, { query, binding, cursor, kept }: Place, page: ListText): Eventually<Headers> {
+  const { service, call } = exchange;
+  const { path } = call;
+  const link = (rel: string, to: Cursor | null): string => {
+    const place = to === null ? "" : `cursor=${service.cursors.format(to, binding)}`;
+    const search = kept === "" || place === "" ? kept + place : `${kept}&${place}`;
+    return formatLink(search === "" ? path : `${path}?${search}`, rel);
+  };
+  const isAnyBehind = (sort: readonly Sort[], values: readonly Value[] | null): Eventually<boolean> =>
+    values === null
+      ? false
+      : after(askForRows(exchange, { ...query, sort, after: values, limit: 1 }), (rows) => rows.length > 0);
+  // Behind a page that was found backwards stands the one it was found from, unless that is gone.
+  return after(cursor?.direction === "before" ? isAnyBehind(query.sort, page.last) : page.more, (hasNext) =>
+    after(cursor === null ? false : isAnyBehind(reversed(query.sort), page.first), (hasPrevious) => {
+      let links = link("first", null);
+      if (hasPrevious) links += `, ${link("prev", { direction: "before", values: page.first! })}`;
+      if (hasNext) links += `, ${link("next", { direction: "after", values: page.last! })}`;
+      return [["Link", links]];
+    }),
+  );
+}

@@ -1,0 +1,65 @@
+import { fold } from "../../../store/fold.ts";
+import { isSearched } from "../../../store/searched.ts";
+import type { Collection, Column, StoredRecord, Value, Where } from "../../../store/store.ts";
+import { beginsOneOf } from "../../../words/words.ts";
+
+/** Whether a record of the collection is one of those rows: the same question that the store answers, for a record that is at hand. */
+export function matches(collection: Collection, record: StoredRecord, where: Where): boolean {
+  if ("all" in where) return where.all.every((each) => matches(collection, record, each));
+  if ("any" in where) return where.any.some((each) => matches(collection, record, each));
+  if ("word" in where)
+    return collection.columns.some(
+      (column) => isSearched(column) && beginsOneOf(String(record[column.name] ?? ""), where.word),
+    );
+  if ("not" in where) return !matches(collection, record, where.not);
+  const actual = record[where.column] ?? null;
+  const { operator, value } = where;
+  if (operator === "null") return (actual === null) === value;
+  if (actual === null) return false;
+  const column = collection.columns.find(({ name }) => name === where.column);
+  const order = (wanted: Value): number => compare(actual, wanted, column);
+  switch (operator) {
+    case "eq":
+      return isSame(actual, value, column);
+    case "ne":
+      return !isSame(actual, value, column);
+    case "in":
+      return Array.isArray(value) && value.some((each: Value) => isSame(actual, each, column));
+    case "lt":
+      return order(value) < 0;
+    case "lte":
+      return order(value) <= 0;
+    case "gt":
+      return order(value) > 0;
+    case "gte":
+      return order(value) >= 0;
+    case "contains":
+      return typeof actual === "string" && actual.includes(String(value));
+    case "starts":
+      return typeof actual === "string" && actual.startsWith(String(value));
+    case "icontains":
+      return typeof actual === "string" && fold(actual).includes(fold(String(value)));
+    case "istarts":
+      return typeof actual === "string" && fold(actual).startsWith(fold(String(value)));
+  }
+}
+
+function isSame(one: Value, other: Value, column: Column | undefined): boolean {
+  if (column?.unique === "folded" && typeof one === "string" && typeof other === "string")
+    return fold(one) === fold(other);
+  return column?.type === "decimal" ? compare(one, other, column) === 0 : one === other;
+}
+
+/** NaN, which no comparison accepts, for values that have no order between them. */
+function compare(one: Value, other: Value, column: Column | undefined): number {
+  if (typeof one === "number" && typeof other === "number") return one - other;
+  if (typeof one !== "string" || typeof other !== "string") return Number.NaN;
+  if (column?.type === "decimal") return scaled(one, column) - scaled(other, column);
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
+/** A decimal as a whole number of its last digit, which is exact. */
+function scaled(text: string, { scale = 0 }: Column): number {
+  const [whole = "", fraction = ""] = text.split(".");
+  return Number(whole + fraction.padEnd(scale, "0"));
+}

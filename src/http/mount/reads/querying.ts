@@ -1,0 +1,49 @@
+import type { Reply } from "../../../call/call.ts";
+import { isIssues, type Issue } from "../../../problem/problem.ts";
+import { readQueryBody } from "../../../resource/query-body.ts";
+import { giveWay } from "../../body/turns.ts";
+import { invalid, type Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+import { expandableNames } from "../relations.ts";
+import { askFor, type Asked } from "./asked.ts";
+import { whereIn } from "./conditions.ts";
+import { listAsked } from "./listing.ts";
+
+/** QUERY of a collection (RFC 10008): what GET answers, asked for in the body. Nothing but the caller's own cache keeps it. */
+export async function query(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
+  const asked = readAsked(placed, exchange);
+  await giveWay(exchange.body);
+  return { ...(await listAsked(placed, exchange, asked)), cache: "private" };
+}
+
+function readAsked(placed: MountInPlace, exchange: Exchange): Asked {
+  const fromAddress = cursorInAddress(exchange);
+  const request = readQueryBody(placed.resource, exchange.body?.value, expandableNames(placed));
+  if (isIssues(request)) throw invalid(request);
+  const { where, search, sort, cursor, count } = request;
+  if (cursor !== null && fromAddress !== null)
+    throw invalid([{ pointer: "/cursor", code: "repeated", detail: "The address has a cursor already." }]);
+  return {
+    ...askFor(placed, where === null ? null : whereIn(where), request),
+    ...(cursor === null ? { cursor: fromAddress } : { cursorPointer: "/cursor" }),
+    shape: `QUERY ${JSON.stringify([where, sort, search])}`,
+    kept: "",
+    ...(count === null ? {} : { count }),
+  };
+}
+
+/** The links of a page have its cursor in their address, so that they can be followed with the same body. Nothing else is asked for there. */
+function cursorInAddress(exchange: Exchange): string | null {
+  const issues: Issue[] = [];
+  let cursor: string | null = null;
+  for (const [name, value] of exchange.parameters()) {
+    const [code, detail] =
+      name === "cursor"
+        ? ["repeated", "The parameter must be given once."]
+        : ["unknown_parameter", "A QUERY is asked in its body."];
+    if (name !== "cursor" || cursor !== null) issues.push({ pointer: `?${name}`, code, detail });
+    else cursor = value;
+  }
+  if (issues.length > 0) throw invalid(issues);
+  return cursor;
+}

@@ -1,0 +1,99 @@
+import { isObject, isText, shown, type Members } from "../../checking/members.ts";
+import { suggestion } from "../../checking/nearest.ts";
+import { isShown } from "../../resource/kinds/field.ts";
+import type { ReferenceOf, Resource } from "../../resource/resource.ts";
+import { tableOf } from "../../resource/table.ts";
+import type { Collection } from "../../store/store.ts";
+
+/** A mount, as far as others may lead to it. */
+interface Mounted<R extends Resource = Resource> {
+  readonly resource: R;
+  readonly collection: Collection;
+  readonly permissions: { readonly list?: unknown; readonly read?: unknown };
+}
+
+/** What may stand beside a record, by name: a column that refers to a record (`user: "user_id"`), or the mount of what stands within it (`items: mountedItems`). */
+export type RelationsOf<R extends Resource, E> = {
+  readonly [Name in keyof E]: E[Name] extends Mounted<infer Inner>
+    ? `${R["name"]}_id` extends Inner["parentColumn"]
+      ? Mounted
+      : never
+    : ReferenceOf<R>;
+};
+
+/** The same, whatever the resource. */
+export type Relations = Readonly<Record<string, string | Mounted>>;
+
+/** One thing that may stand beside a record. */
+export interface Relation<To> {
+  readonly name: string;
+  /** `one`: the record that a column refers to. `many`: the records of a collection within this one. */
+  readonly kind: "one" | "many";
+  /** The column that refers: of the record itself, or of those that stand within it. */
+  readonly column: string;
+  readonly to: To;
+}
+
+const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+
+/** What is wrong with the names that a resource is mounted with. */
+export function relationMistakes(resource: Resource, relations: Members): readonly string[] {
+  const taken = ["id", ...Object.keys(resource.fields), ...Object.keys(relations).map((name) => `${name}_next`)];
+  return Object.entries(relations).flatMap(([name, leads]) => {
+    const place = `expand.${name}`;
+    if (!NAME.test(name)) return [`${place}: the name has to be lower case with underscores, like user`];
+    if (taken.includes(name)) return [`${place}: a record has a member of this name already; take another one`];
+    const wrong = isText(leads) ? columnMistake(resource, leads) : mountMistake(resource, leads);
+    return wrong === null ? [] : [`${place}: ${wrong}`];
+  });
+}
+
+function columnMistake(resource: Resource, column: string): string | null {
+  if (column === resource.parentColumn) return null;
+  const columns = Object.keys(resource.fields).filter((name) => resource.fields[name]!.kind.references !== undefined);
+  if (!columns.includes(column))
+    return `no field ${column} refers to a record${suggestion(column, [...columns, ...(resource.parentColumn ?? [])])}`;
+  return isShown(resource.fields[column]!) ? null : `${column} is never shown, and the record beside it would show it`;
+}
+
+function mountMistake(resource: Resource, given: unknown): string | null {
+  const inner = isObject(given) ? given["resource"] : undefined;
+  if (!isObject(given) || !isObject(inner))
+    return `it is ${shown(given)}; it has to be a column that refers to a record, or a mount of what stands within ${resource.path}`;
+  if (inner["within"] !== resource) return `${String(inner["path"])} does not stand within ${resource.path}`;
+  const { permissions } = given;
+  return isObject(permissions) && permissions["list"] === undefined
+    ? `nobody may list ${String(inner["path"])}; give it a permission for list`
+    : null;
+}
+
+/** Leads a name to where it goes. Throws where that is not mounted, or nobody may read it. */
+export function placeRelation<To extends Mounted & { readonly parent: unknown }>(
+  from: Mounted,
+  [name, leads]: readonly [name: string, leads: string | Mounted],
+  placed: readonly To[],
+): Relation<To> {
+  const fail = (why: string): TypeError => new TypeError(`mount(${from.resource.path}): expand.${name}: ${why}`);
+  if (typeof leads !== "string") {
+    const to = placed.find(({ resource }) => resource === leads.resource);
+    if (to === undefined) throw fail(`${leads.resource.path} is not mounted. Mount ${leads.resource.plural} too.`);
+    return { name, kind: "many", column: leads.resource.parentColumn!, to };
+  }
+  const table = from.collection.columns.find((column) => column.name === leads)!.references!.collection;
+  const to = placed.find(({ resource }) => tableOf(resource) === table);
+  if (to === undefined) throw fail(`${table}, which ${leads} refers to, is not mounted.`);
+  if (to.parent !== null)
+    throw fail(`${to.resource.path} stands within another resource, so that an id alone does not lead there.`);
+  if (to.permissions.read === undefined)
+    throw fail(`nobody may read ${to.resource.path}. Give it a permission for read.`);
+  return { name, kind: "one", column: leads, to };
+}
+
+interface Expandable {
+  readonly relations: readonly Relation<Expandable>[];
+}
+
+/** The names that `?expand=` takes: two levels, `items` and `items.product`. */
+export function expandableNames({ relations }: Expandable): readonly string[] {
+  return relations.flatMap(({ name, to }) => [name, ...to.relations.map((inner) => `${name}.${inner.name}`)]);
+}

@@ -1,0 +1,195 @@
+import type { Reply } from "../../../call/call.ts";
+import { decideOn } from "../../../permission/decision.ts";
+import { Problem, problem } from "../../../problem/problem.ts";
+import type { Draft } from "../../../resource/draft.ts";
+import type { Change, Idempotency, Row, Transaction, WrittenValues } from "../../../store/store.ts";
+import type { Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+import { findVisible, reachesEveryRow, requireParents, showChanged, showRow } from "../reads/reading.ts";
+import { commit, isErased, isOvertaken, REPLAYED, replayed, storedOf, untilSettled } from "./committing.ts";
+import { createAll } from "./creating-all.ts";
+import { requireDraft, requirePatch, type Patch } from "./drafting.ts";
+import { countKept, recall, repeatable } from "./idempotency.ts";
+import { refusal } from "./outcome.ts";
+import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
+import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
+
+/** POST to a collection. */
+export async function create(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
+  if (placed.arrays && Array.isArray(exchange.body?.value)) return createAll(placed, exchange, exchange.body.value);
+  const idempotency = repeatable(placed, exchange);
+  const known = await recall(exchange, idempotency);
+  if (known !== null) return created(placed, exchange, known.rows[0]!, true);
+  const draft = requireDraft(placed.resource, exchange.context, { id: null, current: null });
+  await requireParents(placed, exchange);
+  const { collection } = placed;
+  const id = madeId(placed, exchange);
+  const prepared = await prepare(placed, { kind: "create", context: exchange.context, id, current: null, draft });
+  const values = valuesOf(placed, exchange, draft, prepared);
+  requireAllowed(placed, exchange, values);
+  await requireCollectionAsKnown(placed, exchange);
+  const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values };
+  const transaction: Transaction = {
+    changes: [insert, ...(await furtherChanges(prepared)), ...countKept(exchange, idempotency)],
+    ...(idempotency === null ? {} : { idempotency }),
+  };
+  const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
+  if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed);
+  return created(placed, exchange, outcome.rows[0]!, outcome.kind === "replayed");
+}
+
+function created(placed: MountInPlace, exchange: Exchange, row: Row, isReplay: boolean): Reply {
+  const path = exchange.call.path.replace(/\/$/, "");
+  const id = String(row.record["id"]);
+  const location = path.endsWith(`/${id}`) && exchange.params["id"] !== undefined ? path : `${path}/${id}`;
+  const headers = [["Location", location], ...(isReplay ? [REPLAYED] : [])] as const;
+  if (isErased(placed, row)) return { status: 201, headers };
+  return { ...showRow(placed, row), status: 201, cache: "private", headers };
+}
+
+/** PUT of one record: replaces it, or creates it where nothing is and the caller may. */
+export async function replace(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
+  return untilSettled(placed, exchange, async () => {
+    const row = await findVisible(placed, exchange);
+    return row === null ? createUnder(placed, exchange) : replaceRow(placed, exchange, row);
+  });
+}
+
+async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Reply | null> {
+  const draft = requireDraft(placed.resource, exchange.context, { id: exchange.key(), current: null });
+  requireMayCreate(placed, exchange);
+  await requireParents(placed, exchange);
+  const prepared = await prepare(placed, {
+    kind: "create",
+    context: exchange.context,
+    id: exchange.key(),
+    current: null,
+    draft,
+  });
+  const values = valuesOf(placed, exchange, draft, prepared);
+  requireAllowed(placed, exchange, { id: exchange.key(), ...values });
+  requireNothingThere(exchange);
+  const insert: Change = { kind: "insert", collection: placed.collection, key: exchange.key(), values };
+  const transaction: Transaction = { changes: [insert, ...(await furtherChanges(prepared))] };
+  const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
+  if (outcome.kind === "written" || outcome.kind === "replayed")
+    return created(placed, exchange, outcome.rows[0]!, false);
+  // Somebody else was first: If-None-Match: * has lost the race, anything else is a replacement now.
+  if (outcome.kind === "taken" && outcome.change === 0 && outcome.column === "id") {
+    if (exchange.call.header("if-none-match") !== undefined) throw problem("precondition_failed");
+    if ((await findVisible(placed, exchange)) === null) throw problem("not_found");
+    return null;
+  }
+  throw refusal(outcome, placed);
+}
+
+/** Creating under a chosen id takes a caller who may reach every id: for anyone else it would tell which ids are taken. */
+function requireMayCreate(placed: MountInPlace, exchange: Exchange): void {
+  if (!reachesEveryRow(placed, exchange)) throw problem("not_found");
+  const { create } = placed.permissions;
+  const request = { identity: exchange.identity, action: "create", params: exchange.params } as const;
+  if (create === undefined || decideOn(create, request, placed.collection) !== "allow") throw problem("not_found");
+}
+
+async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {
+  const draft = requireDraft(placed.resource, exchange.context, {
+    id: exchange.key(),
+    current: placed.show(row.record),
+  });
+  return change(placed, exchange, row, { kind: "replace", draft, idempotency: null });
+}
+
+/** PATCH of one record: the patch is applied to what callers see, and the result read as a whole. */
+export async function update(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
+  const idempotency = repeatable(placed, exchange);
+  const known = await recall(exchange, idempotency);
+  if (known !== null) return replayed(placed, exchange, known.rows[0]!);
+  const patch = requirePatch(placed.resource, exchange.context, exchange.key());
+  return untilSettled(placed, exchange, async () => {
+    const row = await findVisible(placed, exchange);
+    if (row === null) {
+      patch.requireSound();
+      throw problem("not_found");
+    }
+    const draft = await apply(patch, placed, exchange, row);
+    return change(placed, exchange, row, { kind: "update", draft, idempotency });
+  });
+}
+
+/** A patch that does not apply is a conflict, which is told only where the preconditions hold. */
+async function apply(patch: Patch, placed: MountInPlace, exchange: Exchange, row: Row): Promise<Draft> {
+  try {
+    return await patch.applyTo(placed.show(row.record));
+  } catch (error) {
+    if (error instanceof Problem && error.code === "patch_conflict") requirePreconditions(placed, exchange, row);
+    throw error;
+  }
+}
+
+interface Changing {
+  readonly kind: "replace" | "update";
+  readonly draft: Draft;
+  readonly idempotency: Idempotency | null;
+}
+
+/** Gives null where the row changed meanwhile and the caller did not say which state it meant. */
+async function change(
+  placed: MountInPlace,
+  exchange: Exchange,
+  row: Row,
+  { kind, draft, idempotency }: Changing,
+): Promise<Reply | null> {
+  const prepared = await prepare(placed, {
+    kind,
+    context: exchange.context,
+    id: exchange.key(),
+    current: storedOf(row),
+    draft,
+  });
+  const values = { ...draft.values, ...prepared.values } as WrittenValues;
+  requireAllowed(placed, exchange, { ...row.record, ...values });
+  requirePreconditions(placed, exchange, row);
+  const update: Change = {
+    kind: "update",
+    collection: placed.collection,
+    key: exchange.key(),
+    values,
+    revision: row.revision,
+  };
+  const transaction: Transaction = {
+    changes: [update, ...(await furtherChanges(prepared)), ...countKept(exchange, idempotency)],
+    ...(idempotency === null ? {} : { idempotency }),
+  };
+  const outcome = await commit(placed, exchange, transaction, { kind, action: null, before: row });
+  if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
+  if (outcome.kind === "replayed") return replayed(placed, exchange, outcome.rows[0]!);
+  if (isOvertaken(outcome, exchange)) return null;
+  throw refusal(outcome, placed);
+}
+
+/** DELETE of one record. */
+export async function remove(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
+  return untilSettled(placed, exchange, async () => {
+    const row = await findVisible(placed, exchange);
+    if (row === null) throw problem("not_found");
+    requirePreconditions(placed, exchange, row);
+    const prepared = await prepare(placed, {
+      kind: "delete",
+      context: exchange.context,
+      id: exchange.key(),
+      current: storedOf(row),
+      draft: null,
+    });
+    const removal: Change = {
+      kind: "delete",
+      collection: placed.collection,
+      key: exchange.key(),
+      revision: row.revision,
+    };
+    const transaction: Transaction = { changes: [removal, ...(await furtherChanges(prepared))] };
+    const outcome = await commit(placed, exchange, transaction, { kind: "delete", action: null, before: row });
+    if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
+    if (isOvertaken(outcome, exchange)) return null;
+    throw refusal(outcome, placed);
+  });
+}

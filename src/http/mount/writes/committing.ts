@@ -1,0 +1,186 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Reply } from "../../../call/call.ts";
+import { problem } from "../../../problem/problem.ts";
+import type { Resource, StoredOf } from "../../../resource/resource.ts";
+import {
+  keyOf,
+  OVERTAKEN,
+  type Collection,
+  type Key,
+  type KeyOf,
+  type Outcome,
+  type Row,
+  type Transaction,
+} from "../../../store/store.ts";
+import type { RecordWrite } from "../../alongside.ts";
+import { giveWay, inTurns } from "../../body/turns.ts";
+import type { Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+import { showChanged } from "../reads/reading.ts";
+import { requireRoomForRepeats } from "./idempotency.ts";
+import type { Unwritten } from "./outcome.ts";
+import type { Written } from "./write.ts";
+
+const ATTEMPTS = 10;
+
+/** Who waits to make a change anew: the last of them, by collection and record. */
+const lines = new WeakMap<Collection, Map<string, Promise<unknown>>>();
+
+/**
+ * The reply of the first attempt that gives one. Whoever changes a record without If-Match wants the change on whatever is there: where another
+ * was faster, it is made anew on what that one has written. In this process they do so one after another; from those of other processes they
+ * come apart by a random time, longer with every attempt.
+ */
+export async function untilSettled(
+  { collection }: MountInPlace,
+  { params }: Exchange,
+  attempt: () => Promise<Reply | null>,
+): Promise<Reply> {
+  const line = lineFor(collection);
+  const record = String(params["id"] ?? "");
+  const reply = await attempt();
+  if (reply !== null) return reply;
+  const turn = (line.get(record) ?? Promise.resolve()).then(() => attemptAnew(attempt));
+  const over = turn.catch(() => undefined);
+  line.set(record, over);
+  try {
+    return await turn;
+  } finally {
+    if (line.get(record) === over) line.delete(record);
+  }
+}
+
+async function attemptAnew(attempt: () => Promise<Reply | null>): Promise<Reply> {
+  for (let made = 1; made < ATTEMPTS; made++) {
+    const reply = await attempt();
+    if (reply !== null) return reply;
+    await wait(Math.random() * 2 ** made);
+  }
+  throw problem("conflict");
+}
+
+function lineFor(collection: Collection): Map<string, Promise<unknown>> {
+  let line = lines.get(collection);
+  if (line === undefined) lines.set(collection, (line = new Map<string, Promise<unknown>>()));
+  return line;
+}
+
+export const REPLAYED = ["Idempotency-Replayed", "true"] as const;
+
+/** What a transaction is about, as far as it is known before it is written. */
+export interface Writing {
+  readonly kind: Written["kind"];
+  /** The name of the action; null for every other kind. */
+  readonly action: string | null;
+  /** The row as it was; null where there was none, or none is changed. */
+  readonly before: Row | null;
+}
+
+/** Writes, tells `afterWrite`, and lets others go first where the answer is as large as the body was. */
+export function commit(
+  placed: MountInPlace,
+  exchange: Exchange,
+  transaction: Transaction,
+  writing: Writing,
+): Promise<Outcome> {
+  return commitAll(placed, exchange, transaction, [writing]);
+}
+
+/** The same of several records: the first changes are theirs, one for each. */
+export async function commitAll(
+  placed: MountInPlace,
+  exchange: Exchange,
+  transaction: Transaction,
+  writings: readonly Writing[],
+): Promise<Outcome> {
+  const outcome = await exchange.write(withAlongside(placed, exchange, transaction, writings));
+  requireRoomForRepeats(outcome, exchange);
+  const { afterWrite } = placed;
+  if (outcome.kind === "written" && afterWrite !== null)
+    await inTurns(writings, (writing, at) => tell(afterWrite, exchange, writing, outcome.rows[at] ?? null));
+  await giveWay(exchange.body);
+  return outcome;
+}
+
+/** What belongs to every write, whatever its resource: an event, a line of a trail. It is written or undone with it. */
+function withAlongside(
+  { resource }: MountInPlace,
+  { service: { alongside }, cause }: Exchange,
+  transaction: Transaction,
+  writings: readonly Writing[],
+): Transaction {
+  if (alongside.length === 0) return transaction;
+  const more = writings.flatMap(({ kind, action, before }, at) => {
+    const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
+    const write: RecordWrite = { resource, kind, action, id, cause };
+    return alongside.flatMap((changesFor) => changesFor(write));
+  });
+  return { ...transaction, changes: [...transaction.changes, ...more] };
+}
+
+/** The id of the record that a change of a transaction makes: the one that is given to it, or what stands for the one that the store will give. */
+function idMadeBy({ changes }: Transaction, at: number): Key | KeyOf {
+  const change = changes[at];
+  const given = change?.kind === "insert" ? change.key : undefined;
+  return typeof given === "string" ? given : keyOf(at);
+}
+
+/** What is told is done already: a hook that fails is a fault, and the caller's answer is the same. */
+function tell(
+  afterWrite: NonNullable<MountInPlace["afterWrite"]>,
+  exchange: Exchange,
+  { kind, action, before }: Writing,
+  left: Row | null,
+): void {
+  const isAboutNone = kind === "action" && before === null;
+  const after = kind === "delete" || isAboutNone ? null : left;
+  const id = isAboutNone ? null : idOf(before ?? after);
+  const observeFault = (error: unknown): void =>
+    exchange.service.observe?.({ kind: "fault", requestId: exchange.call.requestId, error });
+  try {
+    const told: unknown = afterWrite({
+      kind,
+      action,
+      id,
+      before: before === null ? null : copyOf(before),
+      after: after === null ? null : copyOf(after),
+      cause: exchange.cause,
+    });
+    if (told instanceof Promise) told.catch(observeFault);
+  } catch (error) {
+    observeFault(error);
+  }
+}
+
+function idOf(row: Row | null): Key | null {
+  return row === null ? null : (row.record["id"] as Key);
+}
+
+/** What is told is the hook's own: whatever it does with it, the answer shows what was written. */
+function copyOf(row: Row): StoredOf<Resource> {
+  return structuredClone(storedOf(row));
+}
+
+/** A record of the store has an id, whatever else it has. */
+export function storedOf({ record }: Row): StoredOf<Resource> {
+  return record as StoredOf<Resource>;
+}
+
+/** Whether somebody else was faster, and the write is to be made anew on what is there now. */
+export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
+  if (outcome.kind === "refused") return outcome.name === OVERTAKEN;
+  if (outcome.kind !== "stale" && outcome.kind !== "missing") return false;
+  // The caller's precondition is about the record; what else belongs to the write may have changed all the same.
+  return outcome.change > 0 || call.header("if-match") === undefined;
+}
+
+/** What a repeat of a change is answered. */
+export function replayed(placed: MountInPlace, exchange: Exchange, row: Row): Reply {
+  const reply = isErased(placed, row) ? { status: 204 } : showChanged(placed, exchange, row);
+  return { ...reply, headers: [REPLAYED] };
+}
+
+/** What was written is gone, and everything that told of it with it: a repeat learns that it was one. */
+export function isErased({ shown }: MountInPlace, { record }: Row): boolean {
+  return shown.some((name) => !Object.hasOwn(record, name));
+}

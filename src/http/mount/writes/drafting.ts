@@ -1,0 +1,138 @@
+import { requireSecureTransport } from "../../../call/transport.ts";
+import type { Eventually } from "../../../eventually.ts";
+import { Problem, problem, type Issue } from "../../../problem/problem.ts";
+import { isObject, readDraft, type Draft, type DraftOptions } from "../../../resource/draft.ts";
+import { isWritable } from "../../../resource/kinds/field.ts";
+import type { Resource } from "../../../resource/resource.ts";
+import type { Key } from "../../../store/store.ts";
+import type { ReceivedBody } from "../../endpoint/facts.ts";
+import { exchangeOf, invalid, type Context } from "../../exchange.ts";
+import { readJSON } from "../../formats/json.ts";
+import { applyJSONPatch, parseJSONPatch, type Operation } from "../../patch/json-patch.ts";
+import { applyMergePatch } from "../../patch/merge-patch.ts";
+
+/** What a body is read against. */
+export interface Target {
+  /** The id of the path; null where the service hands one out, or there is none. */
+  readonly id: Key | null;
+  /** What callers see of the record that is there; null where one is made. */
+  readonly current: Readonly<Record<string, unknown>> | null;
+}
+
+/** Reads the body as a whole representation. Ends the request with every issue at once. */
+export function requireDraft<R extends Resource, const T extends Target>(
+  resource: R,
+  context: Context,
+  target: T,
+): Draft<R, T extends { readonly current: null } ? "made" : "changed">;
+export function requireDraft(resource: Resource, context: Context, target: Target): Draft {
+  requireElement(resource, context);
+  return readWhole(resource, context, context.body === null ? {} : sentValue(resource, context.body), target);
+}
+
+/** A change of a record, before anybody has looked for the record. */
+export interface Patch {
+  /** Applies it to what callers see, and reads the result as a whole. Throws `patch_conflict` where it does not apply. */
+  applyTo(current: Readonly<Record<string, unknown>>): Eventually<Draft>;
+  /** Ends the request where the patch is wrong whatever the record: to be asked where none is there. */
+  requireSound(): void;
+}
+
+/** Reads the body as a patch of the record with this id. */
+export function requirePatch(resource: Resource, context: Context, id: Key): Patch {
+  const { mediaType, value: sent } = context.body!;
+  if (mediaType === "application/json-patch+json") {
+    const operations = parseJSONPatch(sent);
+    return {
+      applyTo: async (current) => {
+        const patched = await applyJSONPatch(current, operations);
+        requireReadOnlyKept(resource, operations, patched);
+        return readWhole(resource, context, patched, { id, current });
+      },
+      requireSound: () => undefined,
+    };
+  }
+  requireElement(resource, context);
+  const value = sentValue(resource, context.body!);
+  return {
+    applyTo: (current) => readWhole(resource, context, merged(current, value), { id, current }),
+    requireSound: () => void readWhole(resource, context, value, { id, current: null, partial: true }),
+  };
+}
+
+/** Nobody misses a field of the service's own in a body. A patch that takes it away asks for a change of it all the same. */
+function requireReadOnlyKept(resource: Resource, operations: readonly Operation[], patched: unknown): void {
+  const issues = operations.flatMap((operation): Issue[] => {
+    const taken = operation.op === "remove" ? operation.path : operation.op === "move" ? operation.from : [];
+    const [name = ""] = taken;
+    if (taken.length !== 1 || !isGiven(resource, name) || (isObject(patched) && Object.hasOwn(patched, name)))
+      return [];
+    return [{ pointer: `/${name}`, code: "read_only", detail: "This field cannot be removed." }];
+  });
+  if (issues.length > 0) throw invalid(issues.slice(0, 1));
+}
+
+function isGiven({ fields }: Resource, name: string): boolean {
+  return name === "id" || (Object.hasOwn(fields, name) && !isWritable(fields[name]!));
+}
+
+/** What was sent, with the JSON text read that XML carries for fields of any JSON value. Ends the request where it is none. */
+function sentValue({ fields }: Resource, { value, leavesAreText }: ReceivedBody): unknown {
+  if (!leavesAreText || !isObject(value)) return value;
+  const read = { ...value };
+  const issues: Issue[] = [];
+  for (const [name, { kind }] of Object.entries(fields)) {
+    if (kind.column.type !== "json" || !Object.hasOwn(read, name) || read[name] === null) continue;
+    const text = read[name];
+    try {
+      read[name] = typeof text === "string" ? readJSON(Buffer.from(text)) : undefined;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      issues.push({ pointer: `/${name}`, code: "invalid", detail: `The element holds JSON text: ${error.detail}` });
+    }
+    if (typeof text !== "string")
+      issues.push({ pointer: `/${name}`, code: "invalid", detail: "The element holds JSON text and no elements." });
+  }
+  if (issues.length > 0) throw invalid(issues);
+  return read;
+}
+
+/** Null removes a member of the document (RFC 7396); a record keeps its members, and what was removed is null in it. */
+export function merged(current: Readonly<Record<string, unknown>>, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const removed = Object.entries(patch).filter(([, value]) => value === null);
+  return { ...(applyMergePatch(current, patch) as object), ...Object.fromEntries(removed) };
+}
+
+/** Reads a whole representation. Ends the request with every issue at once. */
+export function readWhole(
+  resource: Resource,
+  context: Context,
+  whole: unknown,
+  target: Target & Pick<DraftOptions, "partial">,
+): Draft {
+  requireSecret(resource, context, whole);
+  const draft = readDraft(resource, whole, {
+    ...target,
+    leavesAreText: context.body?.leavesAreText ?? false,
+    context: { identity: context.identity, now: context.now, requireIdentity: () => context.requireIdentity() },
+  });
+  if (isDraft(draft)) return draft;
+  throw invalid(draft);
+}
+
+/** Passwords are changed as they are shown at a login: nobody on their way reads along. */
+function requireSecret({ fields }: Resource, context: Context, whole: unknown): void {
+  if (exchangeOf(context).service.allowsCleartextLogins || !isObject(whole)) return;
+  for (const [name, { options }] of Object.entries(fields))
+    if (options.confidential === true && Object.hasOwn(whole, name)) return requireSecureTransport(context.call);
+}
+
+function isDraft(draft: Draft | readonly Issue[]): draft is Draft {
+  return !Array.isArray(draft);
+}
+
+function requireElement({ name }: Resource, { body }: Context): void {
+  if (body !== null && body.element !== null && body.element !== name)
+    throw problem("malformed", { detail: `The root element must be <${name}>.` });
+}

@@ -1,0 +1,96 @@
+import { hmac } from "../../../crypto/secret.ts";
+import { after, type Eventually } from "../../../eventually.ts";
+import { parseIdempotencyKey } from "../../../headers/idempotency-key.ts";
+import { problem } from "../../../problem/problem.ts";
+import type { Change, Collection, Idempotency, Outcome, Recalled, Where } from "../../../store/store.ts";
+import type { Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** How many writes a caller may have kept in a day (UTC). */
+const MAX_A_DAY = 10_000;
+
+/** How many writes each caller has had kept; the key is the caller and the day. */
+export const idempotencyCountsCollection: Collection = {
+  name: "repeat_counts",
+  key: "text",
+  columns: [
+    { name: "caller", type: "text" },
+    { name: "writes", type: "integer" },
+    { name: "expires_at", type: "date-time" },
+  ],
+  indexes: [["caller"]],
+};
+
+/** The changes that count a write that is kept, and refuse it where there are too many. */
+export function countKept({ call, identity }: Exchange, idempotency: Idempotency | null): readonly Change[] {
+  // Whoever is nobody shares no count with others, and is counted where sign-ups are.
+  if (idempotency === null || identity === null) return [];
+  const caller = String(identity.id);
+  const key = `${caller} ${Math.floor(call.now / DAY_MS)}`;
+  const expires_at = new Date((Math.floor(call.now / DAY_MS) + 1) * DAY_MS).toISOString();
+  const past = { column: "expires_at", operator: "lte", value: idempotency.now } as const;
+  const ofCaller = { column: "caller", operator: "eq", value: caller } as const;
+  const within: Where = {
+    all: [
+      { column: "id", operator: "eq", value: key },
+      { column: "writes", operator: "lte", value: MAX_A_DAY },
+    ],
+  };
+  const collection = idempotencyCountsCollection;
+  return [
+    { kind: "deleteAll", collection, where: { all: [ofCaller, past] } },
+    { kind: "add", collection, key, column: "writes", by: idempotency.rows ?? 1, values: { caller, expires_at } },
+    { kind: "require", collection, where: within, atLeast: 1, name: TOO_MANY },
+  ];
+}
+
+const TOO_MANY = "too_many_repeats";
+
+/** Ends the request whose write was refused because too many are kept. */
+export function requireRoomForRepeats(outcome: Outcome, { call }: Exchange): void {
+  if (outcome.kind !== "refused" || outcome.name !== TOO_MANY) return;
+  const seconds = Math.ceil((DAY_MS - (call.now % DAY_MS)) / 1000);
+  throw problem(TOO_MANY, { headers: [["Retry-After", String(seconds)]] });
+}
+
+/** The record under which a repeated write of so many records is known; null where the caller sent no `Idempotency-Key`. */
+export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange, rows = 1): Idempotency | null {
+  const { call, body, service } = exchange;
+  const header = call.header("idempotency-key");
+  if (header === undefined) return null;
+  const key = parseIdempotencyKey(header);
+  if (key === null || call.headers("idempotency-key").length > 1) {
+    throw problem("malformed", { detail: "Idempotency-Key must be one text of 8 to 255 visible ASCII characters." });
+  }
+  const path = call.path.endsWith("/") ? call.path.slice(0, -1) : call.path;
+  const request = Buffer.concat([
+    Buffer.from(`${call.method} ${path} ${body?.mediaType ?? ""}\n`),
+    body?.bytes ?? Buffer.alloc(0),
+  ]);
+  return {
+    columns: kept,
+    rows,
+    erasable: personal,
+    key: `${exchange.identity?.id ?? "anonymous"} ${key}`,
+    fingerprint: hmac(service.fingerprintKey, request).toString("base64url"),
+    expiresAt: new Date(call.now + KEPT_MS).toISOString(),
+    now: new Date(call.now).toISOString(),
+  };
+}
+
+/** What an earlier write under a key has left. */
+export type Repeated = Extract<Recalled, { readonly kind: "replayed" }>;
+
+/** What an earlier write under the key has left; null where there was none. Asked before the request is looked at, for what it says need not hold any more. */
+export function recall({ service }: Exchange, idempotency: Idempotency | null): Eventually<Repeated | null> {
+  if (idempotency === null) return null;
+  return after(service.store.recall(idempotency), (known) => {
+    if (known === null) return null;
+    if (known.kind === "mismatch") throw problem("idempotency_mismatch");
+    return known;
+  });
+}

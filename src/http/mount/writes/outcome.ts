@@ -1,0 +1,51 @@
+import { catalogue, type ProblemCode } from "../../../problem/catalogue.ts";
+import { ownAmong, type AnyProblem } from "../../../problem/definition.ts";
+import { problem } from "../../../problem/problem.ts";
+import type { Outcome } from "../../../store/store.ts";
+import type { MountInPlace } from "../mount.ts";
+
+/** What became of a transaction that was not written. */
+export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readonly kind: "replayed" }>;
+
+/** What a caller is told when the store did not write. */
+export function refusal(outcome: Unwritten, mount: MountInPlace): Error {
+  switch (outcome.kind) {
+    case "mismatch":
+      return problem("idempotency_mismatch");
+    case "missing":
+      return problem(outcome.change === 0 ? "not_found" : "conflict");
+    case "stale":
+      return problem("precondition_failed");
+    case "taken":
+      return problem("taken", {
+        issues: [{ pointer: `/${outcome.column}`, code: "taken", detail: "This value is already taken." }],
+      });
+    case "dangling":
+      if (outcome.column === mount.resource.parentColumn) return problem("not_found");
+      return problem("invalid", {
+        issues: [{ pointer: `/${outcome.column}`, code: "invalid", detail: "There is no record with this id." }],
+      });
+    case "referenced":
+      return problem("referenced", { detail: `The record is still referenced by ${outcome.collection}.` });
+    case "refused":
+      return problem(refusedAs(outcome.name, mount));
+  }
+}
+
+/** What a `require` was called: a code of the catalogue, or of a problem that the mount names. */
+function refusedAs(name: string, mount: MountInPlace): AnyProblem {
+  if (isCode(name)) return name;
+  return ownAmong(problemsNamedBy(mount)).find(({ code }) => code === name) ?? "conflict";
+}
+
+/** The problems that a mount and its actions say they refuse with. */
+export function problemsNamedBy({
+  problems,
+  actions,
+}: Pick<MountInPlace, "problems" | "actions">): readonly AnyProblem[] {
+  return [...Object.values(problems).flat(), ...actions.flatMap((action) => action.problems)];
+}
+
+function isCode(name: string): name is ProblemCode {
+  return Object.hasOwn(catalogue, name);
+}

@@ -1,0 +1,31 @@
+import { after, type Eventually } from "../../../eventually.ts";
+import { problem } from "../../../problem/problem.ts";
+import type { Row } from "../../../store/store.ts";
+import { checkPreconditions, hasPreconditions, requirePreconditionsHold } from "../../answer/conditional.ts";
+import { everyTag } from "../../answer/tags.ts";
+import type { Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+import { tagOfCollection } from "../reads/listing.ts";
+
+/** Ends the request where `If-Match` or `If-None-Match` does not hold for the row (RFC 9110 §13.2.2), whichever of its representations the caller has read. */
+export function requirePreconditions({ requireIfMatch }: MountInPlace, { call, service }: Exchange, row: Row): void {
+  if (requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
+  if (hasPreconditions(call)) requirePreconditionsHold(call, everyTag(service.formats, String(row.revision)));
+}
+
+/** Ends the request where it requires something to be there. */
+export function requireNothingThere({ call }: Exchange): void {
+  if (checkPreconditions(call, null).kind !== "proceed") throw problem("precondition_failed");
+}
+
+/**
+ * Ends a creation whose preconditions do not hold for the collection, which is what POST names: it is always there, and its tag is
+ * that of its first page as the caller would read it. Nothing binds what is written to that page; it is a look before.
+ */
+export function requireCollectionAsKnown(placed: MountInPlace, exchange: Exchange): Eventually<void> {
+  const { call, service } = exchange;
+  if (!hasPreconditions(call)) return;
+  return after(tagOfCollection(placed, exchange), (tag) =>
+    requirePreconditionsHold(call, tag === null ? [] : everyTag(service.formats, tag)),
+  );
+}

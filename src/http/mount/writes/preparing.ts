@@ -1,0 +1,49 @@
+import { problem } from "../../../problem/problem.ts";
+import type { Draft } from "../../../resource/draft.ts";
+import type { Resource } from "../../../resource/resource.ts";
+import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/store.ts";
+import { giveWay } from "../../body/turns.ts";
+import type { Exchange } from "../../exchange.ts";
+import type { MountInPlace } from "../mount.ts";
+import { matches } from "../reads/matches.ts";
+import { preparedMistakes, type Prepared, type Write } from "./write.ts";
+
+/** A caller who may reach only some rows may make or leave behind only such. */
+export function requireAllowed(
+  { collection }: MountInPlace,
+  { only }: { readonly only: Where | null },
+  record: Readonly<Record<string, unknown>>,
+): void {
+  if (only !== null && !matches(collection, record as StoredRecord, only)) throw problem("permission_denied");
+}
+
+/** What the mount's own hook adds to a write. */
+export async function prepare({ beforeWrite, resource, collection }: MountInPlace, write: Write): Promise<Prepared> {
+  await giveWay(write.context.body);
+  if (beforeWrite === null) return {};
+  const prepared = await beforeWrite(write);
+  const mistakes = preparedMistakes(prepared, collection);
+  if (mistakes.length === 0) return prepared;
+  throw new TypeError(`mount(${resource.path}): beforeWrite gave something wrong: ${mistakes.join("; ")}.`);
+}
+
+/** The changes that belong to a write besides its own. */
+export async function furtherChanges(prepared: Prepared): Promise<readonly Change[]> {
+  return [...(prepared.changes ?? []), ...((await prepared.complete?.()) ?? [])];
+}
+
+/** The values of a new record, below the parent of its path. */
+export function valuesOf(
+  { resource: { parentColumn } }: MountInPlace,
+  { params }: Exchange,
+  draft: Draft<Resource, "made">,
+  prepared: Prepared,
+): WrittenValues {
+  const values = { ...draft.values, ...prepared.values } as WrittenValues;
+  return parentColumn === null ? values : { [parentColumn]: params[parentColumn]!, ...values };
+}
+
+/** The id of a new record where the service makes it; null where the store hands one out. */
+export function madeId({ resource }: MountInPlace, { service, call }: Exchange): string | null {
+  return resource.id === "uuid" ? service.makeUUID(call.now) : null;
+}

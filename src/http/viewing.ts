@@ -1,0 +1,159 @@
+import { alike, Call, type Reply } from "../call/call.ts";
+import type { Eventually } from "../eventually.ts";
+import { withoutParameters } from "../headers/query.ts";
+import type { Identity } from "../identity.ts";
+import { Problem } from "../problem/problem.ts";
+import { tagIn } from "./answer/tags.ts";
+import { belowBasePath } from "./base-path.ts";
+import type { ServiceCore } from "./core.ts";
+import type { ServedEndpoint } from "./endpoint/endpoint.ts";
+import { Exchange } from "./exchange.ts";
+import type { Offer, Place, View } from "./formats/view.ts";
+import { findVisible, requireParents } from "./mount/reads/reading.ts";
+import { expandableNames } from "./mount/relations.ts";
+import { requirePermission } from "./permitting.ts";
+import type { FindRoute, Match } from "./routes.ts";
+
+type Headers = View["headers"];
+
+/** A request, as far as it came. */
+export interface Seen {
+  readonly service: ServiceCore & { readonly find: FindRoute };
+  readonly call: Call;
+  readonly match: Match | null;
+  readonly exchange: Exchange | null;
+}
+
+/** What a format may see of an answer. Nothing is looked up until it asks. */
+export class ServedView implements View {
+  readonly call: Call;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly tag: string | null;
+  readonly #seen: Seen;
+
+  constructor(seen: Seen, { status, headers = [], tag = null }: Pick<Reply, "status" | "headers" | "tag">) {
+    this.call = seen.call;
+    this.status = status;
+    this.headers = headers;
+    this.tag = tag === null ? null : tagIn(tag, null);
+    this.#seen = seen;
+  }
+
+  get query(): string {
+    const { parameters } = this.#seen.service.chain;
+    const { query } = this.call;
+    return query === "" || parameters.size === 0 ? query : withoutParameters(query, (name) => parameters.has(name));
+  }
+
+  get basePath(): string {
+    return this.#seen.service.basePath;
+  }
+
+  get place(): Place | null {
+    const { exchange, match } = this.#seen;
+    if (exchange === null || match === null) return null;
+    const { endpoint, action, params } = exchange;
+    const { mounted } = match.route.methods.get(endpoint.method)!;
+    return {
+      path: match.route.path,
+      params,
+      method: endpoint.method,
+      action,
+      resource: mounted?.resource ?? null,
+      expandable: mounted === undefined ? [] : expandableNames(mounted),
+    };
+  }
+
+  get sent(): unknown {
+    return this.#seen.exchange?.body?.value ?? null;
+  }
+
+  get identity(): Identity | null {
+    return this.#seen.exchange?.identity ?? null;
+  }
+
+  async offers(named?: string): Promise<readonly Offer[]> {
+    const { service } = this.#seen;
+    const asked = named ?? belowBasePath(this.call.path, this.basePath) ?? this.call.path;
+    const path = asked.replace(/(?<=.)\/$/, "");
+    const route = service.find(service.basePath + path)?.route;
+    if (route === undefined) return [];
+    const endpoints = [...route.methods.values()];
+    const all = endpoints.map((endpoint) => ({ endpoint, path }));
+    const [mounted] = endpoints.flatMap((endpoint) => (endpoint.own === undefined ? (endpoint.mounted ?? []) : []));
+    const on = route.path.endsWith("/{id}") ? "record" : "collection";
+    for (const action of mounted?.actions ?? []) {
+      if (action.on !== on) continue;
+      const at = `${path}/${action.name}`;
+      const endpoint = service.find(service.basePath + at)?.route.methods.get(action.method);
+      if (endpoint?.own !== undefined) all.push({ endpoint, path: at });
+    }
+    const offers = await Promise.all(all.map((each) => this.#offer(each.endpoint, each.path)));
+    return offers.filter((each) => each !== null);
+  }
+
+  /** The same steps as those of a request, as far as the handler. */
+  async #offer(endpoint: ServedEndpoint, path: string): Promise<Offer | null> {
+    const { service } = this.#seen;
+    const { method, action = "call", mounted, own } = endpoint;
+    const match = service.find(service.basePath + path)!;
+    const probe = this.#exchangeFor(endpoint, method, path, match.params);
+    const isThere = await told(async () => {
+      requirePermission(probe);
+      if (mounted === undefined) return true;
+      if (match.params["id"] !== undefined) return (await findVisible(mounted, probe)) !== null;
+      await requireParents(mounted, probe);
+      return true;
+    });
+    if (isThere !== true) return null;
+    return {
+      method,
+      path,
+      action,
+      resource: mounted?.resource ?? null,
+      name: own?.name ?? null,
+      body: own?.body ?? null,
+      repeatable: endpoint.repeatable ?? false,
+      description: own?.description ?? endpoint.documentation?.summary ?? null,
+    };
+  }
+
+  async ask(target: string): Promise<Reply | null> {
+    const { service } = this.#seen;
+    const match = service.find(service.basePath + target.replace(/\?.*$/s, ""));
+    const endpoint = match?.route.methods.get("GET");
+    if (match === null || endpoint === undefined) return null;
+    const asked = this.#exchangeFor(endpoint, "GET", target, match.params);
+    return told(async () => {
+      requirePermission(asked);
+      return endpoint.handle(asked.context);
+    });
+  }
+
+  #exchangeFor(endpoint: ServedEndpoint, method: string, target: string, params: Match["params"]): Exchange {
+    const { service, call, exchange } = this.#seen;
+    const rawHeaders = withoutConditions(call.arrival.rawHeaders);
+    const arrival = alike(call.arrival, { method, target: service.basePath + target, rawHeaders });
+    const asked = new Exchange(service, new Call(arrival, service.callContext), endpoint, params);
+    if (exchange !== null) asked.inherit(exchange);
+    return asked;
+  }
+}
+
+/** What somebody asks again is neither conditional nor a write. */
+function withoutConditions(rawHeaders: readonly string[]): readonly string[] {
+  return rawHeaders.filter((_, at) => !OF_ONE_REQUEST.test(rawHeaders[at - (at % 2)]!));
+}
+
+const OF_ONE_REQUEST = /^(?:if-(?:none-)?match|prefer|idempotency-key|content-.*|transfer-encoding)$/i;
+
+/** A problem is told to whoever asks themselves; here it is only that there is nothing. */
+async function told<T>(ask: () => Eventually<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof Problem) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import { html } from "../html/markup.ts";
+import type { Page } from "../html/page.ts";
+import { catalogue, type ProblemCode } from "../problem/catalogue.ts";
+import { problemIndexPage, problemPage } from "./problem-pages.ts";
+
+const codes = Object.keys(catalogue) as ProblemCode[];
+const service = { title: "Library", basePath: "" };
+
+test("every code has a page that says what happened, why, and what to do", () => {
+  for (const code of codes) {
+    const page = problemPage(code, catalogue[code], service).html;
+
+    const { status, title, detail, why, cure } = catalogue[code];
+    for (const text of [status, title, detail, why, cure, code])
+      assert.ok(page.includes(html`>${text}<`.toString()), `${code}: ${text}`);
+    assert.match(page, /<html lang="en">/);
+    assert.ok(page.includes(html`<title>${title} · Library</title>`.toString()));
+    assert.equal(page.match(/<h1>/g)?.length, 1);
+  }
+});
+
+test("the index leads to every page, below the base path too", () => {
+  for (const basePath of ["", "/api/v1"]) {
+    const page = problemIndexPage(catalogue, { ...service, basePath }).html;
+
+    for (const code of codes) assert.ok(page.includes(`href="${basePath}/problems/${code}"`), code);
+  }
+});
+
+test("the policy lets the page's own style through and nothing else", () => {
+  for (const page of [
+    ...codes.map((code) => problemPage(code, catalogue[code], service)),
+    problemIndexPage(catalogue, service),
+  ]) {
+    assert.deepEqual(directivesOf(page.policy), {
+      "default-src": "'none'",
+      "style-src": hashesOf(page, "style"),
+      "img-src": "'self' data:",
+      "base-uri": "'none'",
+      "form-action": "'none'",
+      "frame-ancestors": "'none'",
+    });
+    assert.doesNotMatch(page.html, /<script|style=|\son\w+=/);
+  }
+});
+
+function directivesOf(policy: string): Record<string, string> {
+  return Object.fromEntries(policy.split("; ").map((each) => each.split(/ (.*)/s).slice(0, 2) as [string, string]));
+}
+
+function hashesOf({ html: page }: Page, element: string): string {
+  const inline = [...page.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))];
+  return inline.map(([, text = ""]) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`).join(" ");
+}

@@ -1,0 +1,76 @@
+import { html } from "../html/markup.ts";
+import { writeStill, type Page } from "../html/page.ts";
+import type { CatalogueEntry } from "../problem/catalogue.ts";
+import type { Catalogue } from "../problem/definition.ts";
+
+/** The service that a page is of. */
+export interface PageOf {
+  readonly title: string;
+  /** The path below which it stands; empty for the root. */
+  readonly basePath: string;
+}
+
+/** The page that the `type` of a problem leads to: what happened, why, and what to do about it. */
+export function problemPage(code: string, problem: CatalogueEntry, { title: service, basePath }: PageOf): Page {
+  const { status, title, detail, why, cure } = problem;
+  const main = html`<div class="head">
+      <div>
+        <h1>${title}</h1>
+        <p>Status <b>${status}</b>, code <code>${code}</code></p>
+      </div>
+    </div>
+    <section>
+      <h2>What happened</h2>
+      <p>${detail}</p>
+    </section>
+    <section>
+      <h2>Why</h2>
+      <p>${why}</p>
+    </section>
+    <section>
+      <h2>What to do</h2>
+      <p>${cure}</p>
+    </section>
+    <p><a href="${basePath}/problems">All problems</a></p>`;
+  const crumbs = [
+    ["problems", "/problems"],
+    [code, `/problems/${code}`],
+  ] as const;
+  return writeStill({ title, service, basePath, crumbs, main, narrow: true });
+}
+
+/** The page that lists every problem, by status. */
+export function problemIndexPage(catalogue: Catalogue, { title: service, basePath }: PageOf): Page {
+  const rows = Object.entries(catalogue).map(
+    ([code, { status, title }]) =>
+      html`<tr>
+        <td>${status}</td>
+        <th scope="row"><a href="${basePath}/problems/${code}">${title}</a></th>
+        <td><code>${code}</code></td>
+      </tr> `,
+  );
+  const main = html`<div class="head">
+      <div>
+        <h1>Problems</h1>
+        <p>Every error that the service answers with, as <code>application/problem+json</code> (RFC 9457).</p>
+      </div>
+    </div>
+    <div class="scroll" tabindex="0" role="group" aria-label="Problems">
+      <table>
+        <caption>
+          Each with its status, its name and its code
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col">Title</th>
+            <th scope="col">Code</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>`;
+  return writeStill({ title: "Problems", service, basePath, crumbs: [["problems", "/problems"]], main, narrow: true });
+}

@@ -1,0 +1,17 @@
+import type { Observer } from "../../observation.ts";
+
+/** Prints what went wrong on standard error, with its stack: what a service does where nobody said who observes it. */
+export const printFaults =
+  (name: string): Observer =>
+  (observation) => {
+    const print = (message: string, error: unknown): void => printAs(name, message, error);
+    if (observation.kind === "fault")
+      print(`A request ended with 500 (request id ${observation.requestId}).`, observation.error);
+    else if (observation.kind === "notice" && observation.level === "error")
+      print(observation.message, observation.error);
+  };
+
+function printAs(name: string, message: string, error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`${name}: ${message}${error === undefined ? "" : `\n${text}`}\n`);
+}

@@ -1,0 +1,54 @@
+import { DeclarationError } from "../checking/declaration-error.ts";
+import { suggestion } from "../checking/nearest.ts";
+import type { ServiceFacts } from "../feature/feature.ts";
+import type { LimitedEndpoint } from "../http/limiting/limiting.ts";
+import { endpointsOf } from "../http/mount/endpoints.ts";
+import type { RateLimit } from "./declaration.ts";
+
+/** Which endpoints a limit is for never changes, and is asked at every request. */
+const known = new WeakMap<RateLimit, WeakMap<LimitedEndpoint, boolean>>();
+
+/** Whether a limit counts the requests of an endpoint. */
+export function appliesTo(limit: RateLimit, endpoint: LimitedEndpoint): boolean {
+  let ofLimit = known.get(limit);
+  if (ofLimit === undefined) known.set(limit, (ofLimit = new WeakMap<LimitedEndpoint, boolean>()));
+  let applies = ofLimit.get(endpoint);
+  if (applies === undefined) ofLimit.set(endpoint, (applies = isFor(limit, endpoint)));
+  return applies;
+}
+
+function isFor({ at, actions }: RateLimit, endpoint: LimitedEndpoint): boolean {
+  const { action = "call", access, logsIn, mounted } = endpoint;
+  if (actions !== undefined && !actions.includes(action)) return false;
+  if (at === undefined) return access !== "open" || logsIn === true;
+  return at.some((place) =>
+    typeof place === "string" ? namesOf(endpoint).includes(shapeOf(place)) : mounted?.resource === place,
+  );
+}
+
+function namesOf({ method, path }: Pick<LimitedEndpoint, "method" | "path">): readonly string[] {
+  return [shapeOf(path), shapeOf(`${method} ${path}`)];
+}
+
+/** Paths that differ in the names of their parameters or a final slash alone are one path. */
+function shapeOf(path: string): string {
+  return path.replaceAll(/\{[^{}]*\}/g, "{…}").replace(/(?<=.)\/$/, "");
+}
+
+/** Throws `DeclarationError` where a limit is for what the service does not have: it would never count. */
+export function requirePlaces(limits: readonly RateLimit[], { mounts, endpoints }: ServiceFacts): void {
+  const served = [...endpoints, ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null, relations: [] }))];
+  const names = served.flatMap(({ method, path }) => [path, `${method} ${path}`]);
+  const mistakes = limits.flatMap(({ name, at = [] }) =>
+    at.flatMap((place) => {
+      const isThere =
+        typeof place === "string"
+          ? served.some((each) => namesOf(each).includes(shapeOf(place)))
+          : mounts.some(({ resource }) => resource === place);
+      if (isThere) return [];
+      const told = typeof place === "string" ? place : place.path;
+      return [`the limit ${name} is for ${told}, which is not served${suggestion(told, names)}`];
+    }),
+  );
+  if (mistakes.length > 0) throw new DeclarationError(mistakes.map((mistake) => `feature rate-limits: ${mistake}`));
+}

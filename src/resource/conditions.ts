@@ -1,0 +1,170 @@
+import type { Issue } from "../problem/problem.ts";
+import { isObject } from "./draft.ts";
+import { MAX_VALUES, readFilterValue, type FilterValue } from "./filter-value.ts";
+import { kindOf } from "./ids.ts";
+import { Flaw } from "./kinds/field.ts";
+import { pointerTo } from "./pointer.ts";
+import type { Filter } from "./query.ts";
+import type { Operator, Resource } from "./resource.ts";
+
+/** Which records are asked for: filters, and what joins them. */
+export type Condition =
+  | Filter
+  | { readonly all: readonly Condition[] }
+  | { readonly any: readonly Condition[] }
+  | { readonly not: Condition };
+
+/** How many filters one `where` has at most; a condition that holds none counts as one. */
+export const MAX_CONDITIONS = 64;
+/** How many of `all`, `any` and `not` stand within one another at most. */
+export const MAX_DEPTH = 8;
+/** How many values all `in` of one `where` have together: each row is held against them, and nobody waits for long. */
+const MAX_ALL_VALUES = 5000;
+// As many as a problem document tells.
+const MAX_ISSUES = 100;
+
+/** Reads a condition: fields with operators and values, `all`, `any` and `not`. All members of one have to hold. Says every issue, with its place. */
+export function readCondition(resource: Resource, given: unknown, pointer: string, issues: Issue[]): Condition | null {
+  return new Reader(resource, issues).condition(given, pointer, 0);
+}
+
+class Reader {
+  readonly #resource: Resource;
+  readonly #issues: Issue[];
+  #left = MAX_CONDITIONS;
+  #valuesLeft = MAX_ALL_VALUES;
+
+  constructor(resource: Resource, issues: Issue[]) {
+    this.#resource = resource;
+    this.#issues = issues;
+  }
+
+  condition(given: unknown, pointer: string, depth: number): Condition | null {
+    if (!isObject(given))
+      return this.#say(pointer, "invalid", 'An object is required, like {"name": {"eq": "Ann"}}; or any, all, not.');
+    const members = Object.entries(given);
+    if (members.length === 0) this.#count(pointer);
+    const parts: Condition[] = [];
+    for (const [name, value] of members) {
+      if (this.#isOver()) break;
+      const part = this.#member(name, value, pointer + pointerTo(name), depth);
+      if (part !== null) parts.push(part);
+    }
+    return parts.length === 1 ? parts[0]! : { all: parts };
+  }
+
+  #member(name: string, value: unknown, pointer: string, depth: number): Condition | null {
+    if (name === "all" || name === "any" || name === "not") {
+      if (depth === MAX_DEPTH)
+        return this.#say(pointer, "too_deep", `all, any and not may stand ${MAX_DEPTH} deep at most.`);
+      if (name === "not") {
+        const turned = this.condition(value, pointer, depth + 1);
+        return turned === null ? null : { not: turned };
+      }
+      const parts = this.#several(value, pointer, depth + 1);
+      return parts === null ? null : name === "all" ? { all: parts } : { any: parts };
+    }
+    const allowed = this.#resource.filters.get(name);
+    if (allowed === undefined)
+      return this.#say(pointer, "unknown_field", `A list of ${this.#resource.plural} cannot be asked for this.`);
+    return this.#comparisons(name, value, pointer, allowed);
+  }
+
+  #several(given: unknown, pointer: string, depth: number): readonly Condition[] | null {
+    if (!Array.isArray(given)) return this.#say(pointer, "invalid", "An array of conditions is required.");
+    if (given.length === 0) this.#count(pointer);
+    const parts: Condition[] = [];
+    for (const [at, each] of given.entries()) {
+      if (this.#isOver()) break;
+      const part = this.condition(each, `${pointer}/${at}`, depth);
+      if (part !== null) parts.push(part);
+    }
+    return parts;
+  }
+
+  #comparisons(field: string, given: unknown, pointer: string, allowed: readonly Operator[]): Condition | null {
+    if (!isObject(given) || Object.keys(given).length === 0)
+      return this.#say(pointer, "invalid", `An object with an operator is required: ${allowed.join(", ")}.`);
+    const filters: Filter[] = [];
+    for (const [name, value] of Object.entries(given)) {
+      const place = pointer + pointerTo(name);
+      if (this.#isOver() || !this.#count(place)) break;
+      const operator = allowed.find((each) => each === name);
+      if (operator === undefined) {
+        this.#say(place, "unknown_operator", `The field can be asked for by ${allowed.join(", ")}.`);
+        continue;
+      }
+      const read = this.#value(field, operator, value, place);
+      if (read !== null) filters.push({ field, operator, value: read });
+    }
+    return filters.length === 1 ? filters[0]! : { all: filters };
+  }
+
+  #value(field: string, operator: Operator, value: unknown, pointer: string): FilterValue | null {
+    if (operator === "in" && Array.isArray(value)) return this.#values(field, value, pointer);
+    const isText = operator === "in";
+    const text =
+      operator === "null" ? textOf("boolean", value) : textOf(isText ? "string" : this.#typeOf(field), value);
+    const read = text instanceof Flaw ? text : readFilterValue(this.#resource, field, operator, text);
+    if (read instanceof Flaw) return this.#say(pointer, read.code, read.detail);
+    return !Array.isArray(read) || this.#hasRoom(read.length, pointer) ? read : null;
+  }
+
+  /** One value after another; one that is text may hold commas here. */
+  #values(field: string, given: readonly unknown[], pointer: string): FilterValue | null {
+    if (given.length > MAX_VALUES) return this.#say(pointer, "too_many", `At most ${MAX_VALUES} values are allowed.`);
+    if (!this.#hasRoom(given.length, pointer)) return null;
+    const type = this.#typeOf(field);
+    const values: (string | number | boolean)[] = [];
+    for (const [at, each] of given.entries()) {
+      if (this.#isOver()) break;
+      const text = textOf(type, each);
+      const read = text instanceof Flaw ? text : readFilterValue(this.#resource, field, "eq", text);
+      if (read instanceof Flaw) this.#say(`${pointer}/${at}`, read.code, read.detail);
+      else values.push(read as string | number | boolean);
+    }
+    return values;
+  }
+
+  /** What JSON shows a field's values as. */
+  #typeOf(field: string): JSONType {
+    const { type } = kindOf(this.#resource, field).column;
+    return type === "integer" ? "number" : type === "boolean" ? "boolean" : "string";
+  }
+
+  #hasRoom(values: number, pointer: string): boolean {
+    this.#valuesLeft -= values;
+    if (this.#valuesLeft >= 0) return true;
+    this.#say(pointer, "too_many", `At most ${MAX_ALL_VALUES} values are allowed in all.`);
+    return false;
+  }
+
+  #count(pointer: string): boolean {
+    if (this.#left-- > 0) return true;
+    // Once is enough: nothing behind it is read.
+    this.#say(pointer, "too_many", `At most ${MAX_CONDITIONS} conditions are allowed.`);
+    return false;
+  }
+
+  #isOver(): boolean {
+    return this.#left < 0 || this.#issues.length >= MAX_ISSUES;
+  }
+
+  #say(pointer: string, code: string, detail: string): null {
+    this.#issues.push({ pointer, code, detail });
+    return null;
+  }
+}
+
+type JSONType = "number" | "boolean" | "string";
+
+const required: Readonly<Record<JSONType, string>> = {
+  number: "A whole number is required.",
+  boolean: "true or false is required.",
+  string: "A text is required.",
+};
+
+/** A value of JSON as an address would write it, so that both are read by the same rules. */
+function textOf(type: JSONType, value: unknown): string | Flaw {
+  return typeof value === type ? String(value) : new Flaw("invalid", required[type]);
+}

@@ -1,0 +1,66 @@
+import { kindOf } from "./ids.ts";
+import { Flaw, type Kind } from "./kinds/field.ts";
+import type { Operator, Resource } from "./resource.ts";
+
+/** What a field is compared with. */
+export type FilterValue = string | number | boolean | readonly (string | number | boolean)[];
+
+/** They look at a part of a text, which need not be one that could be stored. */
+const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
+/** Kinds of text with one spelling: what none of their values could be is a mistake. */
+const SPELLED = new Set(["enumeration", "url"]);
+/** How many values one `in` has at most. */
+export const MAX_VALUES = 1000;
+
+/** Reads the value that a field is compared with, as text. */
+export function readFilterValue(
+  resource: Resource,
+  field: string,
+  operator: Operator,
+  text: string,
+): FilterValue | Flaw {
+  if (operator === "null")
+    return text === "true" ? true : text === "false" ? false : new Flaw("invalid", "true or false is required.");
+  if (operator !== "in") return readOne(resource, field, operator, text);
+  const parts = text.split(",");
+  if (parts.length > MAX_VALUES) return new Flaw("too_many", `At most ${MAX_VALUES} values are allowed.`);
+  const values: (string | number | boolean)[] = [];
+  for (const part of parts) {
+    const value = readOne(resource, field, operator, part);
+    if (value instanceof Flaw) return value;
+    values.push(value);
+  }
+  return values;
+}
+
+/** A filter asks whether a value occurs; it need not be one that could be stored, only of the right type. */
+function readOne(
+  resource: Resource,
+  field: string,
+  operator: Operator,
+  text: string,
+): string | number | boolean | Flaw {
+  const kind = kindOf(resource, field);
+  if (kind.column.type === "integer") {
+    const number = /^-?(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
+    return Number.isSafeInteger(number) ? number : new Flaw("invalid", "A whole number is required.");
+  }
+  if (kind.column.type === "decimal") {
+    const [, digits = "", fraction = ""] = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/.exec(text) ?? [];
+    const scale = kind.column.scale ?? 0;
+    // What a store keeps has sixteen digits at most; two more do no harm.
+    return digits !== "" && digits.length + scale <= 18 && fraction.length <= scale
+      ? text
+      : new Flaw("invalid", "A decimal number is required.");
+  }
+  if (kind.column.type === "text" && (!isSpelled(kind) || TEXTUAL.has(operator))) {
+    // NUL cannot be stored by every engine, and no stored text has one.
+    return text.includes("\0") ? new Flaw("invalid", "Control characters are not allowed.") : text;
+  }
+  return kind.parseText(text) as string | boolean | Flaw;
+}
+
+/** Whether every value has one spelling, as UUIDs have and references that are some. */
+function isSpelled({ name, schema }: Kind<unknown>): boolean {
+  return SPELLED.has(name) || schema["format"] === "uuid";
+}

@@ -1,0 +1,218 @@
+import {
+  aBoolean,
+  aFunction,
+  anObject,
+  anything,
+  isObject,
+  matching,
+  membersMistakes,
+  oneOf,
+  optional,
+  shown,
+  text,
+  type Checks,
+} from "../../checking/members.ts";
+import type { Identity } from "../../identity.ts";
+
+/** What is wrong with a value; the pointer is added by whoever knows where the value stood. */
+export class Flaw {
+  readonly code: string;
+  readonly detail: string;
+  /** What is wrong within the value, each with its place in it; where there is any, it is told in place of the flaw itself. */
+  readonly parts: readonly FlawPart[];
+
+  constructor(code: string, detail: string, parts: readonly FlawPart[] = []) {
+    this.code = code;
+    this.detail = detail;
+    this.parts = parts;
+  }
+}
+
+/** What is wrong with one part of a value. */
+export interface FlawPart {
+  /** A JSON pointer (RFC 6901) from the value; empty for the value itself. */
+  readonly pointer: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** What a default or a generated value may be made from. */
+export interface DraftContext {
+  /** Who is calling; null where nobody is known. */
+  readonly identity: Identity | null;
+  /** Who is calling. Where nobody is known it ends the request: 401, with the challenges of the service. */
+  requireIdentity(): Identity;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** What every kind of field can be told. */
+export interface FieldOptions<T> {
+  /** May be left out or null; then it is null, or the default. */
+  readonly optional?: boolean;
+  /** Shown, never taken from a caller. Needs a `default` or `generated`, or somebody who writes it. */
+  readonly readOnly?: boolean;
+  /** Taken, never shown. */
+  readonly writeOnly?: boolean;
+  /** Handed to the mount's `beforeWrite` and not kept. Only together with `writeOnly`. */
+  readonly transient?: boolean;
+  /** Like a password: from another host it is taken over TLS alone, as at logins. Only together with `writeOnly`. */
+  readonly confidential?: boolean;
+  /** No two records share the value; `"case-insensitive"`: in any spelling. */
+  readonly unique?: boolean | "case-insensitive";
+  /** What a record gets when the caller sends none. */
+  readonly default?: T | ((context: DraftContext) => T);
+  /** Made by the service when the record is created, and read-only. */
+  readonly generated?: (context: DraftContext) => T;
+  /** Made anew whenever the record is written. Only together with `generated`. */
+  readonly regenerated?: boolean;
+  /** One sentence for the API's documentation. */
+  readonly description?: string;
+  /** Shown in the API's documentation. */
+  readonly example?: T;
+}
+
+/**
+ * A ready-made `default` for the id of a user: whoever is calling. `owner` of the same column then lets nobody make a record for
+ * somebody else. Ends the request where nobody is known (401).
+ */
+export function caller({ requireIdentity }: Pick<DraftContext, "requireIdentity">): number {
+  return requireIdentity().id;
+}
+
+/** How a value of a field is read and stored. A kind of one's own is a plain object with the same members. */
+export interface Kind<T> {
+  /** Lower-case words joined by hyphens; messages call it by this name. */
+  readonly name: string;
+  /** Reads a JSON value. */
+  parse(value: unknown): T | Flaw;
+  /** Reads text: a query parameter, the content of an XML element. */
+  parseText(text: string): T | Flaw;
+  /** JSON Schema 2020-12. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly column: {
+    readonly type: "text" | "integer" | "decimal" | "boolean" | "date" | "date-time" | "json";
+    readonly scale?: number;
+  };
+  /** The resource that the value is an id of. */
+  readonly references?: { readonly resource: string; readonly onDelete: "cascade" | "restrict" };
+  /** The options of its own, besides those of every field: what each has to be, or null where it is that. */
+  readonly options?: Checks;
+}
+
+/** A check for each option that a kind has besides those of every field. */
+export type OwnChecks<O> = Readonly<Record<Exclude<keyof O, keyof FieldOptions<unknown>>, Checks[string]>>;
+
+/** The options of every field. */
+export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[string]>> = {
+  optional: optional(aBoolean),
+  readOnly: optional(aBoolean),
+  writeOnly: optional(aBoolean),
+  transient: optional(aBoolean),
+  confidential: optional(aBoolean),
+  unique: optional((value) =>
+    typeof value === "boolean" || value === "case-insensitive"
+      ? null
+      : 'it has to be true, false or "case-insensitive"',
+  ),
+  default: anything,
+  generated: optional(aFunction),
+  regenerated: optional(aBoolean),
+  description: optional(text),
+  example: anything,
+};
+
+const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
+  name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like phone-number"),
+  parse: aFunction,
+  parseText: aFunction,
+  schema: anObject,
+  column: (value) =>
+    isObject(value)
+      ? (membersMistakes(value, columnMembers).map((mistake) => `its ${mistake}`)[0] ?? null)
+      : 'it has to be a column, like { type: "text" }',
+  references: optional(anObject),
+  options: optional(anObject),
+};
+const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[string]>> = {
+  type: oneOf("text", "integer", "decimal", "boolean", "date", "date-time", "json"),
+  scale: optional((value) =>
+    Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 6 ? null : "it has to be a number from 0 to 6",
+  ),
+};
+
+/** What is wrong with the shape of a field: with its kind, or with options that this kind does not have. */
+export function shapeMistakes(field: unknown): readonly string[] {
+  if (!isObject(field) || !isObject(field["kind"]) || !isObject(field["options"]))
+    return [`it is ${shown(field)} and no field; declare one, like text() or integer()`];
+  const { kind, options } = field;
+  const mistakes = membersMistakes(kind, kindMembers).map((mistake) => `its kind: ${mistake}`);
+  if (mistakes.length > 0) return mistakes;
+  const own = isObject(kind["options"]) ? (kind["options"] as Checks) : {};
+  return optionMistakes(String(kind["name"]), options, own);
+}
+
+/** What is wrong with the options of a field of this kind. */
+export function optionMistakes(
+  kind: string,
+  options: Readonly<Record<string, unknown>>,
+  own: Checks,
+): readonly string[] {
+  return membersMistakes(options, { ...fieldOptions, ...own }).map((mistake) => `${kind}: ${mistake}`);
+}
+
+/** One field of a resource. `O` remembers the options, so that the types of records and drafts follow from them. */
+export interface Field<T = unknown, O = unknown> {
+  readonly kind: Kind<T>;
+  readonly options: FieldOptions<T>;
+  /** Only for the type checker. */
+  readonly typed?: { readonly value: T; readonly options: O };
+}
+
+/** Only for the type checker: the value is the id of a record. */
+export interface Refers {
+  readonly refers: true;
+}
+
+/**
+ * A field of a kind of one's own. What is wrong with it is told by the resource that has it.
+ *
+ * @example
+ * ```ts
+ * import { defineField, Flaw, type Kind } from "latchkey/resources";
+ *
+ * const parse = (value: unknown) =>
+ *   typeof value === "string" && /^\+[0-9]{6,15}$/.test(value) ? value : new Flaw("invalid", "A phone number is required.");
+ * const kind: Kind<string> = {
+ *   name: "phone",
+ *   parse,
+ *   parseText: parse,
+ *   schema: { type: "string" },
+ *   column: { type: "text" },
+ * };
+ * export const phone = defineField(kind, { optional: true });
+ * ```
+ */
+export function defineField<T, const O extends FieldOptions<T>>(kind: Kind<T>, options: O): Field<T, O> {
+  return Object.freeze({ kind, options });
+}
+
+/** Whether a caller may send the field. */
+export function isWritable({ options }: Field): boolean {
+  return options.readOnly !== true && options.generated === undefined;
+}
+
+/** Whether the field stands in representations. */
+export function isShown({ options }: Field): boolean {
+  return options.writeOnly !== true;
+}
+
+/** Whether the field has a column. */
+export function isStored({ options }: Field): boolean {
+  return options.transient !== true;
+}
+
+/** Whether a caller must send the field. */
+export function isRequired(field: Field): boolean {
+  return isWritable(field) && field.options.optional !== true && field.options.default === undefined;
+}

@@ -1,0 +1,199 @@
+import { aBoolean, aWholeNumber, isObject, isText, optional, type Only } from "../../checking/members.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks } from "./field.ts";
+import { isMailbox } from "./mailbox.ts";
+
+export { decimal, integer } from "./numbers.ts";
+export type { DecimalOptions, IntegerOptions } from "./numbers.ts";
+export { reference } from "./reference.ts";
+export type { NamedReferenceOptions, ReferenceOptions } from "./reference.ts";
+
+/** Options of `text()`; lengths in characters (Unicode code points). */
+export interface TextOptions extends FieldOptions<string> {
+  /** The fewest characters (Unicode code points); 1 where it is left out. */
+  readonly minLength?: number;
+  /** The most characters (Unicode code points); 10,000 where it is left out. */
+  readonly maxLength?: number;
+  /** Cut white space off both ends before anything else; it is where this is left out. */
+  readonly trim?: boolean;
+  /** What the text must look like, as a whole; `detail` tells the caller. */
+  readonly pattern?: { readonly matches: RegExp; readonly detail: string };
+}
+
+// C0 without exception, DEL, C1 (contract, section 4).
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+// What XML cannot carry besides (XML 1.0 §2.2), so that every text is the same in each format.
+const NOT_IN_XML = /[\ufffe\uffff]/;
+const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not allowed.");
+
+/** Text without control characters. */
+export function text<const O extends TextOptions = {}>(options?: Only<O, TextOptions>): Field<string, O>;
+export function text(options: TextOptions = {}): Field<string> {
+  const { minLength = 1, maxLength = 10_000, trim = true, pattern } = options;
+  const parse = (value: unknown): string | Flaw => {
+    if (typeof value !== "string") return new Flaw("invalid", "A text is required.");
+    // Before white space is cut off, for some of it is control characters.
+    if (CONTROL.test(value)) return new Flaw("invalid", "Control characters are not allowed.");
+    if (NOT_IN_XML.test(value)) return notInXML;
+    const kept = trim ? value.trim() : value;
+    if (!kept.isWellFormed()) return new Flaw("invalid", "The text is not well-formed Unicode.");
+    const length = lengthOf(kept, maxLength);
+    if (length < minLength)
+      return new Flaw(
+        "too_short",
+        minLength === 1 ? "The text must not be empty." : `At least ${minLength} characters are required.`,
+      );
+    if (length > maxLength) return new Flaw("too_long", `At most ${maxLength} characters are allowed.`);
+    if (pattern !== undefined && !pattern.matches.test(kept)) return new Flaw("invalid", pattern.detail);
+    return kept;
+  };
+  const schema = { type: "string", minLength, maxLength };
+  const kind = {
+    name: "text",
+    parse,
+    parseText: parse,
+    schema,
+    column: { type: "text" },
+    options: textOptions,
+  } as const;
+  return defineField(kind, options);
+}
+
+const textOptions: OwnChecks<TextOptions> = {
+  minLength: optional(aWholeNumber),
+  maxLength: optional(aWholeNumber),
+  trim: optional(aBoolean),
+  pattern: optional((value) =>
+    isObject(value) && value["matches"] instanceof RegExp && isText(value["detail"])
+      ? null
+      : "it has to be { matches: /…/, detail: … }",
+  ),
+};
+
+/** Characters are code points; a text that cannot be longer than `max` is not counted. */
+function lengthOf(value: string, max: number): number {
+  if (value.length === 0) return 0;
+  if (value.length <= max && value.length < 2) return value.length;
+  let length = 0;
+  for (let at = 0; at < value.length; at++) {
+    length++;
+    if ((value.charCodeAt(at) & 0xfc00) === 0xd800) at++;
+  }
+  return length;
+}
+
+/** True or false. */
+export function boolean<const O extends FieldOptions<boolean> = {}>(
+  options?: Only<O, FieldOptions<boolean>>,
+): Field<boolean, O>;
+export function boolean(options: FieldOptions<boolean> = {}): Field<boolean> {
+  const flaw = new Flaw("invalid", "true or false is required.");
+  return defineField(
+    {
+      name: "boolean",
+      parse: (value) => (typeof value === "boolean" ? value : flaw),
+      parseText: (value) => (value === "true" ? true : value === "false" ? false : flaw),
+      schema: { type: "boolean" },
+      column: { type: "boolean" },
+    },
+    options,
+  );
+}
+
+/** A point in time (RFC 3339), answered in UTC with milliseconds. */
+export function dateTime<const O extends FieldOptions<string> = {}>(
+  options?: Only<O, FieldOptions<string>>,
+): Field<string, O>;
+export function dateTime(options: FieldOptions<string> = {}): Field<string> {
+  const parse = (value: unknown): string | Flaw =>
+    (typeof value === "string" ? instantOf(value) : null) ??
+    new Flaw("invalid", "A date-time is required, like 2026-01-31T09:30:00Z (RFC 3339).");
+  return defineField(
+    {
+      name: "date-time",
+      parse,
+      parseText: parse,
+      schema: { type: "string", format: "date-time" },
+      column: { type: "date-time" },
+    },
+    options,
+  );
+}
+
+function instantOf(value: string): string | null {
+  const match = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/.exec(value);
+  if (match === null || Number(match[4]) > 23) return null;
+  const lastDay = new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate();
+  if (Number(match[3]) > lastDay) return null;
+  const time = Date.parse(value.toUpperCase());
+  if (Number.isNaN(time)) return null;
+  const iso = new Date(time).toISOString();
+  return iso.length === 24 ? iso : null;
+}
+
+/** One of a few words. */
+export function enumeration<const V extends string, const O extends FieldOptions<NoInfer<V>> = {}>(
+  values: readonly V[],
+  options?: Only<O, FieldOptions<NoInfer<V>>>,
+): Field<V, O>;
+export function enumeration(values: readonly string[], options: FieldOptions<string> = {}): Field<string> {
+  const known = new Map<unknown, string>(values.map((each) => [each, each]));
+  const flaw = new Flaw("invalid", `One of ${values.join(", ")} is required.`);
+  const parse = (value: unknown): string | Flaw => known.get(value) ?? flaw;
+  return defineField(
+    {
+      name: "enumeration",
+      parse,
+      parseText: parse,
+      schema: { type: "string", enum: [...values] },
+      column: { type: "text" },
+    },
+    options,
+  );
+}
+
+/** A mailbox (RFC 5321 §4.1.2, at most 254 octets), kept as written. */
+export function email<const O extends FieldOptions<string> = {}>(
+  options?: Only<O, FieldOptions<string>>,
+): Field<string, O>;
+export function email(options: FieldOptions<string> = {}): Field<string> {
+  const flaw = new Flaw("invalid", "An e-mail address is required, like ann@example.com.");
+  const parse = (value: unknown): string | Flaw => (typeof value === "string" && isMailbox(value) ? value : flaw);
+  return defineField(
+    {
+      name: "e-mail",
+      parse,
+      parseText: parse,
+      schema: { type: "string", format: "email", maxLength: 254 },
+      column: { type: "text" },
+    },
+    options,
+  );
+}
+
+/** Any JSON value, kept as it is; in XML it stands as JSON text. */
+export function json<const O extends FieldOptions<unknown> = {}>(
+  options?: Only<O, FieldOptions<unknown>>,
+): Field<unknown, O>;
+export function json(options: FieldOptions<unknown> = {}): Field {
+  const parse = (value: unknown): unknown => (hasNotInXML(value) ? notInXML : value);
+  return defineField(
+    {
+      name: "json",
+      parse,
+      parseText: parse,
+      schema: {},
+      column: { type: "json" },
+    },
+    options,
+  );
+}
+
+function hasNotInXML(value: unknown): boolean {
+  if (typeof value === "string") return NOT_IN_XML.test(value);
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasNotInXML);
+  // What JSON reads has no members but its own, and asking for a list of them costs three times as much.
+  for (const name in value)
+    if (NOT_IN_XML.test(name) || hasNotInXML((value as Record<string, unknown>)[name])) return true;
+  return false;
+}

@@ -1,0 +1,81 @@
+import { DeclarationError } from "../../checking/declaration-error.ts";
+import { aWholeNumber, isObject, optional, type Only } from "../../checking/members.ts";
+import {
+  defineField,
+  Flaw,
+  optionMistakes,
+  type Field,
+  type FieldOptions,
+  type FlawPart,
+  type OwnChecks,
+} from "./field.ts";
+
+/** Options of `array()`. */
+export interface ArrayOptions<T> extends FieldOptions<readonly T[]> {
+  /** The fewest members; 0 where it is left out. */
+  readonly minItems?: number;
+  /** The most members; 100 where it is left out. */
+  readonly maxItems?: number;
+}
+
+/** A list of simple values, each read as a field of that kind: `array(text({ maxLength: 30 }))`. In XML it stands as JSON text. */
+export function array<T, const O extends ArrayOptions<T> = {}>(
+  of: Field<T>,
+  options?: Only<O, ArrayOptions<T>>,
+): Field<readonly T[], O>;
+export function array(of: Field, options: ArrayOptions<unknown> = {}): Field<readonly unknown[]> {
+  requireSimple(of, options);
+  const { minItems = 0, maxItems = 100 } = options;
+  const parse = (value: unknown): readonly unknown[] | Flaw => {
+    if (!Array.isArray(value)) return new Flaw("invalid", "A list is required.");
+    if (value.length < minItems) return new Flaw("too_short", `At least ${minItems} members are required.`);
+    if (value.length > maxItems) return new Flaw("too_long", `At most ${maxItems} members are allowed.`);
+    const read = value.map((each: unknown) => of.kind.parse(each));
+    const parts = read.flatMap((each, at): FlawPart[] =>
+      each instanceof Flaw ? [{ pointer: `/${at}`, code: each.code, detail: each.detail }] : [],
+    );
+    return parts.length === 0 ? read : new Flaw("invalid", "Some members are not valid.", parts);
+  };
+  return defineField(
+    {
+      name: "array",
+      parse,
+      parseText: (text) => parse(parseJSON(text)),
+      schema: { type: "array", items: of.kind.schema, minItems, maxItems },
+      column: { type: "json" },
+      options: arrayOptions,
+    },
+    options,
+  );
+}
+
+const arrayOptions: OwnChecks<ArrayOptions<unknown>> = {
+  minItems: optional(aWholeNumber),
+  maxItems: optional(aWholeNumber),
+};
+
+/** What a member may be, and nothing that only a field of its own can have. */
+function requireSimple(of: unknown, options: ArrayOptions<unknown>): void {
+  const kind: unknown = isObject(of) ? of["kind"] : undefined;
+  const mistakes = [...optionMistakes("array", { ...options }, arrayOptions)];
+  if (!isObject(kind) || !isObject(kind["column"]) || !isObject((of as Field).options))
+    mistakes.push("array: its members have to be a field, like array(text({ maxLength: 30 }))");
+  else {
+    const { column, references } = (of as Field).kind;
+    if (column.type === "json") mistakes.push("array: its members have to be simple values, and not lists or any JSON");
+    if (references !== undefined)
+      mistakes.push("array: a reference has a column of its own; declare a resource between the two");
+    const own = ["optional", "readOnly", "writeOnly", "transient", "confidential", "unique", "default", "generated"];
+    for (const name of own.filter((each) => each in (of as Field).options))
+      mistakes.push(`array: ${name} is for the whole list; give it to the array and not to its members`);
+  }
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+}
+
+function parseJSON(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

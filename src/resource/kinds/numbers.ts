@@ -1,0 +1,102 @@
+import { DeclarationError } from "../../checking/declaration-error.ts";
+import { aWholeNumber, optional, text, type Only } from "../../checking/members.ts";
+import {
+  defineField,
+  Flaw,
+  optionMistakes,
+  type Field,
+  type FieldOptions,
+  type Kind,
+  type OwnChecks,
+} from "./field.ts";
+
+/** Options of `integer()`. */
+export interface IntegerOptions extends FieldOptions<number> {
+  /** The smallest value; -(2^53-1) where it is left out. */
+  readonly minimum?: number;
+  /** The largest value; 2^53-1 where it is left out. */
+  readonly maximum?: number;
+}
+
+/** A whole number that JavaScript can hold exactly. */
+export function integer<const O extends IntegerOptions = {}>(options?: Only<O, IntegerOptions>): Field<number, O>;
+export function integer(options: IntegerOptions = {}): Field<number> {
+  return defineField({ ...integerKind(options.minimum, options.maximum), options: integerOptions }, options);
+}
+
+const integerOptions: OwnChecks<IntegerOptions> = { minimum: optional(aWholeNumber), maximum: optional(aWholeNumber) };
+
+export function integerKind(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER): Kind<number> {
+  const parse = (value: unknown): number | Flaw => {
+    if (typeof value !== "number" || !Number.isSafeInteger(value))
+      return new Flaw("invalid", "A whole number is required.");
+    if (value < minimum) return new Flaw("too_small", `The number must be ${minimum} or more.`);
+    if (value > maximum) return new Flaw("too_large", `The number must be ${maximum} or less.`);
+    return value === 0 ? 0 : value;
+  };
+  return {
+    name: "integer",
+    parse,
+    parseText: (value) => parse(/^-?(0|[1-9]\d{0,15})$/.test(value) ? Number(value) : null),
+    schema: { type: "integer", minimum, maximum },
+    column: { type: "integer" },
+  };
+}
+
+/** Options of `decimal()`; the bounds are decimal strings. */
+export interface DecimalOptions extends FieldOptions<string> {
+  /** Digits after the point, 0 to 6. */
+  readonly scale: number;
+  /** The smallest value, as text; 0 where it is left out. */
+  readonly minimum?: string;
+  /** The largest value, as text; at most fifteen digits in all. */
+  readonly maximum: string;
+}
+
+/** An exact amount, as text on the wire (`"12.50"`), with always the same number of digits after the point. */
+export function decimal<const O extends DecimalOptions>(options: Only<O, DecimalOptions>): Field<string, O>;
+export function decimal(options: DecimalOptions): Field<string> {
+  const mistakes = optionMistakes("decimal", { ...options }, decimalOptions);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+  const { scale, minimum = "0", maximum } = options;
+  const smallest = scaledOf(minimum, scale);
+  const largest = scaledOf(maximum, scale);
+  if (smallest === null || largest === null || !Number.isSafeInteger(largest) || scale < 0 || scale > 6) {
+    throw new TypeError(
+      `decimal: minimum ${minimum}, maximum ${maximum} and scale ${scale} do not fit fifteen digits.`,
+    );
+  }
+  const parse = (value: unknown): string | Flaw => {
+    if (typeof value !== "string") return new Flaw("invalid", 'A decimal number as text is required, like "12.50".');
+    const scaled = scaledOf(value, scale);
+    if (scaled === null)
+      return new Flaw("invalid", `A decimal number with at most ${scale} digits after the point is required.`);
+    if (scaled < smallest) return new Flaw("too_small", `The amount must be ${minimum} or more.`);
+    if (scaled > largest) return new Flaw("too_large", `The amount must be ${maximum} or less.`);
+    return formatScaled(scaled, scale);
+  };
+  const fraction = scale === 0 ? "" : `(\\.\\d{1,${scale}})?`;
+  const schema = { type: "string", pattern: `^-?(0|[1-9]\\d*)${fraction}$` };
+  const column = { type: "decimal", scale } as const;
+  return defineField({ name: "decimal", parse, parseText: parse, schema, column, options: decimalOptions }, options);
+}
+
+const decimalOptions: OwnChecks<DecimalOptions> = { scale: aWholeNumber, minimum: optional(text), maximum: text };
+
+function scaledOf(value: string, scale: number): number | null {
+  const match = /^(-?)(0|[1-9]\d{0,15})(?:\.(\d{1,6}))?$/.exec(value);
+  if (match === null) return null;
+  const fraction = match[3] ?? "";
+  if (fraction.length > scale) return null;
+  const scaled = Number(match[2]! + fraction.padEnd(scale, "0"));
+  if (!Number.isFinite(scaled)) return null;
+  return match[1] === "-" && scaled !== 0 ? -scaled : scaled;
+}
+
+function formatScaled(scaled: number, scale: number): string {
+  const digits = Math.abs(scaled)
+    .toString()
+    .padStart(scale + 1, "0");
+  const sign = scaled < 0 ? "-" : "";
+  return scale === 0 ? sign + digits : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
+}

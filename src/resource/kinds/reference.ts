@@ -1,0 +1,48 @@
+import { oneOf, optional, type Only } from "../../checking/members.ts";
+import type { Resource } from "../declaration.ts";
+import { tableOf } from "../table.ts";
+import { defineField, type Field, type FieldOptions, type OwnChecks, type Refers } from "./field.ts";
+import { integerKind } from "./numbers.ts";
+import { uuidKind } from "./uuid.ts";
+
+/** Options of `reference()`: what becomes of a record when the one that it names goes. */
+export interface ReferenceOptions<T = number | string> extends FieldOptions<T> {
+  /** What happens to this record when the other is deleted: it goes too, or it keeps the other (409). `restrict` where it is left out. */
+  readonly onDelete?: "cascade" | "restrict";
+}
+
+/** Options of `reference()` where the other resource is named by its plural. */
+export interface NamedReferenceOptions<T = number | string> extends ReferenceOptions<T> {
+  /** What the ids of that resource are, where they are no integers. */
+  readonly id?: "integer" | "uuid";
+}
+
+type IdOf<R> = R extends { readonly id: "uuid" } ? string : number;
+
+/** The id of a record of another resource: the declaration itself, or its plural where it stands later or is this one. */
+export function reference<const R extends Resource, const O extends ReferenceOptions<IdOf<R>> = {}>(
+  resource: R,
+  options?: Only<O, ReferenceOptions<IdOf<R>>>,
+): Field<IdOf<R>, O & Refers>;
+export function reference<const O extends NamedReferenceOptions<string> & { readonly id: "uuid" }>(
+  resource: string,
+  options: Only<O, NamedReferenceOptions<string> & { readonly id: "uuid" }>,
+): Field<string, O & Refers>;
+export function reference<const O extends NamedReferenceOptions<number> & { readonly id?: "integer" } = {}>(
+  resource: string,
+  options?: Only<O, NamedReferenceOptions<number> & { readonly id?: "integer" }>,
+): Field<number, O & Refers>;
+export function reference(resource: string | Resource, options: NamedReferenceOptions = {}): Field {
+  const isNamed = typeof resource === "string";
+  const references = { resource: isNamed ? resource : tableOf(resource), onDelete: options.onDelete ?? "restrict" };
+  const id = isNamed ? options.id : resource.id;
+  const kind = id === "uuid" ? uuidKind : integerKind(1);
+  const own: OwnChecks<ReferenceOptions> = isNamed ? namedOptions : referenceOptions;
+  return defineField<unknown, FieldOptions<unknown>>({ ...kind, name: "reference", references, options: own }, options);
+}
+
+const referenceOptions: OwnChecks<ReferenceOptions> = { onDelete: optional(oneOf("cascade", "restrict")) };
+const namedOptions: OwnChecks<NamedReferenceOptions> = {
+  ...referenceOptions,
+  id: optional(oneOf("integer", "uuid")),
+};

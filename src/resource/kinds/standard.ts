@@ -1,0 +1,236 @@
+import { isDeepStrictEqual, types } from "node:util";
+import { DeclarationError } from "../../checking/declaration-error.ts";
+import { isObject, isText, oneOf, optional, type Only } from "../../checking/members.ts";
+import { pointerTo } from "../pointer.ts";
+import {
+  defineField,
+  Flaw,
+  optionMistakes,
+  type Field,
+  type FieldOptions,
+  type FlawPart,
+  type Kind,
+  type OwnChecks,
+} from "./field.ts";
+import { dateTime, json, text } from "./fields.ts";
+
+/** What a schema of any library is: zod, valibot, arktype and others (Standard Schema, version 1; https://standardschema.dev). */
+export interface StandardSchema<Output = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => unknown;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    /** What Standard JSON Schema adds. */
+    readonly jsonSchema?: StandardJSONSchema | undefined;
+  };
+}
+
+interface StandardJSONSchema {
+  readonly input: (options: { readonly target: "draft-2020-12" }) => Readonly<Record<string, unknown>>;
+}
+
+/** What the column of such a field holds; any JSON value where it is left out. */
+interface ColumnValues {
+  readonly text: string;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly "date-time": string;
+  readonly json: unknown;
+}
+type ColumnType = keyof ColumnValues;
+
+/** Options of `standardSchema()`: the column that keeps the value, and how the API's documentation shows it. */
+export interface StandardOptions<T, C extends ColumnType = ColumnType> extends FieldOptions<T> {
+  /** The column that keeps what the schema gives; `json` where it is left out. */
+  readonly column?: C;
+  /** JSON Schema 2020-12 for the API's documentation; the schema's own where its library tells it, else the column's type. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>>;
+}
+
+const MAX_ISSUES = 100;
+const MAX_STEPS = 100;
+const MAX_DETAIL = 500;
+const MAX_DEPTH = 100;
+
+/**
+ * A field that a schema of another library reads. What the schema gives is kept and shown, so it has to take that again as it is: a
+ * change of another field reads the whole record. It answers at once. Throws `DeclarationError` for one that gives a promise. A schema
+ * that throws, or gives what its column cannot hold, is a fault (500) and nothing is written.
+ *
+ * @example
+ * ```ts
+ * import { standardSchema } from "latchkey/resources";
+ * import { z } from "zod";
+ *
+ * export const slug = standardSchema(z.string().regex(/^[a-z-]+$/), { column: "text", unique: true });
+ * ```
+ */
+export function standardSchema<
+  T,
+  const C extends ColumnType = "json",
+  const O extends StandardOptions<NoInfer<T>, C> = {},
+>(schema: StandardSchema<T & ColumnValues[C]>, options?: Only<O, StandardOptions<NoInfer<T>, C>>): Field<T, O>;
+export function standardSchema(schema: StandardSchema, options: StandardOptions<unknown> = {}): Field {
+  const mistakes = [...schemaMistakes(schema), ...optionMistakes("standard", { ...options }, standardOptions)];
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+  const type = options.column ?? "json";
+  const parse = (value: unknown): unknown => validate(schema, value, type);
+  const kind: Kind<unknown> = {
+    name: "standard",
+    parse,
+    parseText: (sent) => parse(leafOf(sent, type)),
+    schema: options.jsonSchema ?? ownSchema(schema) ?? columnSchemas[type],
+    column: { type },
+    options: standardOptions,
+  };
+  const tried = trialMistakes(schema, kind, options);
+  if (tried !== null) throw new DeclarationError([tried]);
+  return defineField(kind, options);
+}
+
+const standardOptions: OwnChecks<StandardOptions<unknown>> = {
+  column: optional(oneOf("text", "integer", "boolean", "date-time", "json")),
+  jsonSchema: optional((value) => (isObject(value) ? null : "it has to be a JSON Schema")),
+};
+
+const columnSchemas: Readonly<Record<ColumnType, Readonly<Record<string, unknown>>>> = {
+  text: { type: "string" },
+  integer: { type: "integer" },
+  boolean: { type: "boolean" },
+  "date-time": { type: "string", format: "date-time" },
+  json: {},
+};
+
+/** Some libraries' schemas are functions that can be called. */
+function schemaMistakes(schema: unknown): readonly string[] {
+  const carrier = typeof schema === "function" || isObject(schema) ? (schema as Partial<StandardSchema>) : {};
+  const found: unknown = carrier["~standard"];
+  if (isObject(found) && found["version"] === 1 && typeof found["validate"] === "function") return [];
+  return ["standard: it is no Standard Schema of version 1, with a member ~standard; write standardSchema(z.string())"];
+}
+
+/** What only shows when the schema is asked: that it gives promises, or does not take what it gives. */
+function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: StandardOptions<unknown>): string | null {
+  const { example, default: fallback } = options;
+  const sample = example ?? (typeof fallback === "function" ? undefined : fallback);
+  try {
+    if (isPromise(schema["~standard"].validate(sample)))
+      return "standard: the schema gives a promise, and fields are read at once; leave what it waits for to beforeWrite";
+  } catch (cause) {
+    return `standard: the schema throws${cause instanceof Error ? `: ${cause.message}` : ""}`;
+  }
+  if (sample === undefined) return null;
+  const read = kind.parse(sample);
+  if (read instanceof Flaw) return null;
+  return isDeepStrictEqual(kind.parse(read), read)
+    ? null
+    : "standard: the schema does not take what it gives, and a change of another field would read that again; let it give what it takes";
+}
+
+function ownSchema(schema: StandardSchema): Readonly<Record<string, unknown>> | null {
+  const { jsonSchema } = schema["~standard"];
+  if (jsonSchema === undefined) return null;
+  try {
+    const { $schema: _, ...told } = jsonSchema.input({ target: "draft-2020-12" });
+    // References count from the root of the API's description, in which this is a part.
+    if (!JSON.stringify(told).includes('"$ref"')) return told;
+  } catch {
+    // Not every schema has a JSON Schema: a date, a transformation.
+  }
+  throw new DeclarationError([
+    "standard: the schema has no JSON Schema that the API's description can hold; give jsonSchema",
+  ]);
+}
+
+/** What XML and a query carry is text. */
+function leafOf(sent: string, type: ColumnType): unknown {
+  if (type === "integer" && /^-?(0|[1-9]\d{0,15})$/.test(sent)) return Number(sent);
+  if (type === "boolean" && (sent === "true" || sent === "false")) return sent === "true";
+  return sent;
+}
+
+function validate(schema: StandardSchema, value: unknown, type: ColumnType): unknown {
+  // A schema that writes to what it is given writes to a copy.
+  const result = schema["~standard"].validate(typeof value === "object" ? structuredClone(value) : value);
+  if (isPromise(result))
+    throw new TypeError(`A schema of ${vendorOf(schema)} gave a promise; fields are read at once.`);
+  if (!isResult(result)) throw new TypeError(`A schema of ${vendorOf(schema)} gave no result.`);
+  const { issues } = result;
+  if (issues === undefined) return heldBy(type, result.value, schema);
+  if (!Array.isArray(issues)) throw new TypeError(`A schema of ${vendorOf(schema)} gave issues that are no list.`);
+  // Copied, for some libraries' lists are of a class of their own, whose slices are something else.
+  const parts = Array.from<unknown>(issues).slice(0, MAX_ISSUES).map(partOf);
+  return new Flaw("invalid", parts[0]?.detail ?? "The value is not valid.", parts);
+}
+
+/** Of some libraries it is a list of issues that has itself as its issues. */
+function isResult(result: unknown): result is { readonly issues?: unknown; readonly value?: unknown } {
+  return typeof result === "object" && result !== null;
+}
+
+function isPromise(value: unknown): boolean {
+  if (!types.isPromise(value)) return isObject(value) && typeof value["then"] === "function";
+  // Nobody waits for it, and a rejection would end the process.
+  value.catch(() => undefined);
+  return true;
+}
+
+function vendorOf(schema: StandardSchema): string {
+  return String(schema["~standard"].vendor).slice(0, 80);
+}
+
+function partOf(issue: unknown): FlawPart {
+  const { message, path } = isObject(issue) ? issue : {};
+  const steps: readonly unknown[] = Array.isArray(path) ? Array.from<unknown>(path).slice(0, MAX_STEPS) : [];
+  const pointer = steps.map((step) => pointerTo(String(isObject(step) ? step["key"] : step))).join("");
+  return { pointer, code: "invalid", detail: isText(message) ? told(message) : "The value is not valid." };
+}
+
+/** A message may repeat what was sent, which may be long or hold what not every format can carry. */
+function told(message: string): string {
+  const short = message.length > MAX_DETAIL ? `${message.slice(0, MAX_DETAIL)}…` : message;
+  return short.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, " ");
+}
+
+const asText = text({ minLength: 0, maxLength: 1_000_000, trim: false }).kind;
+const asTime = dateTime().kind;
+const anyJSON = json().kind;
+
+/** The value as the column holds it. What it cannot hold is the schema's fault, and no caller's. */
+function heldBy(type: ColumnType, value: unknown, schema: StandardSchema): unknown {
+  const held = readAs(type, value);
+  if (held !== undefined) return held;
+  throw new TypeError(`A schema of ${vendorOf(schema)} gave what a column of type ${type} cannot hold.`);
+}
+
+function readAs(type: ColumnType, value: unknown): unknown {
+  switch (type) {
+    case "text":
+      return isText(value) ? asText.parse(value) : undefined;
+    case "integer":
+      return Number.isSafeInteger(value) ? value : undefined;
+    case "boolean":
+      return typeof value === "boolean" ? value : undefined;
+    case "date-time":
+      return isText(value) ? asTime.parse(value) : undefined;
+    case "json":
+      return isJSON(value, MAX_DEPTH) ? anyJSON.parse(value) : undefined;
+  }
+}
+
+/** Whether JSON says it as it is: a `Date`, a `Map` or a cycle would come back as something else. */
+function isJSON(value: unknown, depth: number): boolean {
+  if (isText(value) || typeof value === "boolean" || Number.isFinite(value)) return true;
+  if (typeof value !== "object" || depth === 0) return false;
+  // Within others null is a value; alone it is what an optional field has.
+  const isPart = (part: unknown): boolean => part === null || isJSON(part, depth - 1);
+  if (Array.isArray(value)) return value.every(isPart);
+  if (value === null || !isPlain(value)) return false;
+  return Object.values(value).every((part) => part === undefined || isPart(part));
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

@@ -1,0 +1,44 @@
+import type { Only } from "../../checking/members.ts";
+import { defineField, Flaw, type Field, type FieldOptions } from "./field.ts";
+import { dateTime } from "./fields.ts";
+
+/** A day (RFC 3339, `full-date`): `2026-01-31`. */
+export function date<const O extends FieldOptions<string> = {}>(
+  options?: Only<O, FieldOptions<string>>,
+): Field<string, O>;
+export function date(options: FieldOptions<string> = {}): Field<string> {
+  const flaw = new Flaw("invalid", "A date is required, like 2026-01-31 (RFC 3339).");
+  const parse = (value: unknown): string | Flaw => (typeof value === "string" && isDay(value) ? value : flaw);
+  return defineField(
+    {
+      name: "date",
+      parse,
+      parseText: parse,
+      schema: { type: "string", format: "date" },
+      column: { type: "date" },
+    },
+    options,
+  );
+}
+
+function isDay(value: string): boolean {
+  const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(value);
+  if (match === null) return false;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  // The calendar repeats itself every 400 years, and Date.UTC takes the first hundred for others.
+  const lastDay = new Date(Date.UTC((year % 400) + 400, month, 0)).getUTCDate();
+  return month >= 1 && month <= 12 && day >= 1 && day <= lastDay;
+}
+
+/** What `updatedAt` can be told: the rest follows from what it is. */
+export type UpdatedAtOptions = Pick<FieldOptions<string>, "optional" | "description" | "example">;
+
+/** When the record was written last: set by the service at each write, and read-only. `optional` for records that are there already. */
+export function updatedAt<const O extends UpdatedAtOptions = {}>(
+  options?: Only<O, UpdatedAtOptions>,
+): Field<string, O & { readonly generated: () => string }>;
+export function updatedAt(options: UpdatedAtOptions = {}): Field<string> {
+  const { kind } = dateTime();
+  const generated: FieldOptions<string>["generated"] = ({ now }) => new Date(now).toISOString();
+  return defineField(kind, { ...options, generated, regenerated: true });
+}

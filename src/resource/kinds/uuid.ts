@@ -1,0 +1,26 @@
+import type { Only } from "../../checking/members.ts";
+import { parseUUID } from "../../crypto/uuid.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type Kind } from "./field.ts";
+
+const flaw = new Flaw("invalid", "A UUID is required, like 0198c5d8-7a4c-7b1f-9d0e-3f2a61c4b7e5 (RFC 9562).");
+
+function parse(value: unknown): string | Flaw {
+  return typeof value === "string" ? (parseUUID(value.toLowerCase()) ?? flaw) : flaw;
+}
+
+/** How UUIDs are read and kept: taken in any case, kept and shown in lower case (RFC 9562 §4). */
+export const uuidKind: Kind<string> = {
+  name: "uuid",
+  parse,
+  parseText: parse,
+  schema: { type: "string", format: "uuid" },
+  column: { type: "text" },
+};
+
+/** A UUID of any version (RFC 9562), in lower case. */
+export function uuid<const O extends FieldOptions<string> = {}>(
+  options?: Only<O, FieldOptions<string>>,
+): Field<string, O>;
+export function uuid(options: FieldOptions<string> = {}): Field<string> {
+  return defineField(uuidKind, options);
+}

@@ -1,0 +1,45 @@
+import type { Issue } from "../problem/problem.ts";
+import { readCondition, type Condition } from "./conditions.ts";
+import { isObject } from "./draft.ts";
+import { pointerTo } from "./pointer.ts";
+import { isOnce, readOnce, type AskedOnce } from "./query.ts";
+import type { Resource } from "./resource.ts";
+
+/** What the body of a `QUERY` asks a list for. */
+export interface QueryRequest extends AskedOnce {
+  /** Null: all records. */
+  readonly where: Condition | null;
+  /** How many there are is told, too. */
+  readonly count: "exact" | "estimated" | null;
+}
+
+/** Reads the body of a `QUERY` (RFC 10008). Gives every issue at once, with pointers into the body. */
+export function readQueryBody(
+  resource: Resource,
+  body: unknown,
+  expandable: readonly string[] = [],
+): QueryRequest | readonly Issue[] {
+  if (!isObject(body)) return [{ pointer: "", code: "invalid", detail: 'An object is required, like {"limit": 10}.' }];
+  const issues: Issue[] = [];
+  const say = (name: string, code: string, detail: string): unknown =>
+    issues.push({ pointer: pointerTo(name), code, detail });
+  const once = new Map<string, string>();
+  for (const [name, value] of Object.entries(body)) {
+    if (name === "where" || name === "count") continue;
+    const type = name === "limit" ? "number" : "string";
+    if (!isOnce(resource, name) && name !== "expand") say(name, "unknown_field", "A query has no member of this name.");
+    else if (typeof value === type) once.set(name, String(value));
+    else say(name, "invalid", type === "number" ? "A whole number is required." : "A text is required.");
+    if (issues.length >= MAX_ISSUES) return issues;
+  }
+  const { where, count } = body;
+  const wanted = count === "exact" || count === "estimated" ? count : null;
+  if (count !== undefined && wanted === null) say("count", "invalid", "exact or estimated is required.");
+  const condition = where === undefined ? null : readCondition(resource, where, "/where", issues);
+  const asked = readOnce(resource, once, expandable, (name, { code, detail }) => say(name, code, detail));
+  if (issues.length > 0 || asked === null) return issues;
+  return { ...asked, where: condition, count: wanted };
+}
+
+// As many as a problem document tells.
+const MAX_ISSUES = 100;

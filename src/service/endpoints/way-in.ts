@@ -1,0 +1,141 @@
+import type { AccountsFeature, People } from "../../door/auth.ts";
+import type { ServiceFacts } from "../../door/features.ts";
+import type { Reply } from "../../door/http.ts";
+import { anyone, defineEndpoint, defineFeature, type Context, type Feature } from "../../door/index.ts";
+import type { Store } from "../../door/stores.ts";
+import { clearedCookies } from "./cookies.ts";
+import { ifNoneMatch, notModified, objectSchema, nullable, textSchema, userSchema } from "./descriptions.ts";
+
+/** What leads on from the way in, where it is served. */
+const logins = { session: "/api/session/", token: "/api/token/", api_token: "/api-token-auth/" };
+const others = {
+  protected: "/protected/",
+  docs: "/docs",
+  openapi: "/openapi.json",
+  problems: "/problems",
+  keys: "/.well-known/jwks.json",
+};
+
+/** `GET /`: what there is, and who is calling. It answers everybody: a credential that has run out is told, and its cookie cleared. */
+export function wayIn(people: AccountsFeature, title: string): Feature<null> {
+  return defineFeature({
+    name: "way-in",
+    needs: [people],
+    setUp(host) {
+      const parts = { store: host.store, people: host.use(people) };
+      let found: Ways | null = null;
+      return {
+        offer: null,
+        endpoints: [
+          defineEndpoint({
+            method: "GET",
+            path: "/",
+            access: anyone,
+            refusals: "told",
+            documentation: documentationOf(parts.people),
+            async handle(context) {
+              const ways = (found ??= waysOf(host.service()));
+              const below = (links: Links): Links =>
+                Object.fromEntries(Object.entries(links).map(([name, path]) => [name, context.at(path)]));
+              const links = { resources: below(ways.resources), logins: below(ways.logins), ...below(ways.documents) };
+              return welcome(context, { service: title, ...(await whoCalls(parts, context)), links });
+            },
+          }),
+        ],
+      };
+    },
+  });
+}
+
+type Ways = Readonly<Record<"resources" | "logins" | "documents", Links>>;
+
+function waysOf({ mounts, endpoints }: ServiceFacts): Ways {
+  const served = new Set(endpoints.map(({ path }) => path));
+  const resources = Object.fromEntries(
+    mounts
+      .filter(({ resource, permissions }) => resource.within === null && permissions.list !== undefined)
+      .map(({ resource: { plural, path } }) => [plural, path]),
+  );
+  return { resources, logins: amongServed(logins, served), documents: amongServed(others, served) };
+}
+
+type Links = Readonly<Record<string, string>>;
+
+function amongServed(links: Links, served: ReadonlySet<string>): Links {
+  return Object.fromEntries(Object.entries(links).filter(([, path]) => served.has(path)));
+}
+
+const addresses = { type: "object", additionalProperties: { type: "string", format: "uri-reference" } };
+const documentationOf = ({ roles }: People) => ({
+  summary: "What there is, and who is calling",
+  tag: "system",
+  parameters: [ifNoneMatch],
+  responses: {
+    200: {
+      description: "The way in.",
+      schema: objectSchema("root", {
+        service: textSchema,
+        caller: nullable(
+          objectSchema("caller", {
+            user: userSchema,
+            username: textSchema,
+            role: { type: "string", enum: roles },
+            scheme: textSchema,
+          }),
+        ),
+        problem: {
+          ...nullable(objectSchema("problem", { status: { type: "integer" }, code: textSchema, detail: textSchema })),
+          description: "Why the caller's credentials were not taken, where they were not.",
+        },
+        links: {
+          type: "object",
+          properties: { resources: addresses, logins: addresses },
+          additionalProperties: { type: "string", format: "uri-reference" },
+        },
+      }),
+      headers: {
+        ETag: "Of the present state.",
+        Link: "The description of the API (`service-desc`) and its page (`service-doc`), RFC 8631.",
+        "Set-Cookie": "Clears a cookie that was refused.",
+      },
+    },
+    304: notModified,
+  },
+});
+
+interface WayInParts {
+  readonly store: Store;
+  readonly people: People;
+}
+
+interface Caller {
+  readonly caller: object | null;
+  readonly problem: object | null;
+}
+
+async function whoCalls(parts: WayInParts, { identity, refusal }: Context): Promise<Caller> {
+  if (refusal !== null) {
+    const { status, code, detail } = refusal.problem;
+    return { caller: null, problem: { status, code, detail } };
+  }
+  if (identity === null) return { caller: null, problem: null };
+  const { id, role, scheme } = identity;
+  const { store } = parts;
+  const { users, accounts } = parts.people;
+  const [row, account] = await Promise.all([store.find(users.collection, id), accounts.find(id)]);
+  if (row === null || account === null) return { caller: null, problem: null };
+  const user = users.show(row.record);
+  return { caller: { user, username: account.username, role, scheme }, problem: null };
+}
+
+function welcome(context: Context, value: object): Reply {
+  const { refusal } = context;
+  const described = `<${context.at("/openapi.json")}>; rel="service-desc", <${context.at("/docs")}>; rel="service-doc"`;
+  return {
+    status: 200,
+    // What a refused credential led to is nobody's to keep.
+    cache: refusal === null ? "private" : "no-store",
+    body: { kind: "data", value, element: "root" },
+    headers: [["Link", described], ...(refusal === null ? [] : clearedCookies(context, refusal.cookies))],
+  };
+}

@@ -1,0 +1,47 @@
+import type { People } from "../../door/auth.ts";
+import type { Endpoint, Reply } from "../../door/http.ts";
+import { authenticated, defineEndpoint, type Context } from "../../door/index.ts";
+import { ifNoneMatch, notModified, objectSchema, textSchema, userSchema } from "./descriptions.ts";
+
+/** `GET /protected/`: the specification's example of a resource that needs credentials, under any scheme. */
+export function protectedEndpoint(people: People): Endpoint {
+  return defineEndpoint({
+    method: "GET",
+    path: "/protected/",
+    access: authenticated,
+    documentation: {
+      summary: "Ask who you are",
+      tag: "protected",
+      parameters: [ifNoneMatch],
+      responses: {
+        200: {
+          description: "The caller, under any scheme.",
+          schema: objectSchema("protected", {
+            message: textSchema,
+            user: userSchema,
+            username: textSchema,
+            scheme: textSchema,
+          }),
+          headers: { ETag: "Of the present state." },
+        },
+        304: notModified,
+      },
+    },
+    handle: (context) => greet(people, context),
+  });
+}
+
+async function greet(people: People, context: Context): Promise<Reply> {
+  const { id, username, scheme } = context.requireIdentity();
+  const [user, account] = await Promise.all([people.requireUser(id), people.accounts.find(id)]);
+  // A token may still say the former name.
+  const name = account?.username ?? username;
+  return {
+    status: 200,
+    body: {
+      kind: "data",
+      value: { message: `Hello, ${user.name}.`, user, username: name, scheme },
+      element: "protected",
+    },
+  };
+}

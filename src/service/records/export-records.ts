@@ -1,0 +1,64 @@
+import type { MountInPlace } from "../../door/resources.ts";
+import type { Store, StoredRecord } from "../../door/stores.ts";
+import { placesOf } from "./records-of.ts";
+
+const PAGE = 1000;
+
+/** A record as it is exported: its id, where it stands, and what callers are shown. */
+export type ExportedRecord = Readonly<Record<string, unknown>>;
+
+/** What an export has of each record, in order. */
+export function exportedColumns(placed: MountInPlace): readonly string[] {
+  const [id, ...others] = placed.shown;
+  return [id!, ...placesOf(placed), ...others];
+}
+
+/** All records of a resource by their ids, a page at a time; what nobody is shown is not among it. */
+export async function* exportRecords(store: Store, placed: MountInPlace): AsyncGenerator<readonly ExportedRecord[]> {
+  const columns = exportedColumns(placed);
+  for (let after = 0; ;) {
+    const rows = await store.list({
+      collection: placed.collection,
+      where: { column: "id", operator: "gt", value: after },
+      sort: [{ column: "id" }],
+      limit: PAGE,
+    });
+    if (rows.length === 0) return;
+    const places = await placesOfEach(
+      store,
+      placed,
+      rows.map(({ record }) => record),
+    );
+    yield rows.map(({ record }, at) => {
+      const shown: ExportedRecord = { ...places[at], ...placed.show(record) };
+      return Object.fromEntries(columns.map((name) => [name, shown[name]]));
+    });
+    after = rows.at(-1)!.record["id"] as number;
+  }
+}
+
+/** The ids of all that each stands within: its own column has the nearest, and that one's the next. */
+async function placesOfEach(
+  store: Store,
+  { resource: { parentColumn }, parent }: MountInPlace,
+  records: readonly StoredRecord[],
+): Promise<readonly ExportedRecord[]> {
+  if (parentColumn === null || parent === null) return records.map(() => ({}));
+  const ids = [...new Set(records.map((record) => record[parentColumn] as number))];
+  const outer = new Map<number, ExportedRecord>();
+  if (parent.parent !== null) {
+    const rows = await store.list({
+      collection: parent.collection,
+      where: { column: "id", operator: "in", value: ids },
+      sort: [{ column: "id" }],
+      limit: ids.length,
+    });
+    const found = rows.map(({ record }) => record);
+    const places = await placesOfEach(store, parent, found);
+    for (const [at, record] of found.entries()) outer.set(record["id"] as number, places[at]!);
+  }
+  return records.map((record) => {
+    const id = record[parentColumn] as number;
+    return { ...outer.get(id), [parentColumn]: id };
+  });
+}

@@ -1,0 +1,170 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { isDeepStrictEqual } from "node:util";
+import type { Change, KeyOf, Outcome, Row, Store, Transaction } from "../../door/stores.ts";
+
+/** What one of several tasks writes: as it was meant, with what is changed of it. */
+export interface Task<T> {
+  /** Where it stands in its order. */
+  readonly place: number;
+  run(): Promise<T>;
+  /** What is written in the place of what was meant. */
+  adjust(transaction: Transaction): Transaction;
+  /** What it would write could be written. */
+  tried(): void;
+}
+
+/** How several tasks are written. */
+export interface Together {
+  /** Changes that go with every transaction: how far it has come, in the order of the tasks. */
+  after(place: number): readonly Change[];
+  /** The name of a `require` among those that never holds, so that everything is tried and nothing is written; null where it is. */
+  readonly dryRun: string | null;
+}
+
+/** A store under a service, and a way to have several of its writes in one transaction. */
+export interface GatheringStore {
+  readonly store: Store;
+  /** Runs tasks at once and writes what they want to write in one transaction. What the database refuses is told to its own task, and the others are written without it. */
+  together<T>(tasks: readonly Task<T>[], how: Together): Promise<readonly T[]>;
+}
+
+/** Puts a way to gather writes over a store. */
+export function gatheringStore(store: Store): GatheringStore {
+  const rounds = new AsyncLocalStorage<{ readonly round: Round; readonly task: Task<unknown> }>();
+  return {
+    store: {
+      ...store,
+      write(transaction) {
+        const current = rounds.getStore();
+        return current === undefined ? store.write(transaction) : current.round.add(current.task, transaction);
+      },
+    },
+    async together(tasks, how) {
+      const round = new Round(store, how, tasks.length);
+      return Promise.all(
+        tasks.map((task) => rounds.run({ round, task }, () => task.run().finally(() => round.finished()))),
+      );
+    },
+  };
+}
+
+/** What waits to be written. */
+interface Waiting {
+  readonly task: Task<unknown>;
+  readonly transaction: Transaction;
+  resolve(outcome: Outcome): void;
+  reject(error: unknown): void;
+}
+
+/** Tasks that are under way. When all of them wait, or are done, what waits is written. */
+class Round {
+  readonly #store: Store;
+  readonly #how: Together;
+  #active: number;
+  #waiting: Waiting[] = [];
+
+  constructor(store: Store, how: Together, active: number) {
+    this.#store = store;
+    this.#how = how;
+    this.#active = active;
+  }
+
+  add(task: Task<unknown>, transaction: Transaction): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ task, transaction: task.adjust(transaction), resolve, reject });
+      this.#look();
+    });
+  }
+
+  finished(): void {
+    this.#active--;
+    this.#look();
+  }
+
+  #look(): void {
+    if (this.#waiting.length === 0 || this.#waiting.length < this.#active) return;
+    const waiting = this.#waiting.toSorted((one, other) => one.task.place - other.task.place);
+    this.#waiting = [];
+    void this.#write(waiting);
+  }
+
+  /** In order, as many at once as can be: after one that is refused fewer are tried, and then more again. */
+  async #write(waiting: readonly Waiting[]): Promise<void> {
+    let rest = waiting;
+    try {
+      for (let size = rest.length; rest.length > 0;) {
+        const some = rest.slice(0, size);
+        const outcome = await this.#store.write({
+          changes: [...joined(some), ...this.#how.after(some.at(-1)!.task.place)],
+        });
+        const isTried = outcome.kind === "refused" && outcome.name === this.#how.dryRun;
+        if (isTried) tellTried(some, outcome);
+        if (outcome.kind === "written") tellRows(some, outcome.rows);
+        if (isTried || outcome.kind === "written") {
+          rest = rest.slice(some.length);
+          size = some.length * 2;
+          continue;
+        }
+        const at = refusedIn(some, outcome);
+        if (at === null) throw new Error(`The store answered ${outcome.kind} to several writes.`);
+        some[at.task]!.resolve(at.outcome);
+        rest = rest.filter((each) => each !== some[at.task]);
+        size = Math.max(at.task, some.length >> 1, 1);
+      }
+    } catch (error) {
+      for (const each of rest) each.reject(error);
+    }
+  }
+}
+
+/** The changes of all, each of which counts those before it. */
+function joined(waiting: readonly Waiting[]): readonly Change[] {
+  const changes: Change[] = [];
+  for (const { transaction } of waiting) {
+    const before = changes.length;
+    for (const change of transaction.changes) changes.push(before === 0 ? change : shifted(change, before));
+  }
+  return changes;
+}
+
+/** What means the key of another change means it at its new place. */
+function shifted(change: Change, by: number): Change {
+  const shift = <T>(value: T): T => (isKeyOf(value) ? { ...value, keyOf: value.keyOf + by } : value);
+  if (!("values" in change)) return change;
+  const values = Object.fromEntries(Object.entries(change.values).map(([name, value]) => [name, shift(value)]));
+  return "key" in change ? ({ ...change, key: shift(change.key), values } as Change) : { ...change, values };
+}
+
+function isKeyOf(value: unknown): value is KeyOf {
+  return (
+    typeof value === "object" && value !== null && isDeepStrictEqual(Object.keys(value), ["keyOf"]) && "keyOf" in value
+  );
+}
+
+function tellRows(waiting: readonly Waiting[], rows: readonly (Row | null)[]): void {
+  let at = 0;
+  for (const { transaction, resolve } of waiting)
+    resolve({ kind: "written", rows: rows.slice(at, (at += transaction.changes.length)) });
+}
+
+function tellTried(waiting: readonly Waiting[], outcome: Outcome): void {
+  for (const { task, resolve } of waiting) {
+    task.tried();
+    resolve(outcome);
+  }
+}
+
+/** Whose change was refused, and what it is told; null where it was none of theirs. */
+function refusedIn(
+  waiting: readonly Waiting[],
+  outcome: Outcome,
+): { readonly task: number; readonly outcome: Outcome } | null {
+  if (!("change" in outcome)) return null;
+  let before = 0;
+  for (const [task, { transaction }] of waiting.entries()) {
+    const behind = before + transaction.changes.length;
+    if (outcome.change < behind) return { task, outcome: { ...outcome, change: outcome.change - before } };
+    before = behind;
+  }
+  return null;
+}

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import type { MountInPlace } from "../../door/resources.ts";
+import type { Change, Collection, Store, Transaction, WrittenValues } from "../../door/stores.ts";
+import type { ImportLine, RefusedLine } from "../users/import-users.ts";
+import type { GatheringStore, Task } from "./gathering-store.ts";
+import { readRecord, type ReadRecord, type RecordReading } from "./read-record.ts";
+import { nameOf, placesOf } from "./records-of.ts";
+
+/** How far imports have come that are not at their end: written with the records, so that both are there or neither. */
+export const importsCollection: Collection = {
+  name: "unfinished_imports",
+  key: "text",
+  columns: [{ name: "line", type: "integer" }],
+};
+
+export interface RecordImportOptions extends RecordReading {
+  /** The file in its present state: an import of it that was interrupted goes on where it was. Null: it cannot. */
+  readonly file: string | null;
+  /** Everything is tried and nothing is written. */
+  readonly dryRun: boolean;
+}
+
+/** Puts records into a resource, some lines at a time. */
+export interface RecordImport {
+  /** The last line that was over when an earlier import of the file was interrupted; 0 where there was none. */
+  readonly doneBefore: number;
+  /** Writes what can be written, in one transaction as far as possible; tells why the others cannot. Throws where the service cannot go on. */
+  add(lines: readonly ImportLine[]): Promise<readonly RefusedLine[]>;
+  /** Says that it is at its end. */
+  end(): Promise<void>;
+}
+
+/** What records are imported through. */
+export interface Importing {
+  readonly gathering: GatheringStore;
+  readonly store: Store;
+  ask(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly value: unknown }>;
+}
+
+const DRY_RUN = "dry run";
+
+/** Begins an import, or goes on with it. */
+export async function importRecords(
+  { gathering, store, ask }: Importing,
+  placed: MountInPlace,
+  options: RecordImportOptions,
+): Promise<RecordImport> {
+  const { file, dryRun } = options;
+  const key = file === null || dryRun ? null : keyOf(placed, file, options);
+  const row = key === null ? null : await store.find(importsCollection, key);
+
+  /** Goes with what is written: up to this line, all are over. */
+  function after(line: number): readonly Change[] {
+    if (dryRun) return [{ kind: "require", collection: importsCollection, where: NONE, atLeast: 1, name: DRY_RUN }];
+    return key === null ? [] : [forget(key), { kind: "insert", collection: importsCollection, key, values: { line } }];
+  }
+
+  return {
+    doneBefore: row === null ? 0 : (row.record["line"] as number),
+    async add(lines) {
+      const tasks = lines.map((line) => taskOf(placed, line, options, ask));
+      const told = await gathering.together(tasks, { after, dryRun: dryRun ? DRY_RUN : null });
+      return told.filter((each) => each !== null);
+    },
+    async end() {
+      if (key !== null) await store.write({ changes: [forget(key)] });
+    },
+  };
+}
+
+const NONE = { column: "id", operator: "eq", value: "" } as const;
+
+function forget(key: string): Change {
+  return { kind: "deleteAll", collection: importsCollection, where: { column: "id", operator: "eq", value: key } };
+}
+
+function keyOf(placed: MountInPlace, file: string, { isText, withIds }: RecordReading): string {
+  const what = JSON.stringify([nameOf(placed), file, isText, withIds]);
+  return createHash("sha256").update(what).digest("base64url");
+}
+
+/** One line: it asks as a request does, so that every rule of the resource holds. */
+function taskOf(
+  placed: MountInPlace,
+  { line, record }: ImportLine,
+  options: RecordReading,
+  ask: Importing["ask"],
+): Task<RefusedLine | null> {
+  const read = readRecord(placed, record, options);
+  let isTried = false;
+  return {
+    place: line,
+    adjust: (transaction) => ("reasons" in read ? transaction : withGiven(placed, transaction, read)),
+    tried: () => void (isTried = true),
+    async run() {
+      if ("reasons" in read) return { line, reasons: read.reasons };
+      const { status, value } = await ask("POST", read.path, read.body);
+      if (status < 400 || isTried) return null;
+      const { detail, errors = [] } = value as ProblemShown;
+      if (status >= 500) throw new Error(detail);
+      const within = placesOf(placed).at(-1);
+      if (status === 404 && within !== undefined)
+        return { line, reasons: [`${within}: There is no record with this id.`] };
+      return {
+        line,
+        reasons: errors.length === 0 ? [detail] : errors.map((each) => `${each.pointer.slice(1)}: ${each.detail}`),
+      };
+    },
+  };
+}
+
+interface ProblemShown {
+  readonly detail: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
+
+/** The record as it was exported: with its id, and what the service has given it then. */
+function withGiven({ collection }: MountInPlace, transaction: Transaction, { id, given }: ReadRecord): Transaction {
+  const [first, ...others] = transaction.changes;
+  if (first?.kind !== "insert" || first.collection !== collection) return transaction;
+  const values = { ...first.values, ...given } as WrittenValues;
+  return { ...transaction, changes: [{ ...first, ...(id === null ? {} : { key: id }), values }, ...others] };
+}

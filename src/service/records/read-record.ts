@@ -1,0 +1,66 @@
+import { Flaw, type Field, type MountInPlace } from "../../door/resources.ts";
+import { placesOf } from "./records-of.ts";
+
+/** How the records of a file are read. */
+export interface RecordReading {
+  /** Every value is text or null, as in CSV: null is none. */
+  readonly isText: boolean;
+  /** Ids, and what else the service gives, are those of the file; else they are given anew. */
+  readonly withIds: boolean;
+}
+
+/** A record of a file, as it is sent. */
+export interface ReadRecord {
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** The id that it is to have; null where one is given. */
+  readonly id: number | null;
+  /** What it is to have besides, by column, which no caller may send. */
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/** Reads one record; what its fields refuse is told with the name. */
+export function readRecord(
+  placed: MountInPlace,
+  record: Readonly<Record<string, unknown>>,
+  { isText, withIds }: RecordReading,
+): ReadRecord | { readonly reasons: readonly string[] } {
+  const { fields, path } = placed.resource;
+  const reasons: string[] = [];
+  const body: Record<string, unknown> = {};
+  const given: Record<string, unknown> = {};
+  const places = new Map(placesOf(placed).map((name) => [name, idOf(record[name])]));
+  for (const [name, id] of places) if (id === null) reasons.push(`${name}: ${ID_REQUIRED}`);
+  const id = withIds ? idOf(record["id"]) : null;
+  if (withIds && id === null) reasons.push(`id: ${ID_REQUIRED}`);
+  for (const [name, sent] of Object.entries(record)) {
+    if (name === "id" || places.has(name) || (isText && sent === null)) continue;
+    const field = Object.hasOwn(fields, name) ? fields[name]! : null;
+    const isGiven = field !== null && (field.options.readOnly === true || field.options.generated !== undefined);
+    if (isGiven && !withIds) continue;
+    const value = field === null || !(isText || isGiven) ? sent : valueOf(field, sent, isText);
+    if (value instanceof Flaw) reasons.push(`${name}: ${value.detail}`);
+    else (isGiven ? given : body)[name] = value;
+  }
+  if (reasons.length > 0) return { reasons };
+  return { path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(places.get(name))), body, id, given };
+}
+
+const ID_REQUIRED = "A whole number from 1 is required.";
+
+/** Null where it is no id. */
+function idOf(value: unknown): number | null {
+  const id = typeof value === "string" && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
+  return typeof id === "number" && Number.isSafeInteger(id) && id >= 1 ? id : null;
+}
+
+function valueOf({ kind, options }: Field, sent: unknown, isText: boolean): unknown {
+  if (sent === null && options.optional === true) return null;
+  if (!isText || typeof sent !== "string") return kind.parse(sent);
+  if (kind.column.type !== "json") return kind.parseText(sent);
+  try {
+    return kind.parse(JSON.parse(sent));
+  } catch {
+    return new Flaw("invalid", "JSON text is required.");
+  }
+}

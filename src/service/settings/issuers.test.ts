@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+import type { IssuerDeclaration } from "../../door/auth.ts";
+import type { ConfigFile } from "../system/config-file.ts";
+import { ConfigError, readSettings, type Settings } from "./settings.ts";
+
+const folder = mkdtempSync(path.join(tmpdir(), "latchkey-issuers-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const declared: IssuerDeclaration = {
+  issuer: "https://login.example/",
+  audience: "https://api.example",
+  jwksURL: "https://login.example/keys",
+  algorithms: ["RS256"],
+};
+
+let files = 0;
+
+function fileOf(content: unknown): string {
+  const file = path.join(folder, `${++files}.json`);
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+  return file;
+}
+
+function read(environment: Record<string, string>, config?: ConfigFile): Settings {
+  return readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", ...environment }, config);
+}
+
+function problemsOf(environment: Record<string, string>, config?: ConfigFile): readonly string[] {
+  try {
+    read(environment, config);
+    return [];
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, String(error));
+    return error.problems;
+  }
+}
+
+test("issuers are read from the file, or from the config file, and the environment wins", () => {
+  const LATCHKEY_ISSUERS = fileOf([{ ...declared, usernameClaim: "email" }]);
+  const inFile = [{ ...declared, usernameClaim: "email" }];
+  const inConfig = [{ ...declared, usernameClaim: "sub" }];
+
+  assert.deepEqual(read({}).issuers, []);
+  assert.deepEqual(read({ LATCHKEY_ISSUERS }).issuers, inFile);
+  assert.deepEqual(read({}, { settings: { issuers: LATCHKEY_ISSUERS } }).issuers, inFile);
+  assert.deepEqual(read({}, { issuers: [declared] }).issuers, inConfig);
+  assert.deepEqual(read({ LATCHKEY_ISSUERS }, { issuers: [declared] }).issuers, inFile);
+});
+
+test("a file that cannot be used is told with what to write in it", () => {
+  const missing = path.join(folder, "missing.json");
+  const broken = fileOf("[{");
+
+  assert.deepEqual(problemsOf({ LATCHKEY_ISSUERS: missing }), [
+    `LATCHKEY_ISSUERS names ${missing}, which cannot be read (ENOENT). Name a JSON file that this process may read.`,
+  ]);
+  assert.deepEqual(problemsOf({ LATCHKEY_ISSUERS: broken }), [
+    `LATCHKEY_ISSUERS names ${broken}, which is no JSON. Write [{"issuer", "audience", "jwksURL", "algorithms"}] in it.`,
+  ]);
+  assert.deepEqual(problemsOf({ LATCHKEY_ISSUERS: fileOf({ issuers: [] }) }), [
+    "LATCHKEY_ISSUERS: issuers is no list. Write [ { issuer, audience, jwksURL, algorithms } ].",
+  ]);
+});
+
+test("every wrong field is told together with every other wrong setting", () => {
+  const LATCHKEY_ISSUERS = fileOf([
+    { ...declared, algorithms: ["HS256"], jwksURL: "http://login.example/keys", jwks_uri: "x" },
+    { ...declared, audience: 5 },
+  ]);
+
+  const problems = problemsOf({ LATCHKEY_ISSUERS, LATCHKEY_PORT: "80a" });
+
+  assert.equal(problems.length, 6, problems.join("\n"));
+  for (const field of ["[0] has", "[0].algorithms", "[0].jwksURL", "[1].audience", "[1].issuer"])
+    assert.equal(problems.filter((each) => each.startsWith(`LATCHKEY_ISSUERS: issuers${field}`)).length, 1, field);
+});
+
+test("nobody else may be called like this service, whatever it is called", () => {
+  const own = (issuer: string) => ({ issuers: [{ ...declared, issuer }] });
+  const problem = /^issuers in the config file: issuers\[0\]\.issuer is ".*", which is this service itself\./;
+
+  assert.match(problemsOf({}, own("latchkey")).join(), problem);
+  assert.match(problemsOf({ LATCHKEY_ISSUER: "https://a.example" }, own("https://a.example")).join(), problem);
+  assert.match(problemsOf({ LATCHKEY_PUBLIC_URL: "https://a.example/" }, own("https://a.example")).join(), problem);
+  assert.deepEqual(problemsOf({ LATCHKEY_ISSUER: "https://a.example" }, own("latchkey")), []);
+});
+
+test("issuers that nobody would ask, or that are given twice, stop the start", () => {
+  const LATCHKEY_ISSUERS = fileOf([declared]);
+  const withoutBearer = { LATCHKEY_SCHEMES: "basic" };
+
+  assert.deepEqual(problemsOf({ ...withoutBearer, LATCHKEY_ISSUERS }), [
+    "LATCHKEY_ISSUERS is given and LATCHKEY_SCHEMES does not name bearer. Add bearer there, or take this setting out.",
+  ]);
+  assert.deepEqual(problemsOf(withoutBearer, { issuers: [declared] }), [
+    "issuers in the config file is given and LATCHKEY_SCHEMES does not name bearer. Add bearer there, or take this setting out.",
+  ]);
+  assert.deepEqual(problemsOf({}, { settings: { issuers: LATCHKEY_ISSUERS }, issuers: [declared] }), [
+    "settings.issuers in the config file and issuers in the config file are both given. Keep one, so that it is clear which counts.",
+  ]);
+});
+
+test("what is no list of issuers has the wrong type too", () => {
+  const wrong: readonly ConfigFile[] = [
+    // @ts-expect-error -- no list
+    { issuers: declared },
+    // @ts-expect-error -- whoever verifies could sign
+    { issuers: [{ ...declared, algorithms: ["HS256"] }] },
+    // @ts-expect-error -- no audience
+    { issuers: [{ issuer: "a", jwksURL: "https://a.example", algorithms: ["RS256"] }] },
+  ];
+
+  for (const config of wrong) assert.equal(problemsOf({}, config).length, 1);
+});

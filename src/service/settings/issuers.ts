@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { defineIssuers, IssuersError, type TrustedIssuer } from "../../door/auth.ts";
+import type { ConfigFile } from "../system/config-file.ts";
+import { codeOf } from "./error.ts";
+import type { Readings } from "./reading.ts";
+
+/** The issuers elsewhere whose tokens are taken: of the file that is named, or of the config file. Adds to `problems` whatever is wrong. */
+export function readIssuers(
+  { issuers: named, schemes }: Readings,
+  { issuers: listed }: ConfigFile,
+  ownIssuer: string,
+  problems: string[],
+): readonly TrustedIssuer[] {
+  if (named.from === null && listed === undefined) return [];
+  const label = named.from === null ? listLabel : named.label;
+  if (named.from === "config" && listed !== undefined)
+    problems.push(`${label} and ${listLabel} are both given. Keep one, so that it is clear which counts.`);
+  // Whoever gives them believes that their tokens are taken.
+  if (!schemes.isWrong && !schemes.value.includes("bearer"))
+    problems.push(
+      `${label} is given and ${schemes.label} does not name bearer. Add bearer there, or take this setting out.`,
+    );
+  if (named.from === null) return define(listed, label, ownIssuer, problems);
+  if (named.value === null) return [];
+  const declared = readDeclarations(named.value);
+  if (!("wrong" in declared)) return define(declared.value, label, ownIssuer, problems);
+  problems.push(`${label} names ${named.value}, ${declared.wrong}`);
+  return [];
+}
+
+const listLabel = "issuers in the config file";
+
+function define(declared: unknown, label: string, ownIssuer: string, problems: string[]): readonly TrustedIssuer[] {
+  try {
+    return defineIssuers(declared, ownIssuer);
+  } catch (error) {
+    if (!(error instanceof IssuersError)) throw error;
+    problems.push(...error.problems.map((problem) => `${label}: ${problem}`));
+    return [];
+  }
+}
+
+function readDeclarations(file: string): { readonly value: unknown } | { readonly wrong: string } {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    return { wrong: `which cannot be read (${codeOf(error)}). Name a JSON file that this process may read.` };
+  }
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return { wrong: 'which is no JSON. Write [{"issuer", "audience", "jwksURL", "algorithms"}] in it.' };
+  }
+}

@@ -1,0 +1,51 @@
+import { oneOf, seconds } from "./values.ts";
+
+const hour = 3600;
+const day = 24 * hour;
+const year = 366 * day;
+
+/** How long tokens and sessions live: a part of the table of settings. */
+export const lifetimeSettings = {
+  accessSeconds: {
+    name: "LATCHKEY_ACCESS_SECONDS",
+    default: "300",
+    parse: seconds(1, day),
+    meaning: "Life of an access token; at most a day.",
+  },
+  refreshSeconds: {
+    name: "LATCHKEY_REFRESH_SECONDS",
+    default: "604800",
+    parse: seconds(1, year),
+    meaning: "Life of a refresh token; at most 366 days.",
+  },
+  refreshFamilySeconds: {
+    name: "LATCHKEY_REFRESH_FAMILY_SECONDS",
+    default: "2592000",
+    parse: seconds(1, year),
+    meaning: "How long one login can be refreshed in all; at most 366 days.",
+  },
+  refreshGraceSeconds: {
+    name: "LATCHKEY_REFRESH_GRACE_SECONDS",
+    default: "10",
+    parse: seconds(1, 300),
+    meaning: "How long a used refresh token still gives the same successor; at most 300.",
+  },
+  refreshRotation: {
+    name: "LATCHKEY_REFRESH_ROTATION",
+    default: "on",
+    parse: oneOf("on", "off"),
+    meaning: "`off`: a refresh token stays good until it expires, for clients that keep their first one.",
+  },
+  sessionIdleSeconds: {
+    name: "LATCHKEY_SESSION_IDLE_SECONDS",
+    default: "86400",
+    parse: seconds(1, year),
+    meaning: "How long an unused session lives; at most 366 days.",
+  },
+  sessionSeconds: {
+    name: "LATCHKEY_SESSION_SECONDS",
+    default: "1209600",
+    parse: seconds(1, year),
+    meaning: "How long a session lives in all; at most 366 days.",
+  },
+} as const;

@@ -1,0 +1,201 @@
+import { ownUserFieldsMistakes } from "../../door/auth.ts";
+import { declarationMistakes, nearest, shownName } from "../../door/resources.ts";
+import { optionalFeatures } from "../built-in.ts";
+import type { ConfigFile } from "../system/config-file.ts";
+import { settingsTable, type Setting, type SettingName, type SettingValue } from "./table.ts";
+
+/** The variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** One setting as it was read. */
+export interface Reading<T> {
+  /** Its default where it was not given, or was given wrong. */
+  readonly value: T;
+  /** Where it was given. */
+  readonly from: "environment" | "config" | null;
+  /** How to call it in a message: `LATCHKEY_PORT`, `settings.port in the config file`. */
+  readonly label: string;
+  /** It was given, and wrong, which is reported already. */
+  readonly isWrong: boolean;
+}
+
+/** All of them. Those without a default may be null. */
+export type Readings = {
+  readonly [K in SettingName]: Reading<
+    (typeof settingsTable)[K]["default"] extends string ? SettingValue<K> : SettingValue<K> | null
+  >;
+};
+
+interface Found {
+  readonly from: "environment" | "config";
+  readonly label: string;
+  /** Null where the config file gives something that is no text, number, boolean or list. */
+  readonly text: string | null;
+}
+
+const prefix = "LATCHKEY_";
+const members = [
+  "settings",
+  "registration",
+  "users",
+  "issuers",
+  "api",
+  "features",
+  "without",
+  "mounts",
+  "endpoints",
+  "schemes",
+  "formats",
+];
+const apiMembers = ["title", "version", "description", "license"];
+
+/** Reads every setting; the environment wins. Adds to `problems` whatever is wrong with one of them alone. */
+export function readEach(environment: Environment, config: ConfigFile, problems: string[]): Readings {
+  problems.push(...unknownNames(environment), ...problemsOfConfig(config));
+  const entries = Object.entries<Setting>(settingsTable);
+  const readings = entries.map(([key, setting]) => [key, read(key, setting, environment, config, problems)]);
+  return Object.fromEntries(readings) as Readings;
+}
+
+function read(
+  key: string,
+  setting: Setting,
+  environment: Environment,
+  config: ConfigFile,
+  problems: string[],
+): Reading<unknown> {
+  const found = findInEnvironment(setting, environment) ?? findInConfig(key, config);
+  const standard = { value: defaultOf(setting), from: null, label: setting.name, isWrong: false };
+  if (found === null) return standard;
+  const { from, label, text } = found;
+  const parsed =
+    text === null ? { wrong: ["is neither text, nor a number, true, false or a list of texts."] } : setting.parse(text);
+  if ("value" in parsed) return { value: parsed.value, from, label, isWrong: false };
+  const hint = isFromKubernetes(label, text ?? "") ? ` ${kubernetesCure}` : "";
+  problems.push(...parsed.wrong.map((sentence) => `${label} ${sentence}${hint}`));
+  return { ...standard, from, label, isWrong: true };
+}
+
+function defaultOf(setting: Setting): unknown {
+  if (setting.default === null) return null;
+  const parsed = setting.parse(setting.default);
+  return "value" in parsed ? parsed.value : null;
+}
+
+function findInEnvironment({ name, alias = name }: Setting, environment: Environment): Found | null {
+  const label = [name, alias].find((each) => (environment[each] ?? "") !== "");
+  return label === undefined ? null : { from: "environment", label, text: environment[label]! };
+}
+
+function findInConfig(key: string, config: ConfigFile): Found | null {
+  const settings: unknown = config.settings;
+  if (!isObject(settings) || !Object.hasOwn(settings, key)) return null;
+  const given = settings[key];
+  // An empty list is an answer, and `schemes: []` must not turn the default schemes on.
+  if (given === undefined || given === "") return null;
+  return { from: "config", label: `settings.${key} in the config file`, text: writePlain(given) };
+}
+
+function writePlain(value: unknown): string | null {
+  if (Array.isArray(value)) return value.every((entry) => typeof entry === "string") ? value.join(",") : null;
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return String(value);
+  return null;
+}
+
+function unknownNames(environment: Environment): readonly string[] {
+  const known = Object.values<Setting>(settingsTable).map(({ name }) => name);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(prefix) && environment[name] !== undefined && !known.includes(name))
+    .map((name) => {
+      const cure = isFromKubernetes(name, "") ? kubernetesCure : `The nearest is ${nearest(name, known)}.`;
+      return `${shownName(name)} is not a setting. ${cure}`;
+    });
+}
+
+function problemsOfConfig(config: ConfigFile): readonly string[] {
+  const problems = Object.keys(config)
+    .filter((name) => !members.includes(name))
+    .map((name) => `${shownName(name)} in the config file means nothing. The nearest is ${nearest(name, members)}.`);
+  const settings: unknown = config.settings;
+  if (settings !== undefined && !isObject(settings)) {
+    problems.push("settings in the config file is no object. Write settings: { port: 8080 }.");
+  } else {
+    const known = Object.keys(settingsTable);
+    const unknown = Object.keys(settings ?? {}).filter((name) => !known.includes(name));
+    problems.push(
+      ...unknown.map(
+        (name) =>
+          `settings.${shownName(name)} in the config file is not a setting. The nearest is ${nearest(name, known)}.`,
+      ),
+    );
+  }
+  const registration: unknown = config.registration;
+  if (registration !== undefined && registration !== "open" && registration !== "closed") {
+    problems.push('registration in the config file is neither "open" nor "closed". Write one of them.');
+  }
+  problems.push(...problemsOfAPI(config.api), ...problemsOfFeatures(config));
+  const ofUsers =
+    config.users === undefined ? [] : ownUserFieldsMistakes(config.users).map((mistake) => `users: ${mistake}`);
+  problems.push(
+    ...[...ofUsers, ...declarationMistakes(config)].map(
+      (mistake) => `${mistake.replace(/^\w+(?:\[\d+\])?/, "$& in the config file")}${mistake.endsWith("?") ? "" : "."}`,
+    ),
+  );
+  return problems;
+}
+
+function problemsOfAPI(api: unknown): readonly string[] {
+  if (api === undefined) return [];
+  const example = 'Write api: { title: "Bookshop", version: "1" }.';
+  if (!isObject(api)) return [`api in the config file is no object. ${example}`];
+  const unknown = Object.keys(api).filter((name) => !apiMembers.includes(name));
+  const missing = ["title", "version"].filter((name) => typeof api[name] !== "string" || api[name] === "");
+  return [
+    ...unknown.map(
+      (name) => `api.${shownName(name)} in the config file means nothing. The nearest is ${nearest(name, apiMembers)}.`,
+    ),
+    ...missing.map((name) => `api.${name} in the config file is no text. ${example}`),
+  ];
+}
+
+function problemsOfFeatures({
+  features,
+  without,
+}: {
+  readonly features?: unknown;
+  readonly without?: unknown;
+}): readonly string[] {
+  const problems: string[] = [];
+  const isList =
+    Array.isArray(features) && features.every((each) => isObject(each) && typeof each["setUp"] === "function");
+  if (features !== undefined && !isList && typeof features !== "function")
+    problems.push(
+      "features in the config file is neither a list of features nor a function that gives one. Write features: [ … ].",
+    );
+  if (without !== undefined && !Array.isArray(without))
+    return [...problems, 'without in the config file is no list of names. Write without: ["orders"].'];
+  const names: readonly unknown[] = without ?? [];
+  const unknown = names.filter((name) => !optionalFeatures.some((each) => each === name));
+  return [
+    ...problems,
+    ...unknown.map((name) => {
+      const said = String(name);
+      return `without in the config file names ${shownName(said)}, which is no feature that can be left out. The nearest is ${nearest(said, optionalFeatures)}.`;
+    }),
+  ];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const kubernetesCure =
+  "Kubernetes makes such variables for a Service called latchkey: set enableServiceLinks: false in the pod, or call the Service otherwise.";
+
+/** Where a Service listens: `…_SERVICE_HOST`, `…_PORT_8000_TCP_ADDR`, and `…_PORT`, which says `tcp://10.0.0.1:8000`. */
+function isFromKubernetes(name: string, text: string): boolean {
+  return (
+    /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP)(?:_|$)/.test(name) ||
+    /^(?:tcp|udp):\/\/[\d.:[\]a-f]+$/.test(text)
+  );
+}

@@ -1,0 +1,147 @@
+import { statSync } from "node:fs";
+import { isIP } from "node:net";
+import { checkNewPassword, readSigningKeys, SigningKeysError } from "../../door/auth.ts";
+import { serversInPlainText } from "../../door/stores.ts";
+import { checkDatabaseFile } from "./files.ts";
+import type { Reading, Readings } from "./reading.ts";
+import type { SettingName } from "./table.ts";
+
+/** What is wrong between settings, or with what they name, each with its cure. */
+export function checkTogether(readings: Readings): readonly string[] {
+  return [
+    ...checkRemoteUser(readings),
+    ...checkCustomHeader(readings),
+    ...checkLifetimes(readings),
+    ...checkDatabase(readings),
+    ...checkAdministrator(readings),
+    ...checkKeyFiles(readings),
+    ...checkSigningKeys(readings),
+  ];
+}
+
+function checkRemoteUser(readings: Readings): readonly string[] {
+  const { schemes, trustedProxies, host, remoteUserSecret, remoteUserTrust } = readings;
+  if (schemes.isWrong) return [];
+  if (!schemes.value.includes("remote-user")) {
+    const own = ["remoteUserHeader", "remoteUserSecret", "remoteUserTrust", "remoteUserCreate"] as const;
+    return checkUnused(readings, "remote-user", own);
+  }
+  const problems: string[] = [];
+  if (!trustedProxies.isWrong && (trustedProxies.value ?? []).length === 0) {
+    problems.push(
+      `${schemes.label} names remote-user, and no proxy is trusted to name users. Give the addresses of your proxies in ${trustedProxies.label}.`,
+    );
+  }
+  if (!isLoopback(host.value) && remoteUserSecret.from === null && remoteUserTrust.from === null) {
+    problems.push(
+      `${schemes.label} names remote-user, and others than the proxy can reach ${host.value}. Share a secret with the proxy in ${remoteUserSecret.label}, or say ${remoteUserTrust.label}=network where the network lets nobody else in, or listen on 127.0.0.1.`,
+    );
+  }
+  return problems;
+}
+
+function checkCustomHeader(readings: Readings): readonly string[] {
+  const { schemes } = readings;
+  if (schemes.isWrong) return [];
+  const own = ["customToken", "customTokenUsername"] as const;
+  if (!schemes.value.includes("custom-header")) return checkUnused(readings, "custom-header", own);
+  return own
+    .map((key) => readings[key])
+    .filter(({ from }) => from === null)
+    .map(
+      ({ label }) => `${schemes.label} names custom-header, which needs ${label}. Give it, or take custom-header out.`,
+    );
+}
+
+/** A setting without effect hides a mistake: whoever gave it believes that it protects something. */
+function checkUnused(readings: Readings, scheme: string, own: readonly SettingName[]): readonly string[] {
+  const { schemes } = readings;
+  return own
+    .map((key) => readings[key])
+    .filter(({ from }) => from !== null)
+    .map(
+      ({ label }) =>
+        `${label} is given and ${schemes.label} does not name ${scheme}. Add ${scheme} there, or take this setting out.`,
+    );
+}
+
+function checkLifetimes(readings: Readings): readonly string[] {
+  const { accessSeconds, refreshSeconds, refreshFamilySeconds, sessionIdleSeconds, sessionSeconds } = readings;
+  const pairs: readonly (readonly [Reading<number>, Reading<number>])[] = [
+    [accessSeconds, refreshSeconds],
+    [refreshSeconds, refreshFamilySeconds],
+    [sessionIdleSeconds, sessionSeconds],
+  ];
+  return (
+    pairs
+      // Only what was given can be a mistake: whoever shortens the outer life need not shorten a default too.
+      .filter(([inner, outer]) => inner.from !== null && !inner.isWrong && !outer.isWrong && inner.value > outer.value)
+      .map(
+        ([inner, outer]) =>
+          `${inner.label} is ${inner.value}, longer than ${outer.label}, which is ${outer.value} and ends it. Shorten the first or lengthen the second.`,
+      )
+  );
+}
+
+function checkDatabase({ database, workers, secret, secretFile }: Readings): readonly string[] {
+  if (database.isWrong) return [];
+  if (database.value.kind === "postgres") {
+    const plain = serversInPlainText(database.value.url);
+    const unsaid =
+      plain.length === 0
+        ? []
+        : [
+            `${database.label} reaches ${plain.join(", ")} without saying how: add sslmode=verify-full and sslrootcert=FILE (or sslmode=require) to its query, or sslmode=disable where plain text is meant.`,
+          ];
+    if (secret.from !== null || secretFile.from !== null) return unsaid;
+    return [
+      ...unsaid,
+      `${database.label} is PostgreSQL, which several machines may share, so the secret is not made here. Give all of them the same ${secret.label} (make it with: openssl rand -base64 48) or ${secretFile.label}.`,
+    ];
+  }
+  const file = database.value.path;
+  if (file === ":memory:") {
+    if (workers.value === 1) return [];
+    return [
+      `${workers.label} is ${workers.value}, and processes cannot share sqlite::memory:. Set it to 1, or name a file in ${database.label}.`,
+    ];
+  }
+  return checkDatabaseFile(database.label, file);
+}
+
+function checkAdministrator({ adminUsername, adminPassword }: Readings): readonly string[] {
+  if (adminPassword.value === null) return [];
+  const given = adminPassword.value.reveal().toString("utf8");
+  const issue = checkNewPassword(given, { username: adminUsername.value, email: null });
+  if (issue === null) return [];
+  return [`${adminPassword.label} cannot be used. ${issue.detail} Choose another, or leave it out to have one drawn.`];
+}
+
+/** Files with private keys are nobody else's. A group may read them: web servers share certificates that way. */
+function checkKeyFiles({ signingKeys, tlsKey }: Readings): readonly string[] {
+  if (process.platform === "win32") return [];
+  return [signingKeys, tlsKey].flatMap(({ value: file, label }) => {
+    const mode = (file === null ? undefined : statSync(file, { throwIfNoEntry: false }))?.mode ?? 0;
+    return (mode & 0o007) === 0
+      ? []
+      : [
+          `${label}: ${file} is open to everyone (mode 0${(mode & 0o777).toString(8)}). Close it with: chmod o= ${file}`,
+        ];
+  });
+}
+
+function checkSigningKeys({ signingKeys }: Readings): readonly string[] {
+  if (signingKeys.value === null) return [];
+  try {
+    readSigningKeys(signingKeys.value);
+    return [];
+  } catch (error) {
+    if (!(error instanceof SigningKeysError)) throw error;
+    return error.problems.map((problem) => `${signingKeys.label}: ${problem}`);
+  }
+}
+
+/** Whether nobody but this machine reaches an address. */
+export function isLoopback(host: string): boolean {
+  return host.toLowerCase() === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}

@@ -1,0 +1,782 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, beforeEach, test } from "node:test";
+import { inspect, promisify } from "node:util";
+import fc from "fast-check";
+import { selfSigned } from "../../../tests/self-signed.ts";
+import { Secret } from "../../door/index.ts";
+import type { ConfigFile } from "../system/config-file.ts";
+import { ConfigError, readSettings, type Settings } from "./settings.ts";
+import { settingsTable, type Setting } from "./table.ts";
+
+type Environment = Record<string, string | undefined>;
+
+const run = promisify(execFile);
+const root = path.join(import.meta.dirname, "../../..");
+const place = mkdtempSync(path.join(tmpdir(), "latchkey-settings-"));
+const longSecret = "correct-horse-battery-staple-and-more";
+let folder = "";
+let count = 0;
+
+beforeEach(() => {
+  folder = path.join(place, String(++count));
+  mkdirSync(folder);
+});
+
+after(() => rmSync(place, { recursive: true, force: true }));
+
+function inMemory(environment: Environment = {}, config?: ConfigFile): Settings {
+  return readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", ...environment }, config);
+}
+
+function problemsOf(environment: Environment, config?: ConfigFile): readonly string[] {
+  try {
+    inMemory(environment, config);
+  } catch (error) {
+    assert.ok(error instanceof ConfigError, inspect(error));
+    assert.ok(error.problems.length > 0);
+    assert.equal(error.message, error.problems.join("\n"));
+    return error.problems;
+  }
+  return [];
+}
+
+function onlyProblemOf(environment: Environment, config?: ConfigFile): string {
+  const problems = problemsOf(environment, config);
+  assert.equal(problems.length, 1, problems.join("\n"));
+  return problems[0]!;
+}
+
+function inFolder(name: string, text: string | Uint8Array, mode = 0o600): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, text);
+  chmodSync(file, mode);
+  return file;
+}
+
+test("without any setting the service runs on this machine, on SQLite, with the schemes that need nothing else", () => {
+  const settings = inMemory();
+
+  const { secret, ...rest } = settings;
+  assert.ok(secret instanceof Secret);
+  assert.deepEqual(rest, {
+    host: "127.0.0.1",
+    port: 8000,
+    database: { kind: "sqlite", path: ":memory:" },
+    secretFile: null,
+    secretIsNew: true,
+    adminUsername: "admin",
+    adminPassword: null,
+    schemes: ["basic", "session", "token", "bearer"],
+    customToken: null,
+    trustedProxies: [],
+    allowedOrigins: [],
+    hsts: "host",
+    remoteUser: { header: "X-Remote-User", secret: null, create: false },
+    outsideCredentialsSeconds: 2_592_000,
+    accessSeconds: 300,
+    refreshSeconds: 604_800,
+    refreshFamilySeconds: 2_592_000,
+    refreshGraceSeconds: 10,
+    rotatesRefreshTokens: true,
+    cleartextLogins: "refuse",
+    sessionIdleSeconds: 86_400,
+    sessionSeconds: 1_209_600,
+    signingKeysFile: null,
+    issuers: [],
+    workers: 1,
+    tls: null,
+    publicURL: null,
+    issuer: "latchkey",
+    basePath: "",
+    compression: true,
+    connectionsPerAddress: 1000,
+    passwordCost: { memoryKiB: 19_456, passes: 2, lanes: 1 },
+    breachedPasswordsURL: null,
+    log: "info",
+    registration: "closed",
+  });
+});
+
+test("every setting of the environment arrives", () => {
+  const settings = inMemory({
+    LATCHKEY_HOST: "::",
+    LATCHKEY_PORT: "0",
+    LATCHKEY_DATABASE: "postgres://ann:pw@db.example:5432/latchkey?sslmode=require",
+    LATCHKEY_SECRET: longSecret,
+    LATCHKEY_ADMIN_USERNAME: "root@example.com",
+    LATCHKEY_ADMIN_PASSWORD: " spaces count here ",
+    LATCHKEY_SCHEMES: "remote-user, custom-header,",
+    LATCHKEY_CUSTOM_TOKEN: "of 32 visible characters or more.".replaceAll(" ", "-"),
+    LATCHKEY_CUSTOM_TOKEN_USERNAME: "machine",
+    LATCHKEY_TRUSTED_PROXIES: "10.0.0.0/8, ::1,unix",
+    LATCHKEY_ALLOWED_ORIGINS: "https://app.example, http://localhost:5173",
+    LATCHKEY_HSTS: "subdomains",
+    LATCHKEY_REMOTE_USER_HEADER: "X-Forwarded-User",
+    LATCHKEY_REMOTE_USER_SECRET: "shared-with-the-proxy",
+    LATCHKEY_REMOTE_USER_CREATE: "true",
+    LATCHKEY_ACCESS_SECONDS: "60",
+    LATCHKEY_REFRESH_SECONDS: "120",
+    LATCHKEY_REFRESH_FAMILY_SECONDS: "180",
+    LATCHKEY_REFRESH_GRACE_SECONDS: "1",
+    LATCHKEY_SESSION_IDLE_SECONDS: "30",
+    LATCHKEY_SESSION_SECONDS: "30",
+    LATCHKEY_WORKERS: "64",
+    LATCHKEY_PUBLIC_URL: "https://API.example:443/v1/",
+    LATCHKEY_LOG: "debug",
+  });
+
+  assert.equal(settings.host, "::");
+  assert.equal(settings.port, 0);
+  assert.ok(settings.database.kind === "postgres");
+  assert.equal(settings.database.url.reveal().toString(), "postgres://ann:pw@db.example:5432/latchkey?sslmode=require");
+  assert.ok(settings.secret.equals(longSecret));
+  assert.equal(settings.secretFile, null);
+  assert.equal(settings.adminUsername, "root@example.com");
+  assert.equal(settings.adminPassword?.reveal().toString(), " spaces count here ");
+  assert.deepEqual(settings.schemes, ["remote-user", "custom-header"]);
+  assert.ok(settings.customToken?.token.equals("of 32 visible characters or more.".replaceAll(" ", "-")));
+  assert.equal(settings.customToken?.username, "machine");
+  assert.deepEqual(settings.trustedProxies, ["10.0.0.0/8", "::1", "unix"]);
+  assert.deepEqual(settings.allowedOrigins, ["https://app.example", "http://localhost:5173"]);
+  assert.equal(settings.remoteUser.header, "X-Forwarded-User");
+  assert.ok(settings.remoteUser.secret?.equals("shared-with-the-proxy"));
+  assert.equal(settings.remoteUser.create, true);
+  assert.deepEqual(
+    [settings.accessSeconds, settings.refreshSeconds, settings.refreshFamilySeconds, settings.refreshGraceSeconds],
+    [60, 120, 180, 1],
+  );
+  assert.deepEqual([settings.sessionIdleSeconds, settings.sessionSeconds, settings.workers], [30, 30, 64]);
+  assert.equal(settings.publicURL, "https://api.example/v1");
+  assert.equal(settings.issuer, "https://api.example/v1");
+  assert.equal(settings.log, "debug");
+});
+
+test("the issuer of its own goes before the public address", () => {
+  const settings = inMemory({ LATCHKEY_PUBLIC_URL: "https://api.example", LATCHKEY_ISSUER: "our-issuer" });
+
+  assert.equal(settings.issuer, "our-issuer");
+});
+
+const refused: readonly (readonly [name: string, ...values: readonly string[]])[] = [
+  [
+    "LATCHKEY_HOST",
+    "a b",
+    "[::1]",
+    "127.0.0.1:80",
+    "http://x",
+    "256.1.1.1",
+    "127.1",
+    "-a",
+    "a..b",
+    "a.",
+    "x".repeat(254),
+    " ",
+  ],
+  ["LATCHKEY_PORT", "80a", "-1", "65536", "08000", "1e3", "0x50", "8000.0", " 8000", "8000\r", "9".repeat(400)],
+  [
+    "LATCHKEY_DATABASE",
+    "latchkey.db",
+    "sqlite:",
+    "sqlite::memory",
+    "sqlite:://",
+    "sqlite:///x.db",
+    "sqlite:file:x?mode=memory",
+  ],
+  [
+    "LATCHKEY_DATABASE",
+    "mysql://x",
+    "postgres:",
+    "postgres://",
+    "postgres://a b",
+    "postgres://h:99999/x",
+    "sqlite:a\0b",
+    "sqlite:folder/",
+  ],
+  [
+    "LATCHKEY_SECRET",
+    "short",
+    "x".repeat(31),
+    "x".repeat(64),
+    "abcdefg".repeat(8),
+    ` ${longSecret}`,
+    `${longSecret}\0`,
+  ],
+  ["LATCHKEY_ADMIN_USERNAME", "a:b", " a", "x".repeat(151), "a\nb"],
+  ["LATCHKEY_ADMIN_PASSWORD", "short", "password", "x".repeat(257), "with\0control"],
+  ["LATCHKEY_SCHEMES", "basic,jwt", "Basic", "basic,basic", ",", "__proto__"],
+  [
+    "LATCHKEY_TRUSTED_PROXIES",
+    "10.0.0.0/33",
+    "proxy.example",
+    "0.0.0.0/0",
+    "*",
+    "0.0.0.0/1,128.0.0.0/1",
+    "::/1,8000::/2,::/0",
+    "2000::/4,3000::/4",
+    "1.0.0.0/8,2.0.0.0/7,4.0.0.0/6,8.0.0.0/5,16.0.0.0/4,32.0.0.0/3,64.0.0.0/2,128.0.0.0/1",
+    "::ffff:0.0.0.0/97,128.0.0.0/1",
+  ],
+  [
+    "LATCHKEY_ALLOWED_ORIGINS",
+    "*",
+    "null",
+    "https://app.example/",
+    "app.example",
+    "https://app.example/x",
+    "https://App.example",
+    "https://app.example:443",
+    "ftp://app.example",
+    "https://*.example",
+    "https://a@app.example",
+    "https://app.example?",
+  ],
+  ["LATCHKEY_ACCESS_SECONDS", "0", "-5", "1.5", "86401", "5m"],
+  ["LATCHKEY_REFRESH_SECONDS", "0", "99999999999"],
+  ["LATCHKEY_REFRESH_FAMILY_SECONDS", "0", "31622401"],
+  ["LATCHKEY_REFRESH_GRACE_SECONDS", "0", "301"],
+  ["LATCHKEY_SESSION_IDLE_SECONDS", "0", "x"],
+  ["LATCHKEY_SESSION_SECONDS", "0", "31622401"],
+  ["LATCHKEY_SIGNING_KEYS", "no/such/file", " "],
+  ["LATCHKEY_WORKERS", "0", "65", "auto"],
+  [
+    "LATCHKEY_PUBLIC_URL",
+    "api.example",
+    "https://api.example?x=1",
+    "https://api.example/#x",
+    "ftp://api.example",
+    "https://ann:pw@api.example",
+    "https://",
+    "//api.example",
+    "https:\\\\api.example",
+  ],
+  ["LATCHKEY_ISSUER", " x", "a\nb", "x".repeat(256)],
+  ["LATCHKEY_HSTS", "on", "includeSubDomains"],
+  ["LATCHKEY_LOG", "verbose", "INFO"],
+];
+
+for (const [name, ...values] of refused) {
+  for (const value of values) {
+    test(`${name} refuses ${JSON.stringify(value.slice(0, 40))}`, () => {
+      const problem = onlyProblemOf({ [name]: value });
+
+      assert.ok(problem.startsWith(name), problem);
+      assert.ok(problem.length < 600, problem);
+    });
+  }
+}
+
+test("an origin in another spelling is told how browsers write it", () => {
+  assert.match(
+    onlyProblemOf({ LATCHKEY_ALLOWED_ORIGINS: "https://App.example:443/" }),
+    /Write https:\/\/app\.example\.$/,
+  );
+});
+
+test("each wrong entry of a list is told", () => {
+  assert.equal(problemsOf({ LATCHKEY_ALLOWED_ORIGINS: "*,https://app.example,null" }).length, 2);
+  assert.equal(problemsOf({ LATCHKEY_TRUSTED_PROXIES: "x,10.0.0.1,y" }).length, 2);
+  assert.equal(problemsOf({ LATCHKEY_SCHEMES: "jwt,basic,basic" }).length, 2);
+});
+
+test("everything that is wrong is told at once", () => {
+  const environment = { LATCHKEY_PORT: "x", LATCHKEY_LOG: "x", LATCHKEY_FOO: "1", LATCHKEY_TLS_CERT: "none.pem" };
+
+  assert.throws(
+    () => inMemory(environment, { settings: { workers: 0 } }),
+    (error: unknown) => error instanceof ConfigError && error.problems.length === 6,
+  );
+});
+
+test("an empty variable counts as not set", () => {
+  const names = Object.values<Setting>(settingsTable).map(({ name }) => name);
+  const environment = Object.fromEntries(names.map((name) => [name, ""]));
+
+  const settings = readSettings({ ...environment, PORT: "", LATCHKEY_DATABASE: "sqlite::memory:" });
+
+  assert.deepEqual({ ...settings, secret: null }, { ...inMemory(), secret: null });
+});
+
+test("PORT is read where LATCHKEY_PORT is not given", () => {
+  assert.equal(inMemory({ PORT: "8080" }).port, 8080);
+  assert.equal(inMemory({ PORT: "8080", LATCHKEY_PORT: "9090" }).port, 9090);
+  assert.equal(inMemory({ PORT: "8080", LATCHKEY_PORT: "" }).port, 8080);
+  assert.equal(inMemory({ PORT: "8080" }, { settings: { port: 9090 } }).port, 8080);
+  assert.match(onlyProblemOf({ PORT: "x" }), /^PORT is "x"/);
+});
+
+test("a name that does not exist is refused, and the nearest one is named", () => {
+  const nearest = [
+    ["LATCHKEY_PROT", "LATCHKEY_PORT"],
+    ["LATCHKEY_TRUSTED_PROXY", "LATCHKEY_TRUSTED_PROXIES"],
+    ["LATCHKEY_ACCESS_SECOND", "LATCHKEY_ACCESS_SECONDS"],
+    ["LATCHKEY_port", "LATCHKEY_PORT"],
+    ["LATCHKEY_DATABASE_", "LATCHKEY_DATABASE"],
+  ] as const;
+
+  for (const [name, known] of nearest) {
+    assert.equal(onlyProblemOf({ [name]: "secret-value" }), `${name} is not a setting. The nearest is ${known}.`);
+  }
+  assert.equal(problemsOf({ LATCHKEY_: "", latchkey_port: "1", MY_LATCHKEY_PORT: "1" }).length, 1);
+});
+
+test("names of any length and spelling are refused without a fault", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 200 }), (rest) => {
+      const name = `LATCHKEY_${rest}`;
+      fc.pre(!Object.values<Setting>(settingsTable).some((setting) => setting.name === name));
+      assert.equal(problemsOf({ [name]: "x" }).length, 1);
+    }),
+    { numRuns: 200 },
+  );
+  assert.ok(onlyProblemOf({ [`LATCHKEY_${"A".repeat(100_000)}`]: "x" }).length < 300);
+});
+
+test("what Kubernetes puts into a pod is told apart from a slip", () => {
+  const problems = problemsOf({
+    LATCHKEY_SERVICE_HOST: "10.0.0.1",
+    LATCHKEY_SERVICE_PORT_HTTP: "8000",
+    LATCHKEY_PORT: "tcp://10.0.0.1:8000",
+    LATCHKEY_PORT_8000_TCP: "tcp://10.0.0.1:8000",
+    LATCHKEY_PORT_8000_TCP_ADDR: "10.0.0.1",
+  });
+
+  assert.equal(problems.length, 5);
+  for (const problem of problems) assert.match(problem, /enableServiceLinks: false/);
+});
+
+test("whatever a setting says, it is taken or refused and never a fault", () => {
+  const names = Object.values<Setting>(settingsTable)
+    .map(({ name }) => name)
+    .filter((name) => name !== "LATCHKEY_SECRET_FILE" && name !== "LATCHKEY_DATABASE");
+  const values = fc.oneof(fc.string({ unit: "binary" }), fc.webUrl(), fc.ipV6(), fc.domain(), fc.integer().map(String));
+
+  fc.assert(
+    fc.property(fc.constantFrom(...names), values, (name, value) => {
+      problemsOf({ [name]: value });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("host names are read in a time that their length bounds", () => {
+  const started = performance.now();
+
+  onlyProblemOf({ LATCHKEY_HOST: `${"a-".repeat(126)}!` });
+  onlyProblemOf({ LATCHKEY_HOST: `${"a.".repeat(125)}!` });
+
+  assert.ok(performance.now() - started < 500);
+});
+
+test("no message shows a secret", () => {
+  const hidden = "hide-and-seek";
+  const said = [
+    problemsOf({ LATCHKEY_SECRET: hidden }),
+    problemsOf({ LATCHKEY_DATABASE: `mysql://ann:${hidden}@db/x` }),
+    problemsOf({ LATCHKEY_DATABASE: `postgres://ann:${hidden}@db:99999/x`, LATCHKEY_SECRET: longSecret }),
+    problemsOf({ LATCHKEY_ADMIN_PASSWORD: hidden, LATCHKEY_ADMIN_USERNAME: hidden }),
+    problemsOf({ LATCHKEY_CUSTOM_TOKEN: hidden, LATCHKEY_SCHEMES: "custom-header" }),
+    problemsOf({ LATCHKEY_REMOTE_USER_SECRET: `${hidden} ${hidden}` }),
+    problemsOf({ LATCHKEY_PUBLIC_URL: `https://ann:${hidden}@api.example` }),
+    problemsOf({ LATCHKEY_ALLOWED_ORIGINS: `https://ann:${hidden.repeat(20)}@api.example` }),
+    problemsOf({ LATCHKEY_HIDDEN: hidden }),
+    problemsOf({ LATCHKEY_SECRET_FILE: inFolder("short", hidden) }),
+  ];
+
+  for (const problems of said) {
+    assert.ok(problems.length > 0);
+    assert.ok(!problems.join().includes(hidden), problems.join());
+  }
+  const settings = inMemory({ LATCHKEY_SECRET: longSecret, LATCHKEY_ADMIN_PASSWORD: "hide-and-seek" });
+  assert.ok(!`${inspect(settings, { depth: null })}${JSON.stringify(settings)}`.includes(hidden));
+});
+
+test("remote-user needs proxies that are trusted", () => {
+  assert.match(onlyProblemOf({ LATCHKEY_SCHEMES: "remote-user" }), /LATCHKEY_TRUSTED_PROXIES/);
+  assert.match(
+    onlyProblemOf({ LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "," }),
+    /LATCHKEY_TRUSTED_PROXIES/,
+  );
+  assert.deepEqual(inMemory({ LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "unix" }).schemes, [
+    "remote-user",
+  ]);
+});
+
+test("remote-user beyond loopback needs a secret, or the word that the network is the proof", () => {
+  const proxied = { LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" };
+
+  for (const host of ["127.0.0.1", "127.8.8.8", "::1", "localhost"]) {
+    assert.equal(inMemory({ ...proxied, LATCHKEY_HOST: host }).host, host);
+  }
+  for (const host of ["0.0.0.0", "::", "10.0.0.5", "127.example", "localhost.example", "::ffff:10.0.0.1"]) {
+    const environment = { ...proxied, LATCHKEY_HOST: host };
+    assert.match(onlyProblemOf(environment), /LATCHKEY_REMOTE_USER_SECRET.*LATCHKEY_REMOTE_USER_TRUST=network/);
+    assert.equal(inMemory({ ...environment, LATCHKEY_REMOTE_USER_TRUST: "network" }).remoteUser.secret, null);
+    assert.ok(inMemory({ ...environment, LATCHKEY_REMOTE_USER_SECRET: "12345678" }).remoteUser.secret);
+  }
+  assert.match(onlyProblemOf({ ...proxied, LATCHKEY_REMOTE_USER_TRUST: "yes" }), /Write network/);
+  assert.match(onlyProblemOf({ ...proxied, LATCHKEY_REMOTE_USER_CREATE: "1" }), /true or false/);
+});
+
+test("the remote user's header is a header, and one that means nothing else", () => {
+  const proxied = { LATCHKEY_SCHEMES: "remote-user", LATCHKEY_TRUSTED_PROXIES: "10.0.0.1" };
+
+  for (const header of ["X User", "X-User:", "Ü", "Authorization", "COOKIE", "x-remote-user-secret", "x".repeat(101)]) {
+    assert.match(onlyProblemOf({ ...proxied, LATCHKEY_REMOTE_USER_HEADER: header }), /^LATCHKEY_REMOTE_USER_HEADER/);
+  }
+});
+
+test("custom-header needs its token and its user", () => {
+  const token = "of 32 visible characters or more.".replaceAll(" ", "-");
+
+  assert.equal(problemsOf({ LATCHKEY_SCHEMES: "custom-header" }).length, 2);
+  assert.match(onlyProblemOf({ LATCHKEY_SCHEMES: "custom-header", LATCHKEY_CUSTOM_TOKEN: token }), /_USERNAME/);
+  for (const bad of ["t".repeat(31), `${token} t`, `${token}ü`, "t".repeat(4097)]) {
+    const environment = { LATCHKEY_SCHEMES: "custom-header", LATCHKEY_CUSTOM_TOKEN_USERNAME: "machine" };
+    assert.match(onlyProblemOf({ ...environment, LATCHKEY_CUSTOM_TOKEN: bad }), /^LATCHKEY_CUSTOM_TOKEN cannot travel/);
+  }
+});
+
+test("settings of a scheme that is not accepted are refused", () => {
+  const own = {
+    LATCHKEY_CUSTOM_TOKEN: "of 32 visible characters or more.".replaceAll(" ", "-"),
+    LATCHKEY_CUSTOM_TOKEN_USERNAME: "machine",
+    LATCHKEY_REMOTE_USER_HEADER: "X-User",
+    LATCHKEY_REMOTE_USER_SECRET: "12345678",
+    LATCHKEY_REMOTE_USER_TRUST: "network",
+    LATCHKEY_REMOTE_USER_CREATE: "true",
+  };
+
+  for (const [name, value] of Object.entries(own)) {
+    assert.match(onlyProblemOf({ [name]: value }), new RegExp(`^${name} is given and LATCHKEY_SCHEMES does not name`));
+  }
+});
+
+test("a life that was given does not outlast the one that bounds it", () => {
+  assert.match(
+    onlyProblemOf({ LATCHKEY_ACCESS_SECONDS: "61", LATCHKEY_REFRESH_SECONDS: "60" }),
+    /LATCHKEY_REFRESH_SECONDS/,
+  );
+  assert.match(onlyProblemOf({ LATCHKEY_REFRESH_SECONDS: "2592001" }), /LATCHKEY_REFRESH_FAMILY_SECONDS/);
+  assert.match(onlyProblemOf({ LATCHKEY_SESSION_IDLE_SECONDS: "1209601" }), /LATCHKEY_SESSION_SECONDS/);
+});
+
+test("a ceiling may be lower than the defaults under it", () => {
+  const settings = inMemory({ LATCHKEY_REFRESH_FAMILY_SECONDS: "5", LATCHKEY_SESSION_SECONDS: "5" });
+
+  assert.deepEqual([settings.refreshFamilySeconds, settings.sessionSeconds], [5, 5]);
+});
+
+test("PostgreSQL needs a secret that is given", () => {
+  const postgres = { LATCHKEY_DATABASE: "postgresql://db.example/latchkey?sslmode=require" };
+  const missing = path.join(folder, "latchkey.secret");
+
+  assert.match(onlyProblemOf(postgres), /LATCHKEY_SECRET.*LATCHKEY_SECRET_FILE/);
+  assert.match(onlyProblemOf({ ...postgres, LATCHKEY_SECRET_FILE: missing }), /is not there/);
+  assert.ok(!existsSync(missing));
+  inFolder("latchkey.secret", longSecret);
+  assert.ok(inMemory({ ...postgres, LATCHKEY_SECRET_FILE: missing }).secret.equals(longSecret));
+});
+
+test("processes cannot share a database in memory", () => {
+  assert.match(onlyProblemOf({ LATCHKEY_WORKERS: "2" }), /LATCHKEY_DATABASE/);
+  assert.equal(inMemory({ LATCHKEY_WORKERS: "2", LATCHKEY_DATABASE: `sqlite:${folder}/x.db` }).workers, 2);
+});
+
+test("the SQLite file stands in a directory that is there", () => {
+  assert.match(onlyProblemOf({ LATCHKEY_DATABASE: `sqlite:${folder}/no/x.db` }), /no directory/);
+  assert.match(onlyProblemOf({ LATCHKEY_DATABASE: `sqlite:${folder}` }), /is a directory/);
+});
+
+test("the secret is made beside the SQLite file, for its owner alone, and is the same the next time", () => {
+  const environment = { LATCHKEY_DATABASE: `sqlite:${folder}/data.db` };
+
+  const first = readSettings(environment);
+  const second = readSettings(environment);
+
+  const file = path.join(folder, "latchkey.secret");
+  assert.equal(first.secretFile, file);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(folder), ["latchkey.secret"]);
+  assert.match(readFileSync(file, "utf8"), /^[\w-]{43}\n$/);
+  assert.ok(first.secret.equals(readFileSync(file, "utf8").trim()));
+  assert.ok(second.secret.equals(first.secret.reveal()));
+});
+
+test("a relative SQLite file has its secret beside it", () => {
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    assert.equal(readSettings({}).secretFile, "latchkey.secret");
+    assert.ok(existsSync(path.join(folder, "latchkey.secret")));
+  } finally {
+    process.chdir(before);
+  }
+});
+
+test("a secret file that is named is made where it is missing", () => {
+  const file = path.join(folder, "own.secret");
+
+  assert.equal(
+    readSettings({ LATCHKEY_DATABASE: `sqlite:${folder}/x.db`, LATCHKEY_SECRET_FILE: file }).secretFile,
+    file,
+  );
+  assert.ok(existsSync(file));
+});
+
+test("in memory, the secret is drawn and ends with the process", () => {
+  const one = inMemory();
+
+  assert.equal(one.secretFile, null);
+  assert.ok(!one.secret.equals(inMemory().secret.reveal()));
+});
+
+test("processes that start at once end with the same secret", async () => {
+  const script = `
+    import { makeSecretFile } from ${JSON.stringify(path.join(root, "src/service/settings/secret.ts"))};
+    while (Date.now() < Number(process.env.AT));
+    const made = makeSecretFile(process.env.FILE);
+    console.log("value" in made ? made.value.reveal().toString() : made.wrong.join());
+  `;
+  const env = { ...process.env, FILE: path.join(folder, "latchkey.secret"), AT: String(Date.now() + 2000) };
+
+  const ends = await Promise.all(
+    Array.from({ length: 4 }, () => run(process.execPath, ["--input-type=module", "-e", script], { env })),
+  );
+
+  const secrets = new Set(ends.map(({ stdout }) => stdout));
+  assert.equal(secrets.size, 1);
+  assert.match([...secrets][0]!, /^[\w-]{43}\n$/);
+  assert.deepEqual(readdirSync(folder), ["latchkey.secret"]);
+});
+
+test("a start that something else stops leaves no secret behind", () => {
+  assert.throws(() => readSettings({ LATCHKEY_DATABASE: `sqlite:${folder}/x.db`, LATCHKEY_PORT: "x" }), ConfigError);
+
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test("a secret that others may read is refused with the command that closes it", () => {
+  for (const mode of [0o640, 0o604, 0o620, 0o660, 0o666, 0o777]) {
+    const file = inFolder("open", longSecret, mode);
+    assert.match(
+      onlyProblemOf({ LATCHKEY_SECRET_FILE: file }),
+      new RegExp(`mode 0${mode.toString(8)}.*chmod 600 ${file}$`),
+    );
+  }
+  const spaced = inFolder("it's open", longSecret, 0o644);
+  assert.ok(onlyProblemOf({ LATCHKEY_SECRET_FILE: spaced }).endsWith(`chmod 600 '${folder}/it'\\''s open'`));
+  assert.ok(inMemory({ LATCHKEY_SECRET_FILE: inFolder("closed", longSecret, 0o400) }).secret.equals(longSecret));
+});
+
+test("what is no secret is refused as a secret file", () => {
+  const nowhere = path.join(folder, "nowhere");
+  symlinkSync(path.join(folder, "gone"), nowhere);
+  const files = [
+    folder,
+    nowhere,
+    "/dev/null",
+    path.join(folder, "no/such/folder"),
+    inFolder("empty", ""),
+    inFolder("short", "x".repeat(31)),
+    inFolder("blank", " ".repeat(64)),
+    inFolder("huge", "x".repeat(4097)),
+    inFolder("binary", Buffer.alloc(64, 0xff)),
+    inFolder("lines", `${longSecret}\n${longSecret}`),
+  ];
+
+  for (const file of files) assert.ok(onlyProblemOf({ LATCHKEY_SECRET_FILE: file }).startsWith(file), file);
+});
+
+test("a secret counts once: given, or in a file", () => {
+  const file = inFolder("file.secret", longSecret);
+
+  assert.match(onlyProblemOf({ LATCHKEY_SECRET: longSecret, LATCHKEY_SECRET_FILE: file }), /both given/);
+  const fromEnvironment = inMemory({ LATCHKEY_SECRET: "environment".repeat(3) }, { settings: { secretFile: file } });
+  assert.ok(fromEnvironment.secret.equals("environment".repeat(3)));
+  const fromFile = inMemory({ LATCHKEY_SECRET_FILE: file }, { settings: { secret: "configuration".repeat(3) } });
+  assert.ok(fromFile.secret.equals(longSecret));
+});
+
+test("HTTPS needs a certificate and its own key", () => {
+  const cert = inFolder("cert.pem", selfSigned.cert);
+  const key = inFolder("key.pem", selfSigned.key);
+  const other = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+  const stranger = inFolder("other.pem", other.export({ type: "pkcs8", format: "pem" }));
+  const locked = inFolder(
+    "locked.pem",
+    other.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" }),
+  );
+
+  assert.deepEqual(inMemory({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: key }).tls, {
+    cert: selfSigned.cert,
+    key: selfSigned.key,
+    files: { cert, key },
+  });
+  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert }), /without LATCHKEY_TLS_KEY/);
+  assert.match(onlyProblemOf({ LATCHKEY_TLS_KEY: key }), /without LATCHKEY_TLS_CERT/);
+  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: stranger }), /not the certificate's/);
+  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: locked }), /passphrase/);
+  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: cert }), /^LATCHKEY_TLS_KEY/);
+  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: key, LATCHKEY_TLS_KEY: key }), /^LATCHKEY_TLS_CERT/);
+  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: folder, LATCHKEY_TLS_KEY: key }), /EISDIR/);
+  assert.equal(problemsOf({ LATCHKEY_TLS_CERT: "no.pem", LATCHKEY_TLS_KEY: "none.pem" }).length, 2);
+});
+
+test("signing keys are looked at before the start", () => {
+  const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+  const good = inFolder("keys.json", JSON.stringify({ keys: [jwk] }));
+  const bad = inFolder("bad.json", JSON.stringify({ keys: [{ kty: "oct", k: "AAAA" }, 7] }));
+
+  assert.equal(inMemory({ LATCHKEY_SIGNING_KEYS: good }).signingKeysFile, good);
+  assert.equal(problemsOf({ LATCHKEY_SIGNING_KEYS: bad }).length, 2);
+});
+
+test("a database beyond this machine is not reached in plain text unless that is said", () => {
+  const secret = { LATCHKEY_SECRET: longSecret };
+  const at = (url: string): Environment => ({ ...secret, LATCHKEY_DATABASE: url });
+
+  for (const url of [
+    "postgres://u:p@db.example/x",
+    "postgres://u:p@127.0.0.1,10.0.0.2/x",
+    "postgres://u:p@[2001:db8::1]:5432/x",
+    "postgres:///x?host=db.example",
+    "postgres://u:p@localhost.example/x",
+  ])
+    assert.match(onlyProblemOf(at(url)), /add sslmode=verify-full/, url);
+  for (const url of [
+    "postgres://u:p@127.0.0.1/x",
+    "postgres://u:p@[::1]/x",
+    "postgres://u@localhost:5433/x",
+    "postgres:///x?host=/run/postgresql",
+    "postgres://u:p@db.example/x?sslmode=disable",
+    "postgres://u:p@one.example,two.example/x?sslmode=verify-full",
+  ])
+    assert.deepEqual(problemsOf(at(url)), [], url);
+});
+
+test("a file with a private key that everyone may read stops the start", () => {
+  const jwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+  const keys = inFolder("open.json", JSON.stringify({ keys: [jwk] }), 0o644);
+  const cert = inFolder("open-cert.pem", selfSigned.cert, 0o644);
+  const key = inFolder("open-key.pem", selfSigned.key, 0o604);
+  const shared = inFolder("shared-key.pem", selfSigned.key, 0o640);
+
+  assert.match(
+    onlyProblemOf({ LATCHKEY_SIGNING_KEYS: keys }),
+    /open to everyone \(mode 0644\)\. Close it with: chmod o= /,
+  );
+  assert.match(onlyProblemOf({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: key }), /mode 0604/);
+  assert.ok(inMemory({ LATCHKEY_TLS_CERT: cert, LATCHKEY_TLS_KEY: shared }).tls !== null);
+});
+
+test("the config file gives what the environment leaves open", () => {
+  const config: ConfigFile = {
+    settings: {
+      port: 9000,
+      log: "error",
+      schemes: ["basic"],
+      remoteUserCreate: undefined,
+      allowedOrigins: [],
+      issuer: "",
+    },
+    registration: "open",
+  };
+
+  const settings = inMemory({ LATCHKEY_LOG: "debug" }, config);
+
+  assert.deepEqual([settings.port, settings.log, settings.schemes], [9000, "debug", ["basic"]]);
+  assert.deepEqual([settings.issuer, settings.registration], ["latchkey", "open"]);
+});
+
+test("what is wrong in the config file is told by its name there", () => {
+  const config: unknown = {
+    settings: { prot: 1, port: 1.5, host: null, trustedProxies: ["10.0.0.1", 7], schemes: [], __proto__: { log: "x" } },
+    registration: "yes",
+    mount: [],
+    endpoints: {},
+    formats: [undefined],
+  };
+
+  const problems = problemsOf({}, config as ConfigFile);
+
+  assert.deepEqual(
+    problems.map((problem) => problem.split(" in the config file")[0]!).toSorted((a, b) => a.localeCompare(b)),
+    [
+      "endpoints",
+      "formats[0]",
+      "mount",
+      "registration",
+      "settings.host",
+      "settings.port",
+      "settings.prot",
+      "settings.schemes",
+      "settings.trustedProxies",
+    ],
+  );
+  assert.match(problems.join("\n"), /settings\.prot in the config file is not a setting\. The nearest is port\./);
+  assert.match(onlyProblemOf({}, { settings: 7 } as unknown as ConfigFile), /^settings in the config file/);
+});
+
+test("an empty list of schemes does not turn the default ones on", () => {
+  assert.match(onlyProblemOf({}, { settings: { schemes: [] } }), /names no scheme/);
+});
+
+test("the types of the config file are those of the settings", () => {
+  const wrong: ConfigFile[] = [
+    // @ts-expect-error -- a port is a number
+    { settings: { port: "x" } },
+    // @ts-expect-error -- no such scheme
+    { settings: { schemes: ["jwt"] } },
+    // @ts-expect-error -- no such setting
+    { settings: { prot: 1 } },
+  ];
+
+  for (const config of wrong) assert.equal(problemsOf({}, config).length, 1);
+});
+
+test("a setting has one name: the environment's is the config file's", () => {
+  for (const [key, { name }] of Object.entries<Setting>(settingsTable)) {
+    assert.equal(name, `LATCHKEY_${key.replaceAll(/([a-z])([A-Z])/g, "$1_$2").toUpperCase()}`);
+  }
+});
+
+test("docs/settings.md has the row of every setting", () => {
+  const page = readFileSync(path.join(root, "docs/settings.md"), "utf8");
+
+  const rows = page.split("\n").filter((line) => line.startsWith("| `LATCHKEY_"));
+
+  assert.deepEqual(
+    rows,
+    Object.entries<Setting>(settingsTable).map(([key, setting]) => rowOf(key, setting)),
+  );
+});
+
+test("the messages that docs/settings.md shows are those that are told", () => {
+  const page = readFileSync(path.join(root, "docs/settings.md"), "utf8");
+  const environment = { LATCHKEY_PORT: "80a", LATCHKEY_SCHEMES: "remote-user", LATCHKEY_ACCES_SECONDS: "60" };
+
+  const shown = /^```\n([^]*?)\n```$/m.exec(page)![1]!.split("\n");
+
+  assert.deepEqual(shown.toSorted(), problemsOf(environment).toSorted());
+});
+
+function rowOf(key: string, { name, default: standard, otherwise, meaning }: Setting): string {
+  const shown = standard === null ? (otherwise ?? "–") : `\`${standard}\``;
+  return `| \`${name}\` | \`${key}\` | ${shown} | ${meaning} |`;
+}

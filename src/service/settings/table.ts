@@ -1,0 +1,264 @@
+import { lifetimeSettings } from "./lifetimes.ts";
+import {
+  basePath,
+  baseURL,
+  database,
+  filePath,
+  headerName,
+  headerSecret,
+  hostName,
+  issuerName,
+  oneOf,
+  originList,
+  password,
+  passwordCost,
+  proxyList,
+  schemeList,
+  seconds,
+  serverSecret,
+  username,
+  wholeNumber,
+  yesOrNo,
+  type Parse,
+} from "./values.ts";
+
+/** One setting. Its key in the table is its name in the config file. */
+export interface Setting {
+  /** Its name in the environment. */
+  readonly name: string;
+  /** Another name in the environment, which counts where the first is not given. */
+  readonly alias?: string;
+  /** What holds where it is not given, as one would write it; null where that is nothing. */
+  readonly default: string | null;
+  /** The same in words, where nothing that one could write says it. */
+  readonly otherwise?: string;
+  /** For docs/settings.md. */
+  readonly meaning: string;
+  readonly parse: Parse<unknown>;
+}
+
+const hour = 3600;
+const day = 24 * hour;
+const year = 366 * day;
+
+/** Every setting there is. Reading, the check for unknown names and docs/settings.md follow from it. */
+export const settingsTable = {
+  host: {
+    name: "LATCHKEY_HOST",
+    default: "127.0.0.1",
+    parse: hostName,
+    meaning: "Where it listens: an IP address or a host name. `0.0.0.0` or `::` is every network of the machine.",
+  },
+  port: {
+    name: "LATCHKEY_PORT",
+    alias: "PORT",
+    default: "8000",
+    parse: wholeNumber(0, 65_535),
+    meaning: "The port; `0` picks a free one and prints it. `PORT` is read too, where `LATCHKEY_PORT` is not given.",
+  },
+  database: {
+    name: "LATCHKEY_DATABASE",
+    default: "sqlite:latchkey.db",
+    parse: database,
+    meaning: "`sqlite:PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/NAME`.",
+  },
+  secret: {
+    name: "LATCHKEY_SECRET",
+    default: null,
+    parse: serverSecret,
+    meaning:
+      "The server's own secret, 32 characters or more, instead of a file. Older ones on lines below it still verify.",
+  },
+  secretFile: {
+    name: "LATCHKEY_SECRET_FILE",
+    default: null,
+    otherwise: "`latchkey.secret` beside the SQLite file",
+    parse: filePath,
+    meaning: "The file of that secret. With SQLite it is made on the first start; with PostgreSQL it must be there.",
+  },
+  adminUsername: {
+    name: "LATCHKEY_ADMIN_USERNAME",
+    default: "admin",
+    parse: username,
+    meaning: "The first administrator, made only while there is none.",
+  },
+  adminPassword: {
+    name: "LATCHKEY_ADMIN_PASSWORD",
+    default: null,
+    otherwise: "drawn at random and shown once",
+    parse: password,
+    meaning: "The first administrator's password, 8 to 256 characters.",
+  },
+  schemes: {
+    name: "LATCHKEY_SCHEMES",
+    default: "basic,session,token,bearer",
+    parse: schemeList,
+    meaning: "What the endpoints accept. `remote-user` and `custom-header` only when named here, with their settings.",
+  },
+  customToken: {
+    name: "LATCHKEY_CUSTOM_TOKEN",
+    default: null,
+    parse: headerSecret(32),
+    meaning: "For `custom-header`: the fixed token of `X-Custom-Token`, 32 visible ASCII characters or more.",
+  },
+  customTokenUsername: {
+    name: "LATCHKEY_CUSTOM_TOKEN_USERNAME",
+    default: null,
+    parse: username,
+    meaning: "The one account that this token stands for. It must exist at start.",
+  },
+  trustedProxies: {
+    name: "LATCHKEY_TRUSTED_PROXIES",
+    default: null,
+    parse: proxyList,
+    meaning: "Addresses, CIDR ranges or `unix`, whose `X-Forwarded-For`, `-Proto` and `-Host` are believed.",
+  },
+  allowedOrigins: {
+    name: "LATCHKEY_ALLOWED_ORIGINS",
+    default: null,
+    parse: originList,
+    meaning: "Exact origins (`https://app.example`) allowed by CORS and by the cross-site check.",
+  },
+  hsts: {
+    name: "LATCHKEY_HSTS",
+    default: "host",
+    parse: oneOf("host", "subdomains"),
+    meaning:
+      "Over TLS browsers are told to stay there (`Strict-Transport-Security`): for this `host` alone, or for all its `subdomains` too.",
+  },
+  remoteUserHeader: {
+    name: "LATCHKEY_REMOTE_USER_HEADER",
+    default: "X-Remote-User",
+    parse: headerName,
+    meaning: "For `remote-user`: the header in which the proxy names the user.",
+  },
+  remoteUserSecret: {
+    name: "LATCHKEY_REMOTE_USER_SECRET",
+    default: null,
+    parse: headerSecret(8),
+    meaning: "What the proxy must send in `X-Remote-User-Secret`, 8 visible ASCII characters or more.",
+  },
+  remoteUserTrust: {
+    name: "LATCHKEY_REMOTE_USER_TRUST",
+    default: null,
+    parse: oneOf("network"),
+    meaning:
+      "`network` says that the network alone is the proof, where the listener is not on loopback and no secret is shared.",
+  },
+  remoteUserCreate: {
+    name: "LATCHKEY_REMOTE_USER_CREATE",
+    default: "false",
+    parse: yesOrNo,
+    meaning: "`true` makes users that only the proxy knows, from `X-Remote-Email` and `X-Remote-Name`.",
+  },
+  outsideCredentialsSeconds: {
+    name: "LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS",
+    default: "2592000",
+    parse: seconds(0, year),
+    meaning:
+      "How long API tokens and keys live that were made through a remote user or an issuer elsewhere, at most 366 days; `0`: none are made.",
+  },
+  ...lifetimeSettings,
+  signingKeys: {
+    name: "LATCHKEY_SIGNING_KEYS",
+    default: null,
+    otherwise: "derived from the server's secret",
+    parse: filePath,
+    meaning: "The file of a JWK Set with Ed25519 or P-256 keys: the first private key signs, all verify.",
+  },
+  issuers: {
+    name: "LATCHKEY_ISSUERS",
+    default: null,
+    parse: filePath,
+    meaning: "For `bearer`: the JSON file of the issuers elsewhere whose tokens are taken too.",
+  },
+  workers: {
+    name: "LATCHKEY_WORKERS",
+    default: "1",
+    parse: wholeNumber(1, 64),
+    meaning: "Processes that share the port, 1 to 64.",
+  },
+  tlsCert: {
+    name: "LATCHKEY_TLS_CERT",
+    default: null,
+    parse: filePath,
+    meaning: "Serve HTTPS itself: the PEM file of the certificate, its chain behind it.",
+  },
+  tlsKey: {
+    name: "LATCHKEY_TLS_KEY",
+    default: null,
+    parse: filePath,
+    meaning: "The PEM file of the certificate's private key.",
+  },
+  cleartextLogins: {
+    name: "LATCHKEY_CLEARTEXT_LOGINS",
+    default: "refuse",
+    parse: oneOf("refuse", "allow"),
+    meaning:
+      "`allow`: logins from other hosts without TLS too, for a private network; Basic stays refused. Told at every start.",
+  },
+  publicURL: {
+    name: "LATCHKEY_PUBLIC_URL",
+    default: null,
+    otherwise: "from the request when the peer is trusted, else host and port",
+    parse: baseURL,
+    meaning: "Base of absolute links.",
+  },
+  issuer: {
+    name: "LATCHKEY_ISSUER",
+    default: null,
+    otherwise: "`LATCHKEY_PUBLIC_URL` when set, else `latchkey`",
+    parse: issuerName,
+    meaning: "`iss` and `aud` of tokens; the same for all processes on one store.",
+  },
+  basePath: {
+    name: "LATCHKEY_BASE_PATH",
+    default: "/",
+    parse: basePath,
+    meaning: "`/api/v1`: everything is served below it, links and documents included.",
+  },
+  compression: {
+    name: "LATCHKEY_COMPRESSION",
+    default: "on",
+    parse: oneOf("on", "off"),
+    meaning: "`off` where a proxy compresses, for clients that need no `If-Match`.",
+  },
+  connectionsPerAddress: {
+    name: "LATCHKEY_CONNECTIONS_PER_ADDRESS",
+    default: "1000",
+    parse: wholeNumber(0, 10_000),
+    meaning:
+      "How many connections one address (a /64 of IPv6) may hold open to each process, at most 10000; `0`: any number. Trusted proxies are not counted.",
+  },
+  passwordCost: {
+    name: "LATCHKEY_PASSWORD_COST",
+    default: "m=19456,t=2,p=1",
+    parse: passwordCost,
+    meaning: "Argon2id: KiB, passes, lanes; not below OWASP's minimum. Other hashes are replaced at the next login.",
+  },
+  breachedPasswordsURL: {
+    name: "LATCHKEY_BREACHED_PASSWORDS_URL",
+    default: null,
+    parse: baseURL,
+    meaning: "Where new passwords are looked up by five digits of their SHA-1: Pwned Passwords, or a mirror of it.",
+  },
+  log: {
+    name: "LATCHKEY_LOG",
+    default: "info",
+    parse: oneOf("silent", "error", "info", "debug"),
+    meaning: "`silent`, `error`, `info` or `debug`: one JSON line a request on standard output; never a credential.",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+/** The name of a setting in the config file. */
+export type SettingName = keyof typeof settingsTable;
+
+/** What a setting says, once it is read. */
+export type SettingValue<K extends SettingName> = (typeof settingsTable)[K]["parse"] extends Parse<infer T> ? T : never;
+
+/** What stands for it in the config file: numbers, booleans and lists as such, everything else as in the environment. */
+export type PlainSetting<T> = T extends number | boolean | string
+  ? T
+  : T extends readonly (infer Entry)[]
+    ? readonly Entry[]
+    : string;

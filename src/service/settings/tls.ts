@@ -1,0 +1,85 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+import { codeOf, ConfigError } from "./error.ts";
+import type { Readings } from "./reading.ts";
+
+/** Where certificate and key stand. */
+export interface TLSFiles {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** PEM texts that belong together, and their files. */
+export interface TLS {
+  readonly cert: string;
+  readonly key: string;
+  readonly files: TLSFiles;
+}
+
+/** What it takes to serve HTTPS, as PEM texts; null where it is not wanted. Adds to `problems` whatever is wrong with it. */
+export function readTLS({ tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey">, problems: string[]): TLS | null {
+  const [given, missing] = tlsCert.from === null ? [tlsKey, tlsCert] : [tlsCert, tlsKey];
+  if (given.from === null) return null;
+  if (missing.from === null) problems.push(`${given.label} is given without ${missing.label}. Give both, or neither.`);
+  const cert = readPEM(tlsCert, requireCertificate, problems);
+  const key = readPEM(tlsKey, createPrivateKey, problems);
+  if (cert === null || key === null) return null;
+  const mismatch = findMismatch(cert, key);
+  if (mismatch !== null) problems.push(`${tlsKey.label} and ${tlsCert.label} do not work together: ${mismatch}`);
+  return { cert, key, files: { cert: tlsCert.value!, key: tlsKey.value! } };
+}
+
+/** The same from the files of a service that runs. Throws `ConfigError` with everything that is wrong. */
+export function readTLSFiles({ cert, key }: TLSFiles): TLS {
+  const problems: string[] = [];
+  const reading = (label: string, value: string) => ({ label, value, from: "environment", isWrong: false }) as const;
+  const tls = readTLS(
+    { tlsCert: reading("LATCHKEY_TLS_CERT", cert), tlsKey: reading("LATCHKEY_TLS_KEY", key) },
+    problems,
+  );
+  if (tls === null || problems.length > 0) throw new ConfigError(problems);
+  return tls;
+}
+
+function readPEM(file: Readings["tlsCert"], check: (text: string) => unknown, problems: string[]): string | null {
+  if (file.value === null) return null;
+  let text: string;
+  try {
+    text = readFileSync(file.value, "utf8");
+  } catch (error) {
+    problems.push(
+      `${file.label}: ${file.value} cannot be read (${codeOf(error)}). Name a file that this process may read.`,
+    );
+    return null;
+  }
+  try {
+    check(text);
+    return text;
+  } catch {
+    // OpenSSL's own code for a missing passphrase differs from version to version.
+    const cure = text.includes("ENCRYPTED")
+      ? "is locked with a passphrase. Store it without one: openssl pkey -in KEY -out UNLOCKED"
+      : "is not what it should be. Give the certificate and its private key in PEM (-----BEGIN …).";
+    problems.push(`${file.label}: ${file.value} ${cure}`);
+    return null;
+  }
+}
+
+function requireCertificate(text: string): X509Certificate {
+  // A certificate may be DER too, and only PEM is served.
+  if (!text.includes("-----BEGIN ")) throw new TypeError("not PEM");
+  return new X509Certificate(text);
+}
+
+function findMismatch(cert: string, key: string): string | null {
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    return "the key is not the certificate's. Give the key that the certificate was made for.";
+  }
+  try {
+    createSecureContext({ cert, key });
+    return null;
+  } catch (error) {
+    return `OpenSSL refuses them (${codeOf(error)}). Check the chain, and that the key is long enough.`;
+  }
+}

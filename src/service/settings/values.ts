@@ -1,0 +1,267 @@
+import { isIP } from "node:net";
+import { parsePasswordCost, type PasswordCost } from "../../door/auth.ts";
+import { parseBasePath, parseTrustedProxies } from "../../door/http.ts";
+import { Secret } from "../../door/index.ts";
+import { isPostgresURL } from "../../door/stores.ts";
+
+/** What the text of a setting says, or what is wrong with it: the rest of sentences that begin with the setting's name. */
+export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[] };
+
+/** Reads the text of a setting. */
+export type Parse<T> = (text: string) => Parsed<T>;
+
+/** The names of the schemes that come with the service. */
+export type SchemeName = (typeof schemeNames)[number];
+
+/** Where everything is kept. */
+export type Database =
+  | { readonly kind: "sqlite"; /** Or `:memory:`. */ readonly path: string }
+  | { readonly kind: "postgres"; readonly url: Secret };
+
+const schemeNames = ["basic", "session", "token", "bearer", "remote-user", "custom-header"] as const;
+const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
+
+const labels = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.(?!$)|$))+$/i;
+
+/** Headers with a meaning of their own, which cannot name a user as well. */
+const takenHeaders = [
+  "authorization",
+  "cookie",
+  "host",
+  "x-custom-token",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-remote-email",
+  "x-remote-name",
+  "x-remote-user-secret",
+];
+
+/** Says that the text is in order. */
+export function right<T>(value: T): Parsed<T> {
+  return { value };
+}
+
+/** Says what is wrong with it. */
+export function wrong(...sentences: readonly string[]): { readonly wrong: readonly string[] } {
+  return { wrong: sentences };
+}
+
+/** A number without sign, fraction or leading zero. */
+export function wholeNumber(from: number, to: number, what = "a whole number"): Parse<number> {
+  return (text) => {
+    const number = /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : -1;
+    return number >= from && number <= to
+      ? right(number)
+      : wrong(`is ${shown(text)}. Write ${what} from ${from} to ${to}.`);
+  };
+}
+
+/** A length of time. */
+export function seconds(from: number, to: number): Parse<number> {
+  return wholeNumber(from, to, "a whole number of seconds");
+}
+
+/** One of a few words. */
+export function oneOf<const T extends string>(...words: readonly T[]): Parse<T> {
+  return (text) => {
+    const word = words.find((each) => each === text);
+    return word === undefined ? wrong(`is ${shown(text)}. Write ${words.join(" or ")}.`) : right(word);
+  };
+}
+
+/** `true` or `false`. */
+export function yesOrNo(text: string): Parsed<boolean> {
+  return text === "true" || text === "false"
+    ? right(text === "true")
+    : wrong(`is ${shown(text)}. Write true or false.`);
+}
+
+/** An IP address, or a name that the system can resolve. */
+export function hostName(text: string): Parsed<string> {
+  // A last part of digits alone would be an address in a spelling that not everyone reads alike.
+  const isName = text.length <= 253 && labels.test(text) && !/(?:^|\.)\d+$/.test(text);
+  return isIP(text) !== 0 || isName
+    ? right(text)
+    : wrong(
+        `is ${shown(text)}. Write an IP address (127.0.0.1, ::1, 0.0.0.0) or a host name, without port or brackets.`,
+      );
+}
+
+/** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. What is wrong is not shown: it may hold a password. */
+export function database(text: string): Parsed<Database> {
+  if (isPostgresURL(text)) return right({ kind: "postgres", url: new Secret(text) });
+  const path = text.startsWith("sqlite:") ? text.slice("sqlite:".length) : "";
+  // SQLite would read a URI, and what begins with a colon, as something else than the name of a file.
+  const isFile = isPlainText(path) && !/^(?::|\/\/|file:)|\/$/.test(path);
+  if (isFile || path === ":memory:") return right({ kind: "sqlite", path });
+  return wrong(
+    "names no database. Write sqlite:PATH (sqlite:latchkey.db, sqlite:/var/lib/latchkey/latchkey.db), sqlite::memory: or postgres://USER:PASSWORD@HOST/NAME.",
+  );
+}
+
+/** The path of a file. */
+export function filePath(text: string): Parsed<string> {
+  return isPlainText(text) ? right(text) : wrong(`is ${shown(text)}. Write the path of a file.`);
+}
+
+/**
+ * The server's own secret; below it, on lines of their own, those that went before: the first signs, all verify. Its bytes are
+ * the same whether it comes from a file or from the environment.
+ */
+export function serverSecret(text: string): Parsed<Secret> {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  if (lines.length <= 1) return oneSecret(lines[0] ?? "");
+  const parsed = lines.map(oneSecret);
+  const problems = parsed.flatMap((each, at) => {
+    if (lines.indexOf(lines[at]!) < at) return [`has the same secret twice, on line ${at + 1}. Keep one.`];
+    return "wrong" in each ? each.wrong.map((sentence) => `${sentence} (secret ${at + 1} of ${lines.length})`) : [];
+  });
+  if (problems.length > 0) return wrong(...problems);
+  const [first, ...older] = parsed.flatMap((each) => ("value" in each ? [each.value] : []));
+  return right(new Secret(first!.reveal(), older));
+}
+
+function oneSecret(text: string): Parsed<Secret> {
+  const cure = "Make one with: openssl rand -base64 48";
+  if ([...text].length < 32) return wrong(`is shorter than 32 characters. ${cure}`);
+  if (!isPlainText(text)) return wrong(`has control characters, or white space at an end. ${cure}`);
+  if (isRepeated(text, 8)) return wrong(`is a few characters repeated, which is soon guessed. ${cure}`);
+  return right(new Secret(text));
+}
+
+/** A secret that travels in a header. */
+export function headerSecret(from: number): Parse<Secret> {
+  const cure = "Make one with: openssl rand -hex 32";
+  return (text) => {
+    if (!/^[\x21-\x7e]+$/.test(text) || text.length < from || text.length > 4096)
+      return wrong(`cannot travel in a header: it takes ${from} to 4096 visible ASCII characters. ${cure}`);
+    // Whoever may choose a short one cannot be asked for many different characters.
+    return isRepeated(text, from < 32 ? 5 : 8)
+      ? wrong(`is a few characters repeated, which is soon guessed. ${cure}`)
+      : right(new Secret(text));
+  };
+}
+
+/** Fewer different characters than any drawn secret has. */
+function isRepeated(text: string, different: number): boolean {
+  return new Set(text).size < different;
+}
+
+/** A password as it was given, for those who know the rules to judge. */
+export function password(text: string): Parsed<Secret> {
+  return right(new Secret(text));
+}
+
+/** What a password hash costs, as a hash says it. */
+export function passwordCost(text: string): Parsed<PasswordCost> {
+  const cost = parsePasswordCost(text);
+  return cost === null
+    ? wrong(
+        `is ${shown(text)}. Write m=19456,t=2,p=1 (KiB, passes, lanes) or dearer: OWASP also takes m=47104,t=1, m=12288,t=3, m=9216,t=4 and m=7168,t=5. At most m=262144, t=64, p=16, and m times t 1048576.`,
+      )
+    : right(cost);
+}
+
+/** What somebody logs in with. */
+export function username(text: string): Parsed<string> {
+  return isPlainText(text) && !text.includes(":") && [...text].length <= 150
+    ? right(text)
+    : wrong(
+        `is ${shown(text)}. Write 1 to 150 characters without a colon, control characters, or white space at an end.`,
+      );
+}
+
+/** Schemes, comma-separated. */
+export function schemeList(text: string): Parsed<readonly SchemeName[]> {
+  const known = schemeNames.join(", ");
+  const names = entriesOf(text);
+  if (names.length === 0) return wrong(`names no scheme. Name one or more of ${known}.`);
+  const problems = names.flatMap((name, at) => {
+    if (!isSchemeName(name)) return [`names ${shown(name)}, which is no scheme. Name some of ${known}.`];
+    return names.indexOf(name) < at ? [`names ${name} twice. Name it once.`] : [];
+  });
+  return problems.length > 0 ? wrong(...problems) : right(names.filter(isSchemeName));
+}
+
+/** Origins exactly as browsers send them (RFC 6454 §6.2), comma-separated. */
+export function originList(text: string): Parsed<readonly string[]> {
+  const origins = entriesOf(text);
+  const problems = origins.flatMap((origin) => {
+    const exact = exactOrigin(origin);
+    if (exact === origin) return [];
+    const cure = exact === null ? "scheme://host or scheme://host:port, such as https://app.example" : exact;
+    return [`has ${shown(origin)}, which no browser sends as an origin that could be allowed. Write ${cure}.`];
+  });
+  return problems.length > 0 ? wrong(...problems) : right(origins);
+}
+
+/** Addresses, CIDR ranges and `unix`, comma-separated. */
+export function proxyList(text: string): Parsed<readonly string[]> {
+  const { proxies, problems } = parseTrustedProxies(text);
+  return problems.length > 0 ? wrong(...problems.map((each) => `cannot be used. ${each}`)) : right(proxies);
+}
+
+/** The name of a header (RFC 9110 §5.1) that means nothing else yet. */
+export function headerName(text: string): Parsed<string> {
+  if (!/^[\w!#$%&'*+.^`|~-]{1,100}$/.test(text)) {
+    return wrong(`is ${shown(text)}, which is no header name. Write one such as X-Remote-User.`);
+  }
+  return takenHeaders.includes(text.toLowerCase())
+    ? wrong(`is ${text}, which has another meaning. Choose another header, such as X-Remote-User.`)
+    : right(text);
+}
+
+/** The path below which everything is served, given back without a slash at its end. */
+export function basePath(text: string): Parsed<string> {
+  const path = parseBasePath(text);
+  return path === null
+    ? wrong(`is ${shown(text)}. Write a path such as /api/v1: segments of letters, digits and -._~ behind slashes.`)
+    : right(path);
+}
+
+/** The base of links: an absolute address, given back without a slash at its end. */
+export function baseURL(text: string): Parsed<string> {
+  const url = parseWebURL(text);
+  return url === null || /[?#]/.test(text) || url.username !== "" || url.password !== ""
+    ? wrong(`is ${shown(text)}. Write an address such as https://api.example, without query, fragment or user.`)
+    : right((url.origin + url.pathname).replace(/\/+$/, ""));
+}
+
+/** A name that stands in tokens. */
+export function issuerName(text: string): Parsed<string> {
+  return isPlainText(text) && text.length <= 255
+    ? right(text)
+    : wrong(`is ${shown(text)}. Write up to 255 characters, without white space at an end.`);
+}
+
+function isSchemeName(text: string): text is SchemeName {
+  return schemeNames.some((name) => name === text);
+}
+
+function isPlainText(text: string): boolean {
+  return text !== "" && text === text.trim() && !controlCharacter.test(text) && text.isWellFormed();
+}
+
+function entriesOf(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+}
+
+/** The origin as browsers write it; null where it is none, or a pattern: a URL may have a `*` in its host. */
+function exactOrigin(text: string): string | null {
+  const origin = parseWebURL(text)?.origin ?? "*";
+  return origin.includes("*") ? null : origin;
+}
+
+function parseWebURL(text: string): URL | null {
+  return /^https?:\/\/[^\s\\]+$/i.test(text) ? URL.parse(text) : null;
+}
+
+/** As much of a value as helps, without what stands before an `@` in an address. */
+function shown(text: string): string {
+  const open = text.replace(/\/\/[^/]*@/, "//…@");
+  return JSON.stringify(open.length > 80 ? `${open.slice(0, 80)}…` : open);
+}

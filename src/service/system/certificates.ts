@@ -1,0 +1,72 @@
+import { X509Certificate } from "node:crypto";
+import { statSync } from "node:fs";
+import type { Observer } from "../../door/ops.ts";
+import { readTLSFiles, type TLS } from "../settings/tls.ts";
+
+export interface CertificateOptions {
+  /** What is served now. */
+  readonly tls: TLS;
+  /** Serves another from now on. */
+  readonly use: (tls: TLS) => void;
+  readonly observe: Observer;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+const dayMs = 86_400_000;
+/** From then on its end is told once a day. */
+const soonMs = 7 * dayMs;
+
+/**
+ * Watches the files of a certificate. Gives what looks at them, and at the calendar; it never throws. Certificate and key are
+ * written one after the other: what does not belong together, or cannot be used, is told, and the one from before stays.
+ */
+export function watchCertificate({ tls, use, observe, now = Date.now }: CertificateOptions): () => void {
+  const { files } = tls;
+  // What was written since they were read is found by the first look.
+  let stamp = "";
+  let current = tls;
+  let toldAt = -Infinity;
+
+  function renew(): void {
+    try {
+      const found = readTLSFiles(files);
+      if (found.cert === current.cert && found.key === current.key) return;
+      use(found);
+      current = found;
+      toldAt = -Infinity;
+      observe({ kind: "notice", level: "info", message: `A new certificate is served from ${files.cert}.` });
+    } catch (error) {
+      const message = "The certificate has changed and cannot be used; the one from before stays.";
+      observe({ kind: "notice", level: "error", message, error });
+    }
+  }
+
+  function tellEnd(): void {
+    const ends = Date.parse(new X509Certificate(current.cert).validTo);
+    if (now() < ends - soonMs || now() < toldAt + dayMs) return;
+    toldAt = now();
+    const verb = now() < ends ? "ends" : "has ended";
+    const message = `The certificate in ${files.cert} ${verb} at ${new Date(ends).toISOString()}. Put a new one in its place; no restart is needed.`;
+    observe({ kind: "notice", level: "error", message });
+  }
+
+  return () => {
+    const found = [files.cert, files.key].map(stampOf).join(" ");
+    if (found !== stamp) {
+      stamp = found;
+      renew();
+    }
+    tellEnd();
+  };
+}
+
+/** Another after every change, also of where a link leads. */
+function stampOf(file: string): string {
+  try {
+    const { ino, size, mtimeNs } = statSync(file, { bigint: true });
+    return `${ino}:${size}:${mtimeNs}`;
+  } catch (error) {
+    return String(error);
+  }
+}

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+import { inspect } from "node:util";
+import { ConfigError } from "../settings/error.ts";
+import { defineConfig, loadConfigFile } from "./config-file.ts";
+
+const place = mkdtempSync(path.join(tmpdir(), "latchkey-config-"));
+let count = 0;
+
+after(() => rmSync(place, { recursive: true, force: true }));
+
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = path.join(place, `it's ${++count} #?%20`);
+  mkdirSync(folder);
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
+  return folder;
+}
+
+async function problemOf(files: Readonly<Record<string, string>>): Promise<ConfigError> {
+  const error: unknown = await loadConfigFile(folderWith(files)).catch((thrown: unknown) => thrown);
+  assert.ok(error instanceof ConfigError, inspect(error));
+  assert.equal(error.problems.length, 1);
+  return error;
+}
+
+test("a directory without a config file has none", async () => {
+  assert.equal(await loadConfigFile(folderWith({ "latchkey.config.json": "{}" })), undefined);
+});
+
+for (const name of ["latchkey.config.js", "latchkey.config.mjs", "latchkey.config.ts", "latchkey.config.mts"]) {
+  test(`${name} is read`, async () => {
+    const types = name.endsWith("ts") ? "const port: number = 9000;" : "const port = 9000;";
+
+    const config = await loadConfigFile(folderWith({ [name]: `${types} export default { settings: { port } };` }));
+
+    assert.deepEqual(config, { settings: { port: 9000 } });
+  });
+}
+
+test("a relative directory means the one in which the process works", async () => {
+  const folder = folderWith({ "latchkey.config.mjs": "export default { settings: {} };" });
+
+  assert.deepEqual(await loadConfigFile(path.relative(process.cwd(), folder)), { settings: {} });
+});
+
+test("two config files are refused, because only one could count", async () => {
+  const { message } = await problemOf({
+    "latchkey.config.ts": "export default {};",
+    "latchkey.config.mjs": "export default {};",
+  });
+
+  assert.equal(
+    message,
+    "latchkey.config.ts and latchkey.config.mjs are both there. Keep one, so that it is clear which counts.",
+  );
+});
+
+test("a config file that throws is named with what it said", async () => {
+  const error = await problemOf({ "latchkey.config.mjs": `throw new RangeError("no luck");` });
+
+  assert.match(error.message, /^latchkey\.config\.mjs cannot be run\. RangeError: no luck/);
+  assert.ok(error.cause instanceof RangeError);
+  assert.match((await problemOf({ "latchkey.config.mjs": `throw null;` })).message, /cannot be run\. null/);
+});
+
+test("a configuration may come later", async () => {
+  const late = { "latchkey.config.mjs": "export default Promise.resolve({ settings: { port: 1 } });" };
+
+  assert.deepEqual(await loadConfigFile(folderWith(late)), { settings: { port: 1 } });
+  const never = { "latchkey.config.mjs": `export default Promise.reject(new Error("no luck"));` };
+  assert.match((await problemOf(never)).message, /no luck/);
+});
+
+test("a config file that cannot be read as a program is named", async () => {
+  const broken = {
+    "latchkey.config.mjs": "export default {",
+    "latchkey.config.js": `import "no-such-package"; export default {};`,
+    "latchkey.config.ts": "enum A { B } export default {};",
+  };
+
+  for (const [name, text] of Object.entries(broken)) {
+    const { message } = await problemOf({ [name]: text });
+    assert.ok(message.startsWith(`${name} cannot be run.`), message);
+  }
+});
+
+test("a config file that Node takes for CommonJS is told with the cure", async () => {
+  const commonJS = `{ "type": "commonjs" }`;
+  const text = `import path from "node:path"; export default { settings: { issuer: path.sep } };`;
+
+  const { message } = await problemOf({ "package.json": commonJS, "latchkey.config.ts": text });
+  assert.match(message, /write "type": "module" there, or call the file latchkey\.config\.mts\.$/);
+  const exported = await problemOf({ "package.json": commonJS, "latchkey.config.js": "export default {};" });
+  assert.match(exported.message, /call the file latchkey\.config\.mjs\.$/);
+  const config = await loadConfigFile(folderWith({ "package.json": commonJS, "latchkey.config.mts": text }));
+  assert.deepEqual(config, { settings: { issuer: path.sep } });
+});
+
+test("a config file without a configuration is refused", async () => {
+  const texts = [
+    "",
+    "export const settings = {};",
+    "export default null;",
+    "export default 7;",
+    "export default [];",
+    "export default () => ({});",
+  ];
+
+  for (const text of texts) {
+    assert.match((await problemOf({ "latchkey.config.mjs": text })).message, /gives no configuration/);
+  }
+});
+
+test("defineConfig freezes what it is given", () => {
+  const config = defineConfig({ registration: "open" });
+
+  assert.ok(Object.isFrozen(config));
+});

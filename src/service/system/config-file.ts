@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { IssuerDeclaration, OwnUserFields } from "../../door/auth.ts";
+import type { DocumentationOptions } from "../../door/features.ts";
+import type { Endpoint, Format } from "../../door/http.ts";
+import type { Feature, Scheme } from "../../door/index.ts";
+import type { Mount } from "../../door/resources.ts";
+import type { BuiltIn, OptionalFeature } from "../built-in.ts";
+import { ConfigError } from "../settings/error.ts";
+import type { PlainSetting, SettingName, SettingValue } from "../settings/table.ts";
+
+/** Settings by their names, as plain values. */
+export type ConfigSettings = { readonly [K in SettingName]?: PlainSetting<SettingValue<K>> | undefined };
+
+/** What `latchkey.config.ts` gives: settings that the environment leaves open, and what is added to the service. */
+export interface ConfigFile {
+  readonly settings?: ConfigSettings;
+  /** `open`: everyone may make a user; `closed` where it is left out. */
+  readonly registration?: "open" | "closed";
+  /** Fields of one's own that users have besides name and e-mail, and how lists of users are filtered and sorted by them. */
+  readonly users?: OwnUserFields;
+  /** Issuers elsewhere whose tokens are taken too; the same as the file of `LATCHKEY_ISSUERS`, which wins. */
+  readonly issuers?: readonly IssuerDeclaration[];
+  /** What the API is called in its documentation and at `GET /`. */
+  readonly api?: DocumentationOptions;
+  /** Features of one's own, or a function that makes them of the built-in ones which they need. */
+  readonly features?: readonly Feature[] | ((builtIn: BuiltIn) => readonly Feature[]);
+  /** Built-in features that the service goes without; their names and tables are free then. */
+  readonly without?: readonly OptionalFeature[];
+  readonly mounts?: readonly Mount[];
+  readonly endpoints?: readonly Endpoint[];
+  readonly schemes?: readonly Scheme[];
+  readonly formats?: readonly Format[];
+}
+
+/** The names under which it is found, of which a directory has one at most. */
+const fileNames = ["latchkey.config.ts", "latchkey.config.mts", "latchkey.config.js", "latchkey.config.mjs"];
+
+/** Gives the configuration back, with its types checked where it is written. */
+export function defineConfig(config: ConfigFile): ConfigFile {
+  return Object.freeze(config);
+}
+
+/** Runs the config file of a directory; undefined where there is none. Throws `ConfigError` where it cannot be used. */
+export async function loadConfigFile(directory: string): Promise<ConfigFile | undefined> {
+  const [file, ...more] = fileNames.filter((name) => existsSync(path.join(directory, name)));
+  if (file === undefined) return undefined;
+  if (more.length > 0) {
+    throw new ConfigError([
+      `${[file, ...more].join(" and ")} are both there. Keep one, so that it is clear which counts.`,
+    ]);
+  }
+  const exported = await run(path.resolve(directory, file), file);
+  if (!isConfig(exported)) {
+    throw new ConfigError([`${file} gives no configuration. End it with: export default { settings: { … } }`]);
+  }
+  return exported;
+}
+
+async function run(location: string, file: string): Promise<unknown> {
+  try {
+    const module = (await import(pathToFileURL(location).href)) as { readonly default?: unknown };
+    return await module.default;
+  } catch (cause) {
+    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    throw new ConfigError([`${file} cannot be run. ${reason}${cureOf(cause, file)}`], { cause });
+  }
+}
+
+/** A file that Node has taken for CommonJS, as `npm init` has it, fails with words that do not say so. */
+function cureOf(cause: unknown, file: string): string {
+  const isTaken = cause instanceof SyntaxError && /import statement|Unexpected token 'export'/.test(cause.message);
+  if (!isTaken || !/\.[tj]s$/.test(file)) return "";
+  return `. Node takes it for CommonJS, because of the nearest package.json: write "type": "module" there, or call the file ${file.replace(/(?=[tj]s$)/, "m")}.`;
+}
+
+/** Its members are looked at with the settings, so that everything that is wrong is told at once. */
+function isConfig(value: unknown): value is ConfigFile {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { accountsCollection, type People } from "../../door/auth.ts";
+import type { Change, Store } from "../../door/stores.ts";
+import type { Settings } from "../settings/settings.ts";
+import { draftPasswordFile } from "../system/password-file.ts";
+
+/** What the operator is told once. */
+export interface FirstAdministrator {
+  readonly username: string;
+  /** Null where the operator gave it. */
+  readonly drawn: DrawnPassword | null;
+}
+
+/** A password that was drawn: itself, or the file that has it. */
+export type DrawnPassword = ({ readonly password: string } | { readonly file: string }) & {
+  /** RFC 3339: until then it is good, unless it is used before. */
+  readonly until: string;
+};
+
+/** What it takes to make an administrator. */
+export interface AdministratorParts {
+  readonly settings: Pick<Settings, "adminUsername" | "adminPassword">;
+  readonly store: Store;
+  readonly people: People;
+}
+
+const drawnDays = 7;
+
+/**
+ * Makes the first administrator, while there is none; null where there is one. Two processes that start at once make one. A drawn password
+ * is written into `passwordFile`, where one is named. Throws `ConfigError` where that cannot be.
+ */
+export async function makeFirstAdministrator(
+  parts: AdministratorParts,
+  now: number,
+  passwordFile: string | null,
+): Promise<FirstAdministrator | null> {
+  const { settings, store } = parts;
+  const { passwords } = parts.people;
+  if (await hasAdministrator(store)) return null;
+  const username = settings.adminUsername;
+  if (settings.adminPassword !== null) {
+    const given = await passwords.hash(null, settings.adminPassword.reveal().toString("utf8"));
+    return (await insertAdministrator(parts, now, given)) ? { username, drawn: null } : null;
+  }
+  const password = randomBytes(15).toString("base64url");
+  const passwordHash = await passwords.hash(null, password);
+  const until = new Date(now + drawnDays * 86_400_000).toISOString();
+  const draft = passwordFile === null ? null : draftPasswordFile(passwordFile, password);
+  let isMade = false;
+  try {
+    isMade = await insertAdministrator(parts, now, passwordHash, until);
+  } finally {
+    if (!isMade) draft?.drop();
+  }
+  if (!isMade) return null;
+  return { username, drawn: draft === null ? { password, until } : { file: draft.keep(), until } };
+}
+
+/** False where another process was faster. */
+async function insertAdministrator(
+  { settings, store, people }: AdministratorParts,
+  now: number,
+  passwordHash: string,
+  passwordUntil?: string,
+): Promise<boolean> {
+  const username = settings.adminUsername;
+  const address = people.users.resource.fields.email.kind;
+  // A domain that is nobody's, for ever (RFC 2606 §2), and that validators take for an e-mail.
+  const email = address.parse(username) === username ? username : "admin@example.invalid";
+  const user = { name: "Administrator", email, username, role: "admin", passwordHash, now } as const;
+  const outcome = await store.write({
+    changes: [...people.insertUser(passwordUntil === undefined ? user : { ...user, passwordUntil }), onlyOne],
+  });
+  if (outcome.kind === "written") return true;
+  // A process that was faster may have taken the name as well; whichever of the two is noticed first.
+  if (outcome.kind === "refused" || (await hasAdministrator(store))) return false;
+  throw new Error(
+    `The first administrator ${username} could not be made: ${outcome.kind}. Choose another LATCHKEY_ADMIN_USERNAME.`,
+  );
+}
+
+async function hasAdministrator(store: Store): Promise<boolean> {
+  return (await store.list({ collection: accountsCollection, where: isAdministrator, sort: [], limit: 1 })).length > 0;
+}
+
+const isAdministrator = { column: "role", operator: "eq", value: "admin" } as const;
+
+const onlyOne: Change = {
+  kind: "require",
+  collection: accountsCollection,
+  where: isAdministrator,
+  atMost: 1,
+  name: "has_admin",
+};

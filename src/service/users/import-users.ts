@@ -1,0 +1,98 @@
+import type { NewUser, People } from "../../door/auth.ts";
+import type { Outcome, Store } from "../../door/stores.ts";
+import { readImportedUser, type ImportOptions } from "./imported-user.ts";
+
+export type { ImportOptions } from "./imported-user.ts";
+
+/** One line of a file, by the names of its columns. */
+export interface ImportLine {
+  readonly line: number;
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+/** A line that was not imported, and why; no reason shows a password. */
+export interface RefusedLine {
+  readonly line: number;
+  readonly reasons: readonly string[];
+}
+
+/** What became of some lines. */
+export interface ImportedBatch {
+  readonly imported: number;
+  readonly refused: readonly RefusedLine[];
+}
+
+/** Where users are written. */
+export interface Importing {
+  readonly store: Store;
+  readonly people: People;
+}
+
+interface Candidate {
+  readonly line: number;
+  readonly user: NewUser;
+}
+
+/** Imports users, as many as can be in one transaction. A line that cannot be leaves the others alone. */
+export async function importUsers(
+  parts: Importing,
+  lines: readonly ImportLine[],
+  options: ImportOptions,
+): Promise<ImportedBatch> {
+  const refused: RefusedLine[] = [];
+  const candidates: Candidate[] = [];
+  for (const { line, record } of lines) {
+    const user = readImportedUser(record, parts.people, options);
+    if ("reasons" in user) refused.push({ line, reasons: user.reasons });
+    else candidates.push({ line, user });
+  }
+  const good = await withoutTaken(parts, candidates, refused);
+  const imported = await writeAll(parts, good, refused);
+  return { imported, refused: refused.toSorted((one, other) => one.line - other.line) };
+}
+
+/** Asked beforehand, so that a file that is imported for the second time does not fail line by line. */
+async function withoutTaken(
+  { store, people: { users, accounts } }: Importing,
+  candidates: readonly Candidate[],
+  refused: RefusedLine[],
+): Promise<readonly Candidate[]> {
+  const looked = await Promise.all(
+    candidates.map(async (candidate) => {
+      const { email, username } = candidate.user;
+      const [sameEmail, sameName] = await Promise.all([
+        store.findBy(users.collection, "email", email),
+        accounts.findByUsername(username),
+      ]);
+      return {
+        candidate,
+        reasons: [...(sameEmail === null ? [] : [taken("email")]), ...(sameName === null ? [] : [taken("username")])],
+      };
+    }),
+  );
+  for (const { candidate, reasons } of looked) if (reasons.length > 0) refused.push({ line: candidate.line, reasons });
+  return looked.filter(({ reasons }) => reasons.length === 0).map(({ candidate }) => candidate);
+}
+
+/** All in one transaction; the store names the line at which it cannot be, and those before it and behind it are written without it. */
+async function writeAll(parts: Importing, candidates: readonly Candidate[], refused: RefusedLine[]): Promise<number> {
+  let imported = 0;
+  for (let rest = candidates; rest.length > 0;) {
+    const outcome = await write(parts, rest);
+    if (outcome.kind === "written") return imported + rest.length;
+    if (outcome.kind !== "taken") throw new Error(`The store answered ${outcome.kind} to new users.`);
+    const at = Math.floor(outcome.change / 2);
+    refused.push({ line: rest[at]!.line, reasons: [taken(outcome.column)] });
+    imported += await writeAll(parts, rest.slice(0, at), refused);
+    rest = rest.slice(at + 1);
+  }
+  return imported;
+}
+
+function write({ store, people }: Importing, candidates: readonly Candidate[]): Promise<Outcome> {
+  return store.write({ changes: candidates.flatMap(({ user }, at) => people.insertUser(user, at * 2)) });
+}
+
+function taken(column: string): string {
+  return `${column}: another user has it already.`;
+}

@@ -1,0 +1,200 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import {
+  accountsCollection,
+  type Account,
+  type Explanation,
+  type ExternalIdentity,
+  type People,
+  type Role,
+} from "../../door/auth.ts";
+import type { Arrival, ExplainedList } from "../../door/http.ts";
+import { accepted, rejected, Secret, type Scheme, type Service } from "../../door/index.ts";
+import type { Observer } from "../../door/ops.ts";
+import type { Store, Where } from "../../door/stores.ts";
+import { openLatchkey } from "../latchkey.ts";
+import { gatheringStore, type GatheringStore } from "../records/gathering-store.ts";
+import { ConfigError, type Settings } from "../settings/settings.ts";
+import type { ConfigFile } from "../system/config-file.ts";
+import { passwordFileOf } from "../system/password-file.ts";
+import { makeFirstAdministrator, type FirstAdministrator } from "./first-administrator.ts";
+import { importUsers, type ImportedBatch, type ImportLine, type ImportOptions } from "./import-users.ts";
+
+/** What the service answered. */
+export interface OperatorAnswer {
+  readonly status: number;
+  /** The JSON of the body; null where there is none. */
+  readonly value: unknown;
+}
+
+/** A user and how they log in. */
+export type ListedUser = Readonly<Record<string, unknown>>;
+
+/** The service as whoever runs it sees it: without a port, as an administrator for whom this machine vouches. */
+export interface Operator {
+  /** What a user may be. */
+  readonly roles: readonly Role[];
+  /** Asks as a request does, so that every rule holds: fields, uniqueness, the last administrator, revocation. */
+  ask(method: string, path: string, body?: unknown): Promise<OperatorAnswer>;
+  findAccount(username: string): Promise<Account | null>;
+  /** Forgives the wrong passwords of an account, and those of every address. */
+  unlock(username: string): Promise<void>;
+  /** Users and how they log in, in the order of their ids, a page at a time. */
+  listUsers(where: Where | null): AsyncGenerator<readonly ListedUser[]>;
+  /** Makes the first administrator as a start does, while there is none; null where there is one. */
+  makeFirstAdministrator(): Promise<FirstAdministrator | null>;
+  /** Writes what can be written and tells of the rest why not. */
+  importUsers(lines: readonly ImportLine[], options: ImportOptions): Promise<ImportedBatch>;
+  /** Binds an identity from outside to a user; gives the id of the user who has it then, who is another where it was taken; null where there is no such user. */
+  bind(userId: number, identity: OutsideName): Promise<number | null>;
+  /** False where nobody was bound to it. */
+  unbind(identity: OutsideName): Promise<boolean>;
+  /** What each scheme of the service would make of a request. */
+  explain(arrival: Arrival): Promise<Explanation>;
+  /** How each list that the declarations permit is found, and what it costs today. */
+  explainLists(): AsyncGenerator<readonly ExplainedList[]>;
+  /** The resources of the service, and the ways past its requests: its store, and one transaction for many of them. */
+  readonly mounts: Service["mounts"];
+  readonly store: Store;
+  readonly gathering: GatheringStore;
+  close(): Promise<void>;
+}
+
+/** An identity from outside, as whoever vouches for it calls it; `issuer` is empty for the proxy. */
+export type OutsideName = Pick<ExternalIdentity, "issuer" | "subject">;
+
+export interface OperatorOptions {
+  readonly settings: Settings;
+  readonly config?: ConfigFile;
+  readonly observe?: Observer;
+  /** The database is made where there is none. */
+  readonly mayCreate?: boolean;
+}
+
+const PAGE = 1000;
+const SCHEME = "operator";
+const HEADER = "X-Latchkey-Operator";
+
+/** Opens the service's store, also while the service is running. Throws `ConfigError` where there is nothing to work on. */
+export async function openOperator({
+  settings,
+  config = {},
+  observe,
+  mayCreate = false,
+}: OperatorOptions): Promise<Operator> {
+  requireLastingStore(settings.database, mayCreate);
+  const password = randomBytes(32).toString("base64url");
+  const schemes = [...(config.schemes ?? []), operatorScheme(new Secret(password))];
+  let gathering: GatheringStore | null = null;
+  const { service, people } = await openLatchkey({
+    over: (below) => (gathering = gatheringStore(below)).store,
+    settings,
+    config: { ...config, schemes },
+    observe: observe ?? null,
+  });
+  const { store } = service;
+  const { users, accounts, bindings } = people;
+
+  async function ask(method: string, path: string, body?: unknown): Promise<OperatorAnswer> {
+    const headers = { [HEADER]: password, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
+    const request = new Request(`http://localhost${settings.basePath}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const response = await service.fetch(request, { peer: "127.0.0.1" });
+    const text = await response.text();
+    return { status: response.status, value: text === "" ? null : JSON.parse(text) };
+  }
+
+  return {
+    ask,
+    roles: people.roles,
+    findAccount: async (username) => accounts.findByUsername(username),
+    unlock: (username) => people.throttle.unlock(username, service.now()),
+    listUsers: (where) => listUsers(store, users, where),
+    makeFirstAdministrator: () => {
+      const passwordFile = process.stdout.isTTY ? null : passwordFileOf(settings);
+      return makeFirstAdministrator({ settings, store, people }, service.now(), passwordFile);
+    },
+    importUsers: (lines, options) => importUsers({ store, people }, lines, options),
+    bind: (userId, identity) => bindings.bind(userId, identity, service.now()),
+    unbind: (identity) => bindings.unbind(identity),
+    async explain(arrival) {
+      const explanation = await service.explain(arrival);
+      // Callers have never heard of ours.
+      return { ...explanation, schemes: explanation.schemes.filter(({ scheme }) => scheme !== SCHEME) };
+    },
+    explainLists: () => service.explainLists(),
+    mounts: service.mounts,
+    store,
+    gathering: gathering!,
+    close: () => service.close(),
+  };
+}
+
+/** All of those rows, a page after another. */
+async function* listUsers(
+  store: Store,
+  users: People["users"],
+  where: Where | null,
+): AsyncGenerator<readonly ListedUser[]> {
+  for (let after = 0; ;) {
+    const behind: Where = { column: "id", operator: "gt", value: after };
+    const page = await store.list({
+      collection: accountsCollection,
+      where: where === null ? behind : { all: [where, behind] },
+      sort: [{ column: "id" }],
+      limit: PAGE,
+    });
+    if (page.length === 0) return;
+    const ids = page.map(({ record }) => record["id"]!);
+    const named = await store.list({
+      collection: users.collection,
+      where: { column: "id", operator: "in", value: ids },
+      sort: [{ column: "id" }],
+      limit: PAGE,
+    });
+    const byId = new Map(named.map(({ record }) => [record["id"], users.show(record)]));
+    yield page.map(({ record: { id, username, role, active, created_at, last_login_at } }) => ({
+      ...byId.get(id),
+      username,
+      role,
+      active,
+      created_at,
+      last_login_at,
+    }));
+    after = ids.at(-1) as number;
+  }
+}
+
+/** Refuses a database that only the service's own process has, and one that is not there where it may not be made. */
+export function requireLastingStore(database: Settings["database"], mayCreate: boolean): void {
+  if (database.kind !== "sqlite") return;
+  if (database.path === ":memory:")
+    throw new ConfigError([
+      "LATCHKEY_DATABASE is in the memory of the service's own process. Name a file that both can open: sqlite:PATH.",
+    ]);
+  if (mayCreate || existsSync(database.path)) return;
+  throw new ConfigError([
+    `There is no database at ${database.path}. Start the service once, name its file in LATCHKEY_DATABASE, or work in its directory.`,
+  ]);
+}
+
+/** Whoever may open the database and the secret is its master anyway: the credential is drawn for this process and never leaves it. */
+function operatorScheme(password: Secret): Scheme {
+  const identity = {
+    id: 0,
+    username: "operator",
+    role: "admin",
+    scheme: SCHEME,
+    scopes: null,
+    expiresAt: null,
+  } as const;
+  return {
+    name: SCHEME,
+    carriers: [{ in: "header", name: HEADER }],
+    authenticate: (credential, { now }) =>
+      password.equals(credential) ? accepted({ ...identity, authTime: now }) : rejected("forged"),
+  };
+}

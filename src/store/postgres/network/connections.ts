@@ -1,0 +1,297 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg, { type QueryArrayConfig } from "pg";
+import type { Observer } from "../../../observation.ts";
+import { StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
+import type { Address } from "../address.ts";
+import { decoders } from "../codec.ts";
+import { isCrowded, isPassing, isReadOnly, isTimeout, NotConnected, spoilsConnection, storeError } from "../errors.ts";
+import type { Statement } from "../parameters.ts";
+import { lineOf, type Line } from "./line.ts";
+import { primaryOf, requireWritable, type Primary } from "./primary.ts";
+import { queryOf, sessionOf, type Session } from "./session.ts";
+import type { Sockets } from "./sockets.ts";
+
+/**
+ * How long things may take, in milliseconds. The server ends a statement a little before we stop waiting for it. Whoever waits
+ * for a connection, or on one that is dead without a word, is through in less than 5 seconds.
+ */
+const patience = {
+  connectMs: 4500,
+  statementMs: 4000,
+  answerMs: 4500,
+  feedMs: 3000,
+  idleInTransactionMs: 10_000,
+} as const;
+
+/** How often a transaction is tried that others were in the way of. */
+const maxTries = 20;
+
+/** The connections to the server: never more than so many, and none that is known to be bad. */
+export interface Connections {
+  /** One statement that only reads, in one trip. */
+  send(statement: Statement): Promise<readonly (readonly Value[])[]>;
+  /** The same for what reads one row that an index finds: it may share a connection with others, since none takes long. */
+  find(statement: Statement): Promise<readonly (readonly Value[])[]>;
+  /** Work that needs a connection of its own; tried again where others were in the way. */
+  use<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  counts(): ConnectionCounts;
+  /** Finishes what was begun. */
+  close(): Promise<void>;
+}
+
+export interface ConnectionsOptions {
+  readonly address: Address;
+  readonly primary: Primary;
+  readonly sockets: Sockets;
+  readonly size: number;
+  readonly observe: Observer;
+}
+
+/** Opens connections as they are needed. */
+export function connectionsTo({ address, primary, sockets, size, observe }: ConnectionsOptions): Connections {
+  const pools = poolsTo({ address, primary, sockets, size });
+  const health = makeHealth(observe);
+  let closed: Promise<void> | null = null;
+  let underway = 0;
+  let whenIdle = (): void => {};
+
+  async function use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (closed !== null) throw new StoreUnavailable("PostgreSQL: the store is closed");
+    underway++;
+    try {
+      // One that hangs or has been demoted is not asked again.
+      if (health.isFailing()) await primary.find();
+      for (let tries = 1; ; tries++) {
+        try {
+          const result = await pools.attempt(work);
+          health.recovered();
+          return result;
+        } catch (error) {
+          if (!(await isWorthATry({ primary, pool: pools.pool(), servers: address.servers.length }, error, tries)))
+            throw error;
+        }
+        // Apart from each other, so that the same two do not meet again.
+        await sleep(Math.random() * Math.min(2 ** tries, 100));
+      }
+    } catch (error) {
+      throw health.told(storeError(error));
+    } finally {
+      if (--underway === 0) whenIdle();
+    }
+  }
+
+  async function finish(): Promise<void> {
+    if (underway > 0) await new Promise<void>((resolve) => (whenIdle = resolve));
+    await pools.pool().end();
+  }
+
+  /** The pool's own way is a fifth faster than `use`, and most of what is sent are reads that succeed. */
+  async function ask(
+    statement: Statement,
+    send: (query: QueryArrayConfig) => Promise<readonly (readonly Value[])[]>,
+  ): Promise<readonly (readonly Value[])[]> {
+    if (closed !== null || health.isFailing() || !pools.isCurrent()) return use((session) => session.send(statement));
+    underway++;
+    try {
+      return await send(queryOf(statement, !address.pooled));
+    } catch (error) {
+      // What only reads may be asked again, except where that would be waiting twice.
+      const again = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
+      if (again) return await use((session) => session.send(statement));
+      if (isTimeout(error)) void primary.find().catch(() => undefined);
+      throw health.told(storeError(error));
+    } finally {
+      if (--underway === 0) whenIdle();
+    }
+  }
+
+  const sendOverAny = async (query: QueryArrayConfig): Promise<readonly (readonly Value[])[]> =>
+    (await pools.pool().query<Value[]>(query)).rows;
+  const sendInLine = (query: QueryArrayConfig): Promise<readonly (readonly Value[])[]> => pools.line().send(query);
+
+  return {
+    send: (statement) => ask(statement, sendOverAny),
+    // A pooler between us gives its connections away after each statement; nothing is gained there.
+    find: (statement) => ask(statement, address.pooled ? sendOverAny : sendInLine),
+    use,
+    counts: () => countsOf(pools.pool(), size),
+    close: () => (closed ??= finish()),
+  };
+}
+
+function countsOf(pool: pg.Pool, max: number): ConnectionCounts {
+  const { totalCount, idleCount, waitingCount } = pool;
+  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max };
+}
+
+/** The connections to the server that writes, as far as is known. */
+interface Pools {
+  pool(): pg.Pool;
+  /** For reads that are sent one behind another. */
+  line(): Line;
+  isCurrent(): boolean;
+  attempt<T>(work: (session: Session) => Promise<T>): Promise<T>;
+}
+
+function poolsTo({ address, primary, sockets, size }: Omit<ConnectionsOptions, "observe">): Pools {
+  let server = primary.current();
+  let pool = makePool({ address, server, sockets }, size);
+  let line = lineOf(pool);
+
+  async function attempt<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (server !== primary.current()) renew();
+    const from = pool;
+    const client = await from.connect().catch((error: unknown) => {
+      throw isReadOnly(error) ? error : new NotConnected(error);
+    });
+    try {
+      return await workOver(client, !address.pooled, work);
+    } catch (error) {
+      if (isReadOnly(error) && pool === from) renew();
+      throw error;
+    }
+  }
+
+  /** Drops all connections as soon as they are free: they lead to a server that does not write any more. */
+  function renew(): void {
+    const old = pool;
+    server = primary.current();
+    pool = makePool({ address, server, sockets }, size);
+    line = lineOf(pool);
+    void old.end();
+  }
+
+  return { pool: () => pool, line: () => line, isCurrent: () => server === primary.current(), attempt };
+}
+
+async function workOver<T>(
+  client: pg.PoolClient,
+  prepares: boolean,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  try {
+    const result = await work(sessionOf(client, prepares));
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(spoilsConnection(error));
+    throw error;
+  }
+}
+
+/** Whether the same work may do better in a moment. Where anything may have been done already, it is not. */
+async function isWorthATry(
+  { primary, pool, servers }: { readonly primary: Primary; readonly pool: pg.Pool; readonly servers: number },
+  error: unknown,
+  tries: number,
+): Promise<boolean> {
+  if (isPassing(error)) return tries < maxTries;
+  // The server is full, and one of our own connections will be free.
+  if (isCrowded(error) && pool.totalCount > 0) return tries < maxTries;
+  // Nothing was written there. Another connection may lead to the server that writes now.
+  if (tries === 1 && (isReadOnly(error) || (error instanceof NotConnected && servers > 1))) {
+    await primary.find();
+    return true;
+  }
+  if (spoilsConnection(error)) void primary.find().catch(() => undefined);
+  return false;
+}
+
+interface Health {
+  isFailing(): boolean;
+  /** The error, told to the operator where it is the first. */
+  told(error: unknown): unknown;
+  recovered(): void;
+}
+
+function makeHealth(observe: Observer): Health {
+  let failing = false;
+  return {
+    isFailing: () => failing,
+    told(error) {
+      if (error instanceof StoreUnavailable && !failing) {
+        failing = true;
+        observe({ kind: "notice", level: "error", message: "PostgreSQL does not answer", error });
+      }
+      return error;
+    },
+    recovered() {
+      if (!failing) return;
+      failing = false;
+      observe({ kind: "notice", level: "info", message: "PostgreSQL answers again" });
+    },
+  };
+}
+
+/** Lets a new connection into the pool if it leads to a server that writes. */
+function verify(client: pg.PoolClient, done: (error?: Error) => void): void {
+  requireWritable(client).then(() => done(), done);
+}
+
+/** Where a connection leads. */
+export interface Way {
+  readonly address: Address;
+  readonly server: string;
+  readonly sockets: Sockets;
+}
+
+/** A connection outside the pool: for the feeds, which listen on it. */
+export function makeClient(way: Way): pg.Client {
+  return quiet(
+    new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: patience.feedMs, query_timeout: patience.feedMs }),
+  );
+}
+
+/** A connection to the server that writes, which may take its time: for migrations. */
+export async function connectPatiently(address: Address): Promise<pg.Client> {
+  const primary = primaryOf(address);
+  await primary.find();
+  const client = new pg.Client({
+    connectionString: primary.current(),
+    types: decoders,
+    connectionTimeoutMillis: patience.connectMs,
+    keepAlive: true,
+  });
+  await quiet(client).connect();
+  return client;
+}
+
+function makePool(way: Way, max: number): pg.Pool {
+  const pool = new pg.Pool({
+    ...settingsFor(way),
+    max,
+    idleTimeoutMillis: 30_000,
+    query_timeout: patience.answerMs,
+    ...(way.address.writable ? { verify } : {}),
+  });
+  // A connection that breaks while nobody uses it is no news: the pool drops it.
+  pool.on("error", () => undefined);
+  pool.on("connect", quiet);
+  return pool;
+}
+
+function settingsFor({ address: { pooled }, server, sockets }: Way): pg.ClientConfig {
+  return {
+    connectionString: server,
+    stream: sockets.make,
+    types: decoders,
+    application_name: "latchkey",
+    connectionTimeoutMillis: patience.connectMs,
+    keepAlive: true,
+    // Statements are sent without waiting for the answers of those before them.
+    pipeline: true,
+    // PgBouncer refuses settings that would stay with the connection.
+    ...(pooled
+      ? {}
+      : {
+          statement_timeout: patience.statementMs,
+          idle_in_transaction_session_timeout: patience.idleInTransactionMs,
+        }),
+  };
+}
+
+/** Whoever waits for an answer is told of a lost connection; the event itself would end the process. */
+function quiet<C extends pg.Client | pg.PoolClient>(client: C): C {
+  client.on("error", () => undefined);
+  return client;
+}

@@ -1,0 +1,250 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { quote } from "../../sql/names.ts";
+import { statement } from "../../sql/schema/script.ts";
+import type { Collection, Feed, Row } from "../../store.ts";
+import { tableOf } from "../dialect.ts";
+import { compileList } from "../list.ts";
+import { channel } from "../own-tables.ts";
+import { requireWritable, type Primary } from "./primary.ts";
+import { sessionOf, type Session } from "./session.ts";
+
+/** How often is asked for new rows even if nobody has announced any: what a feed is behind at most, as long as the server answers. */
+const pollMs = 500;
+
+/** How long to wait before the server is called again. */
+const reconnectMs = 250;
+
+/** How many rows are taken in at a time. */
+const pageSize = 1000;
+
+/** The feeds of a store, which share one connection outside the pool: a busy pool makes no view older. */
+export interface Feeds {
+  follow(collection: Collection, onRow: (row: Row) => void): Promise<Feed>;
+  /** Whether anyone follows the collection here. */
+  isFollowed(collection: Collection): boolean;
+  /** Resolves when the collection's feeds show what is committed by now, or when that cannot be known. */
+  catchUp(collection: Collection): Promise<void>;
+  close(): void;
+}
+
+export interface FeedsOptions {
+  readonly primary: Primary;
+  /** A client of that server, not connected yet. */
+  readonly connect: (server: string) => pg.Client;
+  /** Whether a connection may listen: not through PgBouncer in transaction mode. */
+  readonly listens: boolean;
+  /** Marks the collection as followed, so that its keys come in the order of the commits. */
+  readonly mark: (collection: Collection) => Promise<void>;
+}
+
+interface Follower {
+  readonly collection: Collection;
+  readonly onRow: (row: Row) => void;
+  /** What `seenId` was seen over. */
+  over: Session | null;
+  seenId: number;
+  /** When the view was known to be current: the beginning of the last complete reading. */
+  currentAt: number;
+  reading: Promise<void> | null;
+  next: Promise<void> | null;
+}
+
+export function feedsOver({ primary, connect, listens, mark }: FeedsOptions): Feeds {
+  const followers = new Set<Follower>();
+  let timer: NodeJS.Timeout | null = null;
+  let calling = false;
+  let closed = false;
+  const line = lineTo(
+    { primary, connect, listens },
+    (named) => {
+      for (const follower of followers)
+        if (follower.collection.name === named) void read(follower).catch(() => undefined);
+    },
+    () => {
+      if (!closed) void callAgain();
+    },
+  );
+
+  async function callAgain(): Promise<void> {
+    // A call that fails ends a connection too.
+    if (calling) return;
+    calling = true;
+    while (!closed && followers.size > 0 && !line.isConnected()) {
+      await sleep(reconnectMs, undefined, { ref: false });
+      await readAll();
+    }
+    calling = false;
+  }
+
+  const read = readerOf(followers, line.session);
+
+  async function readAll(): Promise<void> {
+    await Promise.allSettled([...followers].map(read));
+  }
+
+  return {
+    async follow(collection, onRow) {
+      if (collection.key !== "integer")
+        throw new TypeError(`Collection ${collection.name} has text keys, which tell no order to follow`);
+      await mark(collection);
+      const follower: Follower = { collection, onRow, over: null, seenId: 0, currentAt: 0, reading: null, next: null };
+      followers.add(follower);
+      try {
+        await read(follower);
+      } catch (error) {
+        followers.delete(follower);
+        throw error;
+      }
+      timer ??= setInterval(() => void readAll(), pollMs).unref();
+      return {
+        // What is committed cannot be known without asking, which takes time: see `ageMs`.
+        catchUp: () => undefined,
+        ageMs: () => performance.now() - follower.currentAt,
+        close: () => void followers.delete(follower),
+      };
+    },
+    isFollowed: (collection) => [...followers].some((each) => each.collection.name === collection.name),
+    async catchUp(collection) {
+      const concerned = [...followers].filter((each) => each.collection.name === collection.name);
+      await Promise.allSettled(concerned.map(read));
+    },
+    close() {
+      closed = true;
+      followers.clear();
+      if (timer !== null) clearInterval(timer);
+      line.drop();
+    },
+  };
+}
+
+/** The one connection on which news arrive. */
+interface Line {
+  session(): Promise<Session>;
+  isConnected(): boolean;
+  drop(): void;
+}
+
+function lineTo(
+  { primary, connect, listens }: Pick<FeedsOptions, "primary" | "connect" | "listens">,
+  heard: (collection: string | undefined) => void,
+  lost: () => void,
+): Line {
+  let client: pg.Client | null = null;
+  let server = "";
+  let connecting: Promise<Session> | null = null;
+
+  /** The session, connected anew where it was lost. */
+  function session(): Promise<Session> {
+    // The former primary may go on answering, with no news.
+    if (client !== null && server !== primary.current()) drop();
+    return (connecting ??= open().catch((error: unknown) => {
+      connecting = null;
+      throw error;
+    }));
+  }
+
+  function drop(): void {
+    void client?.end().catch(() => undefined);
+    client = connecting = null;
+  }
+
+  async function open(): Promise<Session> {
+    await primary.find();
+    server = primary.current();
+    const fresh = connect(server);
+    fresh.on("notification", ({ payload }) => heard(payload));
+    fresh.on("end", () => {
+      if (client === fresh) client = connecting = null;
+      lost();
+    });
+    try {
+      await begin(fresh, listens, () => (client = fresh));
+    } catch (error) {
+      client = null;
+      await fresh.end().catch(() => undefined);
+      throw error;
+    }
+    return sessionOf(fresh, listens);
+  }
+
+  return { session, isConnected: () => client !== null, drop };
+}
+
+async function begin(fresh: pg.Client, listens: boolean, connected: () => void): Promise<void> {
+  await fresh.connect();
+  connected();
+  if (listens) await fresh.query(`LISTEN ${channel}`);
+  // A replica has no news of its own, and may be behind.
+  await requireWritable(fresh);
+}
+
+/** Reads what is new for a follower. */
+function readerOf(
+  followers: ReadonlySet<Follower>,
+  session: () => Promise<Session>,
+): (follower: Follower) => Promise<void> {
+  /** One reading at a time. Who asks while one runs gets the next, which begins after they asked. */
+  function read(follower: Follower): Promise<void> {
+    if (follower.reading === null) return beginReading(follower);
+    follower.next ??= follower.reading
+      .catch(() => undefined)
+      .then(() => {
+        follower.next = null;
+        return read(follower);
+      });
+    return follower.next;
+  }
+
+  function beginReading(follower: Follower): Promise<void> {
+    return (follower.reading = takeAll(follower).finally(() => {
+      follower.reading = null;
+    }));
+  }
+
+  async function takeAll(follower: Follower): Promise<void> {
+    const over = await session();
+    // It may be another server: a replica that was behind when it was promoted hands out keys for a second time.
+    if (over !== follower.over) follower.seenId = 0;
+    follower.over = over;
+    const start = performance.now();
+    while ((await takePage(over, follower)) === pageSize);
+    follower.currentAt = start;
+  }
+
+  async function takePage(over: Session, follower: Follower): Promise<number> {
+    const { collection } = follower;
+    const where = { column: "id", operator: "gt", value: follower.seenId } as const;
+    const rows = await over.send(compileList({ collection, where, sort: [{ column: "id" }], limit: pageSize }));
+    for (const cells of rows) {
+      if (!followers.has(follower)) return 0;
+      const row = tableOf(collection).rowOf(cells);
+      follower.seenId = row.record["id"] as number;
+      follower.onRow(row);
+    }
+    return rows.length;
+  }
+
+  return read;
+}
+
+/**
+ * Marks a collection as followed. Whoever is adding to it without knowing is waited for: an insert holds its table's lock
+ * from before it takes a key.
+ */
+export async function markFollowed(session: Session, collection: Collection): Promise<void> {
+  const [marked] = await session.send(
+    statement("SELECT followed FROM latchkey_schema WHERE collection = $1", [collection.name]),
+  );
+  if (marked?.[0] === true) return;
+  await session.run(`BEGIN; LOCK TABLE ${quote(collection.name)} IN SHARE MODE`);
+  try {
+    await session.send(
+      statement("UPDATE latchkey_schema SET followed = TRUE WHERE collection = $1", [collection.name]),
+    );
+    await session.run("COMMIT");
+  } catch (error) {
+    await session.run("ROLLBACK").catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import { statement } from "../../sql/schema/script.ts";
+import { StoreSetupError, StoreUnavailable } from "../../store.ts";
+import type { Address } from "../address.ts";
+import { isServerError, reasonOf, state, stateOf, unavailable } from "../errors.ts";
+import type { Session } from "./session.ts";
+
+const oldestMajor = 14;
+
+/** What the server says of itself. */
+export interface ServerFacts {
+  /** `server_version_num`: 180004. */
+  readonly version: number;
+  readonly encoding: string;
+}
+
+/** Throws unless the server is one that this driver can work with. */
+export async function requireServer(session: Session): Promise<void> {
+  const [facts] = await session.send(
+    statement("SELECT current_setting('server_version_num')::integer, current_setting('server_encoding')"),
+  );
+  requireFit({ version: facts![0] as number, encoding: facts![1] as string });
+}
+
+/** The rules of `requireServer`. */
+export function requireFit({ version, encoding }: ServerFacts): void {
+  const problems: string[] = [];
+  const major = Math.trunc(version / 10_000);
+  if (major < oldestMajor)
+    problems.push(
+      `The server is PostgreSQL ${major}, and this program needs ${oldestMajor} or newer. Upgrade it with pg_upgrade, or name another server.`,
+    );
+  if (encoding !== "UTF8")
+    problems.push(
+      `The database is encoded in ${encoding} and cannot hold every text. Make one in UTF-8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0;`,
+    );
+  if (problems.length > 0) throw new StoreSetupError(problems);
+}
+
+/** Why the store could not be opened, with the cure. What may pass by itself is `StoreUnavailable`, the rest is not. */
+export function openingError(error: unknown, address: Address): unknown {
+  const { shown } = address;
+  if (error instanceof StoreUnavailable) {
+    // Of several servers: what waiting does not cure is told first.
+    const each = error.cause instanceof AggregateError ? error.cause.errors : [];
+    return each.map((one) => openingError(one, address)).find((one) => one instanceof StoreSetupError) ?? error;
+  }
+  const reason = reasonOf(error);
+  const setup = (cure: string): StoreSetupError =>
+    new StoreSetupError([`PostgreSQL (${shown}): ${reason}. ${cure}`], { cause: error });
+  const found = stateOf(error);
+  if (found === "28P01")
+    return setup("Put the right user and password into the URL; special characters are written as %XX.");
+  if (found === "28000") return setup("Allow this user from this address in pg_hba.conf, or name another user.");
+  if (found === "3D000")
+    return setup("Make the database (CREATE DATABASE … ENCODING 'UTF8';) or name one that is there.");
+  if (found === state.privilege)
+    return setup(
+      "Tables are missing or of another version, and this user may not make them: run `latchkey db migrate` as the one who owns them, or let it own an empty database. " +
+        "A user who only serves needs SELECT, INSERT, UPDATE and DELETE on all tables, and USAGE, SELECT and UPDATE on all sequences.",
+    );
+  if (found === state.dependent)
+    return setup("Drop what depends on the table (a view, for one), start again, and make it anew.");
+  if (found === state.readOnly)
+    return setup("The tables are not there yet and this server does not write: name the primary.");
+  if (isServerError(error)) return /^(08|53|57|58)/.test(error.code) ? unavailable(error) : error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ENOTFOUND") return setup("Write the name of the server's host as the system can resolve it.");
+  if (/SSL|TLS|certificate|CERT|no pg_hba/i.test(`${reason} ${code}`))
+    return setup(
+      "Check sslmode (disable, require, verify-ca, verify-full) and sslrootcert of the URL against what the server offers.",
+    );
+  if (code === "ENOENT" && !reason.startsWith("connect"))
+    return setup("Name files that are there in sslrootcert, sslcert and sslkey.");
+  return unavailable(error);
+}

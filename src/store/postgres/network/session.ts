@@ -1,0 +1,39 @@
+import type { Client, PoolClient, QueryArrayConfig } from "pg";
+import type { Rows, Step } from "../../sql/schema/script.ts";
+import type { Value } from "../../store.ts";
+import type { Statement } from "../parameters.ts";
+
+/** A connection that statements are sent over, one after another or without waiting. */
+export interface Session {
+  /** The rows, as arrays of values. */
+  send(statement: Statement): Promise<readonly (readonly Value[])[]>;
+  /** SQL of several statements, without values and without rows. */
+  run(sql: string): Promise<void>;
+}
+
+/** The session over a connection. */
+export function sessionOf(client: Client | PoolClient, keeps: boolean): Session {
+  return {
+    async send(statement) {
+      return (await client.query<Value[]>(queryOf(statement, keeps))).rows;
+    },
+    async run(sql) {
+      await client.query(sql);
+    },
+  };
+}
+
+/** Answers the steps of scripts. */
+export function sendTo(session: Session): (step: Step) => Promise<Rows> {
+  return async (step) => {
+    if (!("run" in step)) return session.send(step);
+    await session.run(step.run);
+    return [];
+  };
+}
+
+/** A statement for `pg`. Where statements cannot stay with the connection (`keeps`), they are sent anew each time. */
+export function queryOf({ name, text, values }: Statement, keeps: boolean): QueryArrayConfig {
+  const query = { text, values: values as unknown[], rowMode: "array" } as const;
+  return name === undefined || !keeps ? query : { ...query, name };
+}

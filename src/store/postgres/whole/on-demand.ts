@@ -1,0 +1,25 @@
+import type { Secret } from "../../../crypto/secret.ts";
+import type { Checked, StoreSource, StoreTarget } from "../../copy.ts";
+import type { Collection } from "../../store.ts";
+
+// Loaded by those who ask for it alone, as the client of PostgreSQL is.
+
+/** Opens a PostgreSQL database to copy it; nobody writes to it until it is closed. */
+export async function postgresSource(url: Secret): Promise<StoreSource> {
+  return (await import("./source.ts")).openSource(url);
+}
+
+/** Begins to fill an empty PostgreSQL database, in one transaction. */
+export async function postgresTarget(url: Secret): Promise<StoreTarget> {
+  return (await import("./target.ts")).openTarget(url);
+}
+
+/** Looks at a PostgreSQL database, also while it is in use. */
+export async function checkPostgres(url: Secret): Promise<Checked> {
+  return (await import("./source.ts")).checkDatabase(url);
+}
+
+/** What the tables of a PostgreSQL database were declared as; null where there are none of a Latchkey. */
+export async function postgresCollections(url: Secret): Promise<readonly Collection[] | null> {
+  return (await import("./source.ts")).findCollections(url);
+}

@@ -1,0 +1,102 @@
+import type { Secret } from "../../../crypto/secret.ts";
+import { CopyError, countRows, requireVersion, type Checked, type Content, type StoreSource } from "../../copy.ts";
+import { contentOf, rememberedCollections, tablesToCopy } from "../../sql/content.ts";
+import { quote } from "../../sql/names.ts";
+import { playAsync, statement } from "../../sql/schema/script.ts";
+import type { Collection } from "../../store.ts";
+import { stateOf } from "../errors.ts";
+import { postgresSchema } from "../migration.ts";
+import { sendTo, type Session } from "../network/session.ts";
+import { connectWhole, hasTables, unhurried, type Whole } from "./whole.ts";
+
+/** How long to wait for somebody who is writing, in milliseconds. */
+const lockMs = 5000;
+
+/** The state of a lock that was not to be had. */
+const lockNotAvailable = "55P03";
+
+/** Opens a database to copy it. Its tables are locked against writers until it is closed. */
+export async function openSource(url: Secret): Promise<StoreSource> {
+  const whole = await connectWhole(url);
+  const { session, told, close } = whole;
+  try {
+    requireVersion(await versionOf(whole), postgresSchema.version);
+    await requireNobodyElse(whole);
+    // The locks come first: the state that the transaction sees is that of its first query.
+    const before = await rememberedIn(session);
+    await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unhurried}; SET LOCAL lock_timeout = ${lockMs}`);
+    await lock(session, [...tablesToCopy(postgresSchema, before).keys()]);
+    return { ...(await contentIn(session)), close };
+  } catch (error) {
+    await close();
+    throw told(error);
+  }
+}
+
+/** Looks at a database, also while it is in use. */
+export async function checkDatabase(url: Secret): Promise<Checked> {
+  const whole = await connectWhole(url);
+  const { session, told, close } = whole;
+  try {
+    await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unhurried}`);
+    const version = await versionOf(whole);
+    const tables = await countRows(await contentIn(session));
+    return { version, tables, problems: [] };
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await close();
+  }
+}
+
+/** What the tables of a database were declared as; null where there are none of a Latchkey. */
+export async function findCollections(url: Secret): Promise<readonly Collection[] | null> {
+  const { session, told, close } = await connectWhole(url);
+  try {
+    return (await hasTables(session)) ? await rememberedIn(session) : null;
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await close();
+  }
+}
+
+async function contentIn(session: Session): Promise<Content> {
+  return contentOf(postgresSchema, await rememberedIn(session), sendTo(session));
+}
+
+function rememberedIn(session: Session): Promise<readonly Collection[]> {
+  return playAsync(rememberedCollections(postgresSchema), sendTo(session));
+}
+
+async function versionOf({ session, address }: Whole): Promise<number> {
+  if (!(await hasTables(session))) throw new CopyError("not_latchkey", `${address.shown} has no tables of Latchkey.`);
+  const [row] = await session.send(statement("SELECT version FROM latchkey_version"));
+  return row![0] as number;
+}
+
+/** The locks keep writers waiting, and what they wrote afterwards would be left behind. */
+async function requireNobodyElse({ session, address }: Whole): Promise<void> {
+  const [row] = await session.send(
+    statement(
+      "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'latchkey' AND pid <> pg_backend_pid()",
+    ),
+  );
+  const count = row![0] as number;
+  if (count > 0)
+    throw new CopyError(
+      "in_use",
+      `${address.shown} is in use by ${count} connections of a Latchkey. Stop the service and every command that works on it, and try again.`,
+    );
+}
+
+async function lock(session: Session, tables: readonly string[]): Promise<void> {
+  try {
+    await session.run(`LOCK TABLE ${tables.map(quote).join(", ")} IN SHARE MODE`);
+  } catch (error) {
+    if (stateOf(error) !== lockNotAvailable) throw error;
+    throw new CopyError("in_use", "Somebody is writing to the database. Stop the service and try again.", {
+      cause: error,
+    });
+  }
+}

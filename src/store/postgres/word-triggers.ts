@@ -1,0 +1,40 @@
+import { isSearched } from "../searched.ts";
+import { fitting, quote, wordsColumnOf, wordsTableOf } from "../sql/names.ts";
+import { PENDING, triggerPrefix, watchedColumns } from "../sql/words.ts";
+import type { Collection } from "../store.ts";
+import { postgres } from "./dialect.ts";
+
+/** The triggers that keep the words of a collection right, by their names; the function that they call comes with each of them. */
+export function watchWords(collection: Collection): ReadonlyMap<string, string> {
+  const searched = collection.columns.filter(isSearched);
+  if (searched.length === 0) return new Map();
+  const [table, words] = [collection.name, wordsTableOf(postgres, collection)].map(quote);
+  const watched = watchedColumns(postgres, collection);
+  const old = searched.map(
+    (column) => `UNION ALL SELECT json_array_elements_text(OLD.${quote(wordsColumnOf(postgres, column))}::json)`,
+  );
+  const call = quote(fitting(postgres, `${triggerPrefix}${collection.name}`));
+  const define = `
+    CREATE OR REPLACE FUNCTION ${call}() RETURNS trigger LANGUAGE plpgsql AS $function$
+    BEGIN
+      IF TG_OP <> 'INSERT' THEN
+        DELETE FROM ${words!} WHERE "id" = OLD."id" AND "word" = ANY(ARRAY(SELECT ${PENDING} ${old.join(" ")}));
+      END IF;
+      IF TG_OP <> 'DELETE' THEN
+        INSERT INTO ${words!} VALUES (${PENDING}, NEW."id") ON CONFLICT DO NOTHING;
+      END IF;
+      RETURN NULL;
+    END $function$;`;
+  const isOther = watched.map((column) => `OLD.${column} IS DISTINCT FROM NEW.${column}`).join(" OR ");
+  const triggers = {
+    written: `AFTER INSERT OR DELETE ON ${table!} FOR EACH ROW`,
+    changed: `AFTER UPDATE OF ${watched.join(", ")} ON ${table!} FOR EACH ROW WHEN (${isOther})`,
+  };
+  const place = `${collection.name}(${searched.map(({ name }) => name).join(", ")})`;
+  return new Map(
+    Object.entries(triggers).map(([when, rest]) => {
+      const name = fitting(postgres, `${triggerPrefix}${when} ${place}`);
+      return [name, `${define} CREATE TRIGGER ${quote(name)} ${rest} EXECUTE FUNCTION ${call}()`];
+    }),
+  );
+}

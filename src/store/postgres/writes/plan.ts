@@ -1,0 +1,70 @@
+import { quote } from "../../sql/names.ts";
+import type { Change, Collection, Transaction } from "../../store.ts";
+import { tableOf } from "../dialect.ts";
+import type { Statement } from "../parameters.ts";
+import { compileChange, compileReading, keyMadeBy, spokenOf, type MadeKey } from "./changes.ts";
+
+/** A transaction as what is sent: everything is known beforehand, so that nothing has to be waited for. */
+export interface Plan {
+  /** SQL that locks tables; empty where none is needed. */
+  readonly locks: string;
+  /** One statement a change. */
+  readonly statements: readonly Statement[];
+  /** Statements that read rows which later changes may have altered, with the changes whose rows they are. */
+  readonly readings: readonly { readonly change: number; readonly statement: Statement }[];
+}
+
+/** Throws a TypeError where the transaction cannot be meant. */
+export function planTransaction({ changes }: Transaction, opened: ReadonlyMap<string, Collection>): Plan {
+  const reread = rowsThatMayAlter(changes);
+  const told = spokenOf(changes);
+  for (const change of reread) told.add(change);
+  const keys: MadeKey[] = [];
+  const statements = changes.map((change, at) => {
+    const collection = opened.get(change.collection.name);
+    if (collection === undefined)
+      throw new TypeError(`The store was not opened with a collection ${JSON.stringify(change.collection.name)}`);
+    const statement = compileChange(tableOf(collection), change, keys, told.has(at) ? at : null);
+    keys.push(keyMadeBy(change, at, keys));
+    return statement;
+  });
+  const readings = reread.map((change) => ({
+    change,
+    statement: compileReading(tableOf(opened.get(changes[change]!.collection.name)!), keys[change]!),
+  }));
+  return { locks: locksFor(changes), statements, readings };
+}
+
+/** A row is told as it is at the end. A later change of the same table may have altered it, and a removal takes others along. */
+function rowsThatMayAlter(changes: readonly Change[]): number[] {
+  const altered = new Set<string>();
+  let removed = false;
+  const found: number[] = [];
+  for (let at = changes.length - 1; at >= 0; at--) {
+    const change = changes[at]!;
+    const hasRow = change.kind === "insert" || change.kind === "update" || change.kind === "add";
+    if (hasRow && (removed || altered.has(change.collection.name))) found.push(at);
+    if (change.kind === "delete" || change.kind === "deleteAll") removed = true;
+    else if (change.kind !== "insert" && change.kind !== "require" && change.kind !== "forget")
+      altered.add(change.collection.name);
+  }
+  return found.reverse();
+}
+
+/**
+ * What must not be there cannot be locked as a row, so nobody may write to its table meanwhile. Taken in one order and
+ * before anything else, so that two transactions do not wait for each other.
+ */
+function locksFor(changes: readonly Change[]): string {
+  const watched = new Set<string>();
+  const written = new Set<string>();
+  for (const change of changes) {
+    if (change.kind === "forget") continue;
+    if (change.kind !== "require") written.add(change.collection.name);
+    else if (change.atMost !== undefined) watched.add(change.collection.name);
+  }
+  return [...watched]
+    .toSorted()
+    .map((name) => `LOCK TABLE ${quote(name)} IN ${written.has(name) ? "SHARE ROW EXCLUSIVE" : "SHARE"} MODE;`)
+    .join(" ");
+}

@@ -1,0 +1,164 @@
+import { setImmediate } from "node:timers/promises";
+import { parseKept } from "../../kept-rows.ts";
+import type { Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
+import { tableOf } from "../dialect.ts";
+import { isServerError, state } from "../errors.ts";
+import type { Connections } from "../network/connections.ts";
+import type { Session } from "../network/session.ts";
+import type { Statement } from "../parameters.ts";
+import { claimKey, pruneKeys, recallKey, rememberRows } from "./idempotency.ts";
+import { planTransaction, type Plan } from "./plan.ts";
+import { refusalOf } from "./refusals.ts";
+
+type Rows = readonly (readonly Value[])[];
+
+/** A statement of a transaction was not made; `at` is its place. */
+class StatementFailed extends Error {
+  readonly at: number;
+
+  constructor(at: number, cause: unknown) {
+    super("a statement failed", { cause });
+    this.at = at;
+  }
+}
+
+/** Makes transactions. */
+export function writerOf(
+  connections: Connections,
+  collections: readonly Collection[],
+): (transaction: Transaction) => Promise<Outcome> {
+  const opened = new Map(collections.map((each) => [each.name, each]));
+
+  return async (transaction) => {
+    let plan: Plan;
+    try {
+      plan = planTransaction(transaction, opened);
+    } catch (error) {
+      // What was written then is told even where it could not be written now.
+      const known = transaction.idempotency === undefined ? null : await recall(connections, transaction.idempotency);
+      if (known === null) throw error;
+      return known;
+    }
+    return connections.use(async (session) => {
+      try {
+        return await make(session, transaction, plan);
+      } catch (error) {
+        return outcomeOf(error, transaction);
+      }
+    });
+  };
+
+  async function make(session: Session, { changes, idempotency }: Transaction, plan: Plan): Promise<Outcome> {
+    if (changes.length === 0 && idempotency === undefined) return { kind: "written", rows: [] };
+    if (idempotency === undefined) return { kind: "written", rows: await sendAll(session, changes, plan) };
+    return sendOnce(session, changes, plan, idempotency);
+  }
+
+  /** One trip to the server, whatever the transaction has in it. */
+  async function sendAll(session: Session, changes: Transaction["changes"], plan: Plan): Promise<(Row | null)[]> {
+    if (plan.statements.length === 1 && plan.locks === "")
+      return rowsOf(changes, plan, await settled([], await sendPlan(session, plan), []));
+    const begun = heard(session.run(`BEGIN; ${plan.locks}`));
+    const sent = await sendPlan(session, plan);
+    const committed = session.run("COMMIT");
+    return rowsOf(changes, plan, await settled([begun], sent, [committed]));
+  }
+
+  /** With an idempotency key: what is to be remembered is known after the changes, so this takes two trips. */
+  async function sendOnce(
+    session: Session,
+    changes: Transaction["changes"],
+    plan: Plan,
+    idempotency: Idempotency,
+  ): Promise<Outcome> {
+    const begun = heard(session.run(`BEGIN; ${plan.locks}`));
+    const claimed = heard(session.send(claimKey(idempotency)));
+    const sent = await sendPlan(session, plan);
+    try {
+      const rows = rowsOf(changes, plan, await settled([begun, claimed], sent, []));
+      const told = [...rememberRows(idempotency, changes[0]?.collection.name ?? "", rows), pruneKeys(idempotency)];
+      const remembered = told.map((each) => session.send(each));
+      await settled(remembered, [], [session.run("COMMIT")]);
+      return { kind: "written", rows };
+    } catch (error) {
+      // Where the connection is gone, so is the transaction.
+      await session.run("ROLLBACK").catch(() => undefined);
+      if (!isKnownKey(error)) throw error;
+      const known = await recall(session, idempotency);
+      // It was there a moment ago and was pruned: it is free now.
+      return known ?? sendOnce(session, changes, plan, idempotency);
+    }
+  }
+
+  function outcomeOf(error: unknown, { changes }: Transaction): Outcome {
+    if (!(error instanceof StatementFailed)) throw error;
+    const change = changes[error.at];
+    const collection = change === undefined ? undefined : opened.get(change.collection.name);
+    const refusal =
+      change === undefined || collection === undefined
+        ? null
+        : refusalOf(error.cause, tableOf(collection), change, error.at);
+    if (refusal === null) throw error.cause;
+    return refusal;
+  }
+}
+
+/** What became of an earlier write under the key. */
+export async function recall(session: Pick<Session, "send">, idempotency: Idempotency): Promise<Recalled | null> {
+  const [found] = await session.send(recallKey(idempotency));
+  if (found === undefined) return null;
+  if (found[0] !== idempotency.fingerprint) return { kind: "mismatch" };
+  return parseKept((found[1] ?? "[]") as string);
+}
+
+/** Sends everything without waiting for answers, some in each turn of the event loop. */
+async function sendPlan(session: Session, { statements, readings }: Plan): Promise<Promise<Rows>[]> {
+  const sent: Promise<Rows>[] = [];
+  for (const each of [...statements, ...readings.map(({ statement }): Statement => statement)]) {
+    if (sent.length > 0 && sent.length % statementsATurn === 0) await setImmediate();
+    sent.push(heard(session.send(each)));
+  }
+  return sent;
+}
+
+/** What is sent in one turn takes a few milliseconds. */
+const statementsATurn = 100;
+
+/** Somebody will wait for it, and what is rejected before that ends no process. */
+function heard<T>(sent: Promise<T>): Promise<T> {
+  sent.catch(() => undefined);
+  return sent;
+}
+
+/** Waits for all. What went wrong first is the reason of all that went wrong behind it. */
+async function settled(
+  before: readonly Promise<unknown>[],
+  sent: readonly Promise<Rows>[],
+  behind: readonly Promise<unknown>[],
+): Promise<Rows[]> {
+  const results = await Promise.allSettled([...before, ...sent, ...behind]);
+  const failed = results.findIndex((each) => each.status === "rejected");
+  if (failed !== -1) {
+    const reason: unknown = (results[failed] as PromiseRejectedResult).reason;
+    const at = failed - before.length;
+    throw at >= 0 && at < sent.length ? new StatementFailed(at, reason) : reason;
+  }
+  return Promise.all(sent);
+}
+
+function isKnownKey(error: unknown): boolean {
+  return isServerError(error) && error.code === state.refused && error.message === "known";
+}
+
+function rowsOf(changes: Transaction["changes"], plan: Plan, results: readonly Rows[]): (Row | null)[] {
+  const rows = changes.map((change, at) => rowOf(change, results[at]!));
+  for (const [at, { change }] of plan.readings.entries()) {
+    rows[change] = rowOf(changes[change]!, results[changes.length + at]!);
+  }
+  return rows;
+}
+
+function rowOf(change: Transaction["changes"][number], [cells]: Rows): Row | null {
+  const hasRow = change.kind === "insert" || change.kind === "update" || change.kind === "add";
+  return hasRow && cells !== undefined ? tableOf(change.collection).rowOf(cells) : null;
+}

@@ -1,0 +1,79 @@
+// What is kept: collections, their columns and their rows, and which rows are meant.
+
+/** A table, as the store needs to know it. `V` is a row of it, where the type checker knows one. */
+export interface Collection<V = unknown> {
+  readonly name: string;
+  /** `integer` keys are handed out by the store and never twice; `text` keys come with the row. */
+  readonly key: "integer" | "text";
+  readonly columns: readonly Column[];
+  /** Columns that are searched or sorted together, the most selective use first. */
+  readonly indexes?: readonly (readonly string[])[];
+  /** Only for the type checker. */
+  readonly typed?: V;
+}
+
+/** A column. Values are what JSON would show: text for decimals (`"12.50"`) and date-times (`2026-01-31T09:30:00.000Z`). */
+export interface Column {
+  readonly name: string;
+  readonly type: "integer" | "text" | "boolean" | "decimal" | "date" | "date-time" | "json";
+  readonly nullable?: boolean;
+  /** `folded`: unique, and compared by `findBy` and `eq`, without regard to case. */
+  readonly unique?: boolean | "folded";
+  /** Its value without regard to case is kept beside it, for `icontains` and `istarts`. What is `unique` as `folded` has that anyway. */
+  readonly folded?: true;
+  /** A text whose words are found by an index (`wordsOf`). */
+  readonly searched?: true;
+  /** It has few different values: many rows have the same. */
+  readonly few?: true;
+  /** Digits after the point of a decimal. */
+  readonly scale?: number;
+  /** What rows that are there already get when the column is added. */
+  readonly default?: Value;
+  readonly references?: { readonly collection: string; readonly onDelete: "cascade" | "restrict" };
+}
+
+/** The key of a row: an integer from 1, or a text. */
+export type Key = number | string;
+/** What a column holds. Decimals are texts, instants texts of RFC 3339. */
+export type Value = string | number | boolean | null | JSONValue;
+/** What JSON can say. */
+export type JSONValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JSONValue[]
+  | { readonly [name: string]: JSONValue };
+
+/** A record: the key as `id` first, then the columns in the order declared. */
+export type StoredRecord = Readonly<Record<string, Value>>;
+
+/** A record and its revision: a number that no other state of any row ever had. */
+export interface Row {
+  readonly revision: number;
+  readonly record: StoredRecord;
+}
+
+/** How a column is compared with a value. */
+export type Operator =
+  | "eq"
+  | "ne"
+  | "lt"
+  | "lte"
+  | "gt"
+  | "gte"
+  | "in"
+  | "contains"
+  | "starts"
+  | "icontains"
+  | "istarts"
+  | "null";
+
+/** Which rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code point; `contains` and `starts` regard case; `icontains` and `istarts` do not, and are for folded columns. A comparison with no value does not hold, and `not` turns exactly that round: every row is one or the other. */
+export type Where<C extends string = string> =
+  | { readonly column: C; readonly operator: Operator; readonly value: Value }
+  /** A word (`wordsOf`) in one of the searched columns begins like this. `few`: hardly any rows have it (`countWords`), and are found by it. */
+  | { readonly word: string; readonly few?: true }
+  | { readonly all: readonly Where<C>[] }
+  | { readonly any: readonly Where<C>[] }
+  | { readonly not: Where<C> };

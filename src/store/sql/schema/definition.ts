@@ -1,0 +1,94 @@
+import { isFolded } from "../../fold.ts";
+import { isSearched } from "../../searched.ts";
+import type { Collection, Column } from "../../store.ts";
+import { encode } from "../codec.ts";
+import type { Dialect } from "../dialect.ts";
+import { indexNameOf, quote, shadowOf, wordsColumnOf } from "../names.ts";
+
+/** The statement that makes the table of a collection, under its own name or another. */
+export function createTable(dialect: Dialect, collection: Collection, name = collection.name): string {
+  const { key, options } = dialect.defineKey(collection);
+  const lines = [
+    `"id" ${key}`,
+    `"_revision" ${dialect.storageOf({ name: "_revision", type: "integer" })} NOT NULL`,
+    ...collection.columns.map((column) => defineColumn(dialect, column)),
+    ...shadowsOf(dialect, collection).map((shadow) => defineColumn(dialect, shadow)),
+  ];
+  return `CREATE TABLE ${quote(name)} (\n  ${lines.join(",\n  ")}\n)${options}`;
+}
+
+/** A column, as it stands in CREATE TABLE and ADD COLUMN. */
+export function defineColumn(dialect: Dialect, column: Column): string {
+  const { name, nullable, references } = column;
+  return [
+    `${quote(name)} ${typeWithOrder(dialect, column)}`,
+    nullable === true ? "" : " NOT NULL",
+    column.default === undefined ? "" : ` DEFAULT ${defaultLiteral(dialect, column)}`,
+    references === undefined || !dialect.referencesInColumns ? "" : ` ${defineReference(references)}`,
+  ].join("");
+}
+
+/** The columns that keep something of others: folded values and words. Texts that may be null. */
+export function shadowsOf(dialect: Dialect, { columns }: Collection): readonly Column[] {
+  const names = [
+    ...columns.filter(isFolded).map((column) => shadowOf(dialect, column)),
+    ...columns.filter(isSearched).map((column) => wordsColumnOf(dialect, column)),
+  ];
+  return names.map((name) => ({ name, type: "text", nullable: true }));
+}
+
+/** What a column refers to, and what a removal does. */
+export function defineReference({ collection, onDelete }: NonNullable<Column["references"]>): string {
+  return `REFERENCES ${quote(collection)} ("id") ON DELETE ${onDelete.toUpperCase()}`;
+}
+
+/** An index: the statement that makes it, and the column whose values it keeps unique. */
+export interface Index {
+  readonly sql: string;
+  readonly unique: Column | null;
+  /** The column whose folded values it has; null where it has others. */
+  readonly folds: Column | null;
+}
+
+/** The indexes of a collection by their names. */
+export function indexesOf(dialect: Dialect, collection: Collection): ReadonlyMap<string, Index> {
+  const indexes = new Map<string, Index>();
+  const add = (columns: readonly string[], unique: Column | null, folds: Column | null = null): void => {
+    const name = indexNameOf(dialect, collection, columns, unique !== null);
+    const on = `${quote(collection.name)} (${columns.map(quote).join(", ")})`;
+    indexes.set(name, {
+      sql: `CREATE ${unique === null ? "" : "UNIQUE "}INDEX ${quote(name)} ON ${on}`,
+      unique,
+      folds,
+    });
+  };
+  for (const column of collection.columns) {
+    if (column.unique === "folded") add([shadowOf(dialect, column)], column, column);
+    else if (column.unique === true) add([column.name], column);
+    if (column.folded === true && column.unique !== "folded") add([shadowOf(dialect, column), "id"], null, column);
+  }
+  for (const columns of collection.indexes ?? []) add(columns, null);
+  for (const column of collection.columns) {
+    // Deleting what is referred to has to find those that refer.
+    const covered = column.unique === true || (collection.indexes ?? []).some((columns) => columns[0] === column.name);
+    if (column.references !== undefined && !covered) add([column.name], null);
+  }
+  return indexes;
+}
+
+/** A column's default as SQL; NULL where there is none. */
+export function defaultLiteral(dialect: Dialect, column: Column): string {
+  const cell = column.default === undefined ? null : encode(dialect, column, column.default);
+  if (cell === null) return "NULL";
+  return typeof cell === "string" ? dialect.literal(cell) : String(cell);
+}
+
+/** What a column was declared as, as far as the type goes: `decimal(2)`. */
+export function typeOf({ type, scale }: Column): string {
+  return type === "decimal" ? `decimal(${scale ?? 0})` : type;
+}
+
+function typeWithOrder({ storageOf, collation }: Dialect, column: Column): string {
+  const isText = column.type === "text" || column.type === "date" || column.type === "date-time";
+  return storageOf(column) + (isText ? collation : "");
+}

@@ -1,0 +1,52 @@
+import type { Collection } from "../../store.ts";
+import { quote } from "../names.ts";
+import type { Found, FoundColumn, FoundReference, Schema } from "./schema.ts";
+import { ask, statement, type Script } from "./script.ts";
+
+/** The table of a collection as it is; null where there is none. */
+export function* findTable(schema: Schema, { name }: Collection): Script<Found | null> {
+  const rows = yield* ask(schema.findColumns(name));
+  if (rows.length === 0) return null;
+  const columns = rows.map(([column, storage, nullable, hasDefault, isKey]): FoundColumn => ({
+    name: column as string,
+    storage: storage as string,
+    nullable: Boolean(nullable),
+    hasDefault: Boolean(hasDefault),
+    isKey: Boolean(isKey),
+  }));
+  const remembered = `SELECT types FROM latchkey_schema WHERE collection = ${schema.place(1)}`;
+  const [types] = yield* ask(statement(remembered, [name]));
+  return {
+    columns: new Map(columns.map((column) => [column.name, column])),
+    references: yield* findReferences(schema, name),
+    types: readTypes(types?.[0]),
+    rows: (yield* ask(statement(`SELECT 1 FROM ${quote(name)} LIMIT 1`))).length > 0,
+  };
+}
+
+/** The references of a table by their columns. */
+export function* findReferences(schema: Schema, table: string): Script<ReadonlyMap<string, FoundReference>> {
+  const rows = yield* ask(schema.findReferences(table));
+  return new Map(
+    rows.map(([column, target, onDelete, constraint]) => [
+      column as string,
+      { target: `${String(target)} ${String(onDelete)}`, constraint: (constraint ?? null) as string | null },
+    ]),
+  );
+}
+
+/** What the columns of a table were ever declared as. */
+export function readTypes(remembered: unknown): Readonly<Record<string, string>> {
+  return (typeof remembered === "string" ? JSON.parse(remembered) : (remembered ?? {})) as Record<string, string>;
+}
+
+/** The columns that are declared no more. Those with an underscore are ours. */
+export function leftOvers(collection: Collection, found: Found): FoundColumn[] {
+  const declared = new Set(["id", ...collection.columns.map((column) => column.name)]);
+  return [...found.columns.values()].filter(({ name }) => !declared.has(name) && !name.startsWith("_"));
+}
+
+/** Those of them without which no row can be made. */
+export function requiredLeftOvers(collection: Collection, found: Found): FoundColumn[] {
+  return leftOvers(collection, found).filter((column) => !column.nullable && !column.hasDefault);
+}

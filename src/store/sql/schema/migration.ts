@@ -1,0 +1,187 @@
+import { MigrationNeeded, type Collection, type Column } from "../../store.ts";
+import { indexPrefix, quote, shadowOf } from "../names.ts";
+import { fitWords } from "../words.ts";
+import { createTable, defineColumn, indexesOf, typeOf } from "./definition.ts";
+import { findReferences, findTable, requiredLeftOvers } from "./found-table.ts";
+import type { Found, Schema } from "./schema.ts";
+import { ask, run, statement, type Script } from "./script.ts";
+
+/** Makes the tables of collections, or makes them fit. Throws `MigrationNeeded` with all that stands in the way. */
+export function* fitTables(schema: Schema, collections: readonly Collection[]): Script<void> {
+  const problems: string[] = [];
+  const fitted: [collection: Collection, before: Found | null][] = [];
+  for (const collection of collections) {
+    const before = yield* findTable(schema, collection);
+    const found = yield* fitTable(schema, collection, before);
+    problems.push(...found);
+    if (found.length === 0) fitted.push([collection, before]);
+  }
+  // References come last, since tables may refer to each other in a circle.
+  for (const [collection, before] of fitted) problems.push(...(yield* fitReferences(schema, collection, before)));
+  if (problems.length > 0) throw new MigrationNeeded(problems);
+  for (const [collection, before] of fitted) yield* rememberDeclaration(schema, collection, before);
+}
+
+/** Makes the table of a collection, or makes it fit, but for its references. Gives what stands in the way, each with its cure. */
+export function* fitTable(schema: Schema, collection: Collection, found: Found | null): Script<readonly string[]> {
+  if (found === null) {
+    yield* run(createTable(schema, collection));
+  } else if (!isOurs(found)) {
+    return [
+      `There is a table ${collection.name} that was not made by this store. Rename one of the two: ALTER TABLE ${quote(collection.name)} RENAME TO …;`,
+    ];
+  } else {
+    const problems = yield* problemsWith(schema, collection, found);
+    if (problems.length > 0 && (found.rows || (yield* hasRowsBehindLock(schema, collection)))) return problems;
+    // An empty table has nothing to lose.
+    if (problems.length > 0) yield* remake(schema, collection, found);
+    else for (const sql of schema.alter(collection, found)) yield* run(sql);
+  }
+  yield* schema.complete(collection);
+  yield* fitWords(schema, collection);
+  return yield* fitIndexes(schema, collection);
+}
+
+/** Makes the references that are declared and drops ours that are declared no more. `before` is the table as it was found. */
+export function* fitReferences(
+  schema: Schema,
+  collection: Collection,
+  before: Found | null,
+): Script<readonly string[]> {
+  const there = schema.referencesInColumns ? before?.references : yield* findReferences(schema, collection.name);
+  const problems: string[] = [];
+  for (const column of collection.columns) {
+    const found = there?.get(column.name);
+    if (column.references === undefined || found?.target === referenceOf(column)) continue;
+    const dangling = danglingIn(collection, column, column.references.collection);
+    if ((yield* ask(statement(`SELECT 1 ${dangling} LIMIT 1`))).length === 0)
+      for (const sql of schema.changeReference(collection, column, found?.constraint ?? null)) yield* run(sql);
+    else
+      problems.push(
+        `${collection.name}.${column.name} refers to rows of ${column.references.collection} that are not there. List them and change or delete them: SELECT * ${dangling};`,
+      );
+  }
+  for (const [name, { constraint }] of there ?? []) {
+    const column = collection.columns.find((each) => each.name === name);
+    if (column?.references === undefined)
+      for (const sql of schema.changeReference(collection, null, constraint)) yield* run(sql);
+  }
+  return problems;
+}
+
+/** Keeps the declaration, and what every column was ever declared as. */
+export function* rememberDeclaration(schema: Schema, collection: Collection, before: Found | null): Script<void> {
+  const declared = Object.fromEntries(collection.columns.map((column) => [column.name, typeOf(column)]));
+  const values = [collection.name, JSON.stringify(collection), JSON.stringify({ ...before?.types, ...declared })];
+  const places = values.map((_, at) => schema.place(at + 1)).join(", ");
+  yield* ask(
+    statement(
+      `INSERT INTO latchkey_schema (collection, declaration, types) VALUES (${places}) ` +
+        "ON CONFLICT (collection) DO UPDATE SET declaration = excluded.declaration, types = excluded.types",
+      values,
+    ),
+  );
+}
+
+/** What a reference of a column leads to and does: `people CASCADE`; empty where there is none. */
+export function referenceOf({ references }: Column): string {
+  return references === undefined ? "" : `${references.collection} ${references.onDelete.toUpperCase()}`;
+}
+
+function isOurs({ columns }: Found): boolean {
+  return columns.get("id")?.isKey === true && columns.has("_revision");
+}
+
+/** Whether somebody has written meanwhile. From here on nobody can: what is seen empty may be dropped. */
+function* hasRowsBehindLock(schema: Schema, { name }: Collection): Script<boolean> {
+  if (schema.lock !== null) yield* run(schema.lock(name));
+  return (yield* ask(statement(`SELECT 1 FROM ${quote(name)} LIMIT 1`))).length > 0;
+}
+
+function* remake(schema: Schema, collection: Collection, found: Found): Script<void> {
+  const again = yield* schema.drop(collection, found);
+  yield* run(createTable(schema, collection));
+  for (const sql of again) yield* run(sql);
+}
+
+function* problemsWith(schema: Schema, collection: Collection, found: Found): Script<readonly string[]> {
+  const { name } = collection;
+  const { storage } = found.columns.get("id")!;
+  if (storage !== schema.storageOf({ name: "id", type: collection.key }))
+    return [
+      `${name}: keys were ${storage.toLowerCase()} and are declared ${collection.key}. ${schema.cures.changeKey(collection, found)}`,
+    ];
+  const problems: string[] = [];
+  for (const column of collection.columns)
+    problems.push(...(yield* problemsWithColumn(schema, collection, column, found)));
+  for (const column of requiredLeftOvers(collection, found))
+    problems.push(
+      `${name}.${column.name} is declared no more, but new rows would need a value for it. Declare it again, or run: ${schema.cures.release(collection, column.name)}`,
+    );
+  return problems;
+}
+
+function* problemsWithColumn(
+  schema: Schema,
+  collection: Collection,
+  column: Column,
+  found: Found,
+): Script<readonly string[]> {
+  const place = `${collection.name}.${column.name}`;
+  const [table, name] = [quote(collection.name), quote(column.name)];
+  const there = found.columns.get(column.name);
+  if (there === undefined) {
+    if (column.nullable === true || column.default !== undefined) return [];
+    return [
+      `${place} is new and must not be null, and there are rows already. Declare it nullable or with a default, or run: ALTER TABLE ${table} ADD COLUMN ${defineColumn(schema, column)} DEFAULT …;`,
+    ];
+  }
+  const was = found.types[column.name];
+  if (there.storage !== schema.storageOf(column) || (was !== undefined && was !== typeOf(column)))
+    return [
+      `${place} was ${was ?? there.storage} and is declared ${typeOf(column)}. ${schema.cures.changeType(collection, column, found)}`,
+    ];
+  if (column.nullable === true || !there.nullable) return [];
+  const nulls = yield* ask(statement(`SELECT 1 FROM ${table} WHERE ${name} IS NULL LIMIT 1`));
+  if (nulls.length === 0) return [];
+  return [
+    `${place} is declared not nullable, and there are rows without a value. Run: UPDATE ${table} SET ${name} = … WHERE ${name} IS NULL;`,
+  ];
+}
+
+/** Makes the indexes that are declared and drops ours that are declared no more. */
+function* fitIndexes(schema: Schema, collection: Collection): Script<readonly string[]> {
+  const wanted = indexesOf(schema, collection);
+  const there = new Set((yield* ask(schema.findIndexes(collection.name))).map(([name]) => name as string));
+  for (const name of there) {
+    const isOurs = [true, false].some((unique) => name.startsWith(`${indexPrefix(collection, unique)}(`));
+    if (isOurs && !wanted.has(name)) yield* run(`DROP INDEX ${quote(name)}`);
+  }
+  const problems: string[] = [];
+  for (const [name, { sql, unique, folds }] of wanted) {
+    if (there.has(name)) continue;
+    // Whoever wrote without the index may have written without the folded value.
+    if (folds !== null) yield* schema.fillShadow(collection, folds);
+    const inTheWay = unique === null ? null : yield* duplicatesIn(schema, collection, unique);
+    if (inTheWay === null) yield* run(sql);
+    else problems.push(inTheWay);
+  }
+  return problems;
+}
+
+/** What is told where values are there more than once; null where none is. */
+function* duplicatesIn(schema: Schema, collection: Collection, column: Column): Script<string | null> {
+  const folded = column.unique === "folded";
+  const select = (value: string): string =>
+    `SELECT ${value} AS value, count(*) FROM ${quote(collection.name)} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
+  const found = yield* ask(statement(`${select(quote(folded ? shadowOf(schema, column) : column.name))} LIMIT 1`));
+  if (found.length === 0) return null;
+  const shown = folded ? `lower(${quote(column.name)})` : quote(column.name);
+  return `${collection.name}.${column.name} is declared unique${folded ? " without regard to case" : ""}, and some values are there more than once. Find them and change all but one: ${select(shown)};`;
+}
+
+/** The rows that refer to none, as what stands behind SELECT. */
+function danglingIn({ name }: Collection, column: Column, target: string): string {
+  const [from, to, by] = [quote(name), quote(target), quote(column.name)];
+  return `FROM ${from} WHERE ${by} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${to} AS target WHERE target."id" = ${from}.${by})`;
+}

@@ -1,0 +1,38 @@
+import { requireSoundDeclarations } from "../../declarations.ts";
+import { MigrationNeeded, type Collection } from "../../store.ts";
+import { encode } from "../codec.ts";
+import { fitTables } from "./migration.ts";
+import type { Schema } from "./schema.ts";
+import { ask, run, statement, type Script } from "./script.ts";
+
+/** Creates what is not there and adds to what is; all of it or nothing. Whoever plays it rolls back where it fails. */
+export function* prepareTables(schema: Schema, collections: readonly Collection[]): Script<void> {
+  requireSoundDeclarations(collections, (column, value) => encode(schema, column, value));
+  if ((yield* unprepared(schema, collections)).length === 0) return;
+  yield* run(schema.begin);
+  if ((yield* requireKnownVersion(schema)) === 0) yield* run(schema.ownTables);
+  // Asked again: another process may have been first.
+  yield* fitTables(schema, yield* unprepared(schema, collections));
+  yield* run("COMMIT");
+}
+
+/** Throws where a newer program has made the tables. */
+export function requireVersion(schema: Schema, version: number): number {
+  if (version <= schema.version) return version;
+  throw new MigrationNeeded([
+    `The database has schema version ${version} and this program knows ${schema.version}. Run the newer program, or restore a backup from before it ran.`,
+  ]);
+}
+
+/** The version of the tables; 0 where there are none. */
+export function* requireKnownVersion(schema: Schema): Script<number> {
+  return requireVersion(schema, yield* schema.findVersion());
+}
+
+/** The collections whose tables are not as declared. */
+function* unprepared(schema: Schema, collections: readonly Collection[]): Script<readonly Collection[]> {
+  if ((yield* requireKnownVersion(schema)) === 0) return collections;
+  const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));
+  const remembered = new Map(rows.map(([name, declaration]) => [name, declaration]));
+  return collections.filter((collection) => remembered.get(collection.name) !== JSON.stringify(collection));
+}

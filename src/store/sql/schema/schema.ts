@@ -1,0 +1,81 @@
+import type { Counters } from "../../copy.ts";
+import type { Collection, Column } from "../../store.ts";
+import type { Dialect } from "../dialect.ts";
+import type { Script, Statement } from "./script.ts";
+
+/** A table as it is. */
+export interface Found {
+  readonly columns: ReadonlyMap<string, FoundColumn>;
+  /** The references by their columns. */
+  readonly references: ReadonlyMap<string, FoundReference>;
+  /** What the columns were declared as, by name: `decimal(2)`. Also those that are declared no more. */
+  readonly types: Readonly<Record<string, string>>;
+  readonly rows: boolean;
+}
+
+/** A column as it is. */
+export interface FoundColumn {
+  readonly name: string;
+  readonly storage: string;
+  readonly nullable: boolean;
+  readonly hasDefault: boolean;
+  readonly isKey: boolean;
+}
+
+/** A reference as it is. */
+export interface FoundReference {
+  /** As `referenceOf` spells it. */
+  readonly target: string;
+  readonly constraint: string | null;
+}
+
+/** What else is true of a database: how its tables are found, made and changed. */
+export interface Schema extends Dialect {
+  /** The version of `ownTables`. */
+  readonly version: number;
+  /** Begins a migration, which nobody else makes meanwhile. */
+  readonly begin: string;
+  /** Makes what the store keeps beside the collections, `latchkey_schema` among it. */
+  readonly ownTables: string;
+  /** The version of the tables; 0 where there are none. */
+  findVersion(): Script<number>;
+  /** The columns of a table, in their order: name, type as `storageOf` spells it, nullable, whether it has a default, whether it is the key. */
+  findColumns(table: string): Statement;
+  /** The references of a table: column, table, what a removal does (`CASCADE`), name of the constraint where it has one. */
+  findReferences(table: string): Statement;
+  /** The names of the indexes of a table. */
+  findIndexes(table: string): Statement;
+  /** Tables with revisions that `latchkey_schema` does not name. */
+  readonly findUnknownTables: Statement;
+  /** Keeps everybody else from a table until the end; null where `begin` keeps them from all. */
+  readonly lock: ((table: string) => string) | null;
+  /** Removes an empty table. Gives what is to be run when it was made anew. */
+  drop(collection: Collection, found: Found): Script<readonly string[]>;
+  /** What a collection has beside its table. */
+  complete(collection: Collection): Script<void>;
+  /** Makes a table with rows fit: columns that are new, and what may be null. */
+  alter(collection: Collection, found: Found): readonly string[];
+  /** Changes the reference of a column; `before` is the name of the constraint that is there. Where references are defined with their columns there is nothing to do. */
+  changeReference(collection: Collection, column: Column | null, before: string | null): readonly string[];
+  /** Folds all values of a folded column into the one beside it. */
+  fillShadow(collection: Collection, column: Column): Script<void>;
+  /** The names of the triggers of a table. */
+  findTriggers(table: string): Statement;
+  /** The triggers that take the words of a row out when it is changed, and note that it has others, by their names; none where nothing is searched. */
+  watchWords(collection: Collection): ReadonlyMap<string, string>;
+  dropTrigger(collection: Collection, name: string): string;
+  /** Begins to change some rows beside those who write, and waits for none of them. */
+  readonly beginPortion: string;
+  /** Written behind a SELECT: locks the rows of a table, without those that others are changing. */
+  skipLocked(table: string): string;
+  /** The elements of a JSON array as rows with a column `value`. */
+  elements(place: string): string;
+  /** What an operator can run where rows would be lost. */
+  readonly cures: {
+    changeKey(collection: Collection, found: Found): string;
+    changeType(collection: Collection, column: Column, found: Found): string;
+    /** A column that is declared no more and must not be null. */
+    release(collection: Collection, name: string): string;
+  };
+  readCounters(collections: readonly Collection[]): Script<Counters>;
+}

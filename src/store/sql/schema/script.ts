@@ -1,0 +1,63 @@
+import type { Cell } from "../dialect.ts";
+
+/** What is sent: SQL with places for the values. */
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly Cell[];
+}
+
+export function statement(text: string, values: readonly Cell[] = []): Statement {
+  return { text, values };
+}
+
+/** What comes back: rows, each the values of its columns. */
+export type Rows = readonly (readonly unknown[])[];
+
+/** A step of a script: a statement, or SQL of several without values and without rows. */
+export type Step = Statement | { readonly run: string };
+
+/**
+ * Work of several steps that says what is to be sent and goes on with what comes back. It is written once for drivers
+ * that answer at once (`play`) and for those that have to wait (`playAsync`).
+ */
+export type Script<T> = Generator<Step, T, Rows>;
+
+export function* ask(asked: Statement): Script<Rows> {
+  return yield asked;
+}
+
+export function* run(sql: string): Script<void> {
+  yield { run: sql };
+}
+
+/** Plays a script where every answer is there at once. */
+export function play<T>(script: Script<T>, send: (step: Step) => Rows): T {
+  let step = script.next();
+  while (step.done !== true) {
+    let rows: Rows;
+    try {
+      rows = send(step.value);
+    } catch (error) {
+      step = script.throw(error);
+      continue;
+    }
+    step = script.next(rows);
+  }
+  return step.value;
+}
+
+/** Plays a script, waiting for each answer. */
+export async function playAsync<T>(script: Script<T>, send: (step: Step) => Promise<Rows>): Promise<T> {
+  let step = script.next();
+  while (step.done !== true) {
+    let rows: Rows;
+    try {
+      rows = await send(step.value);
+    } catch (error) {
+      step = script.throw(error);
+      continue;
+    }
+    step = script.next(rows);
+  }
+  return step.value;
+}

@@ -1,0 +1,190 @@
+import { wordsOf } from "../../words/words.ts";
+import { behindPrefix } from "../prefix.ts";
+import { isSearched } from "../searched.ts";
+import type { Collection } from "../store.ts";
+import { wordsCell } from "./codec.ts";
+import type { Cell, Dialect, Parameters } from "./dialect.ts";
+import { quote, wordsColumnOf, wordsTableOf } from "./names.ts";
+import { defineColumn } from "./schema/definition.ts";
+import type { Schema } from "./schema/schema.ts";
+import { ask, run, statement, type Script } from "./schema/script.ts";
+import type { Table, TableColumn } from "./schema/table.ts";
+
+/*
+ * The words of a collection's rows stand in a table of their own, `(word, id)`. A trigger takes the words of a row out when it is
+ * changed or removed, by whatever program, and puts the row's id under PENDING; what is pending is taken in soon after, many rows at
+ * a time, which costs the write itself next to nothing. Until then it is looked at row by row.
+ */
+
+/** No words, for they have letters and digits alone: rows whose words are not in the table yet, and how far those are taken that were there before it. */
+export const PENDING = "''";
+const TAKEN = "'>'";
+
+/** How many rows are taken in at a time, and about how many words: whoever writes waits for them. */
+const portion = 250;
+const portionWords = 2000;
+
+/** How the names of our triggers begin. */
+export const triggerPrefix = "words of ";
+
+/** The rows with a word that begins like this. */
+export function compileWord(table: Table, word: string, isFew: boolean, values: Parameters): string {
+  const { dialect, id, wordsTable } = table;
+  const candidates = isFew
+    ? `SELECT "id" FROM ${wordsTable} WHERE ${begins(word, values)} UNION ALL SELECT "id" FROM ${wordsTable} WHERE "word" = ${PENDING}`
+    : null;
+  const among = candidates === null ? "" : `${dialect.isAmong(id.sql, candidates)} AND `;
+  const found = searchedIn(table).map(({ words }) => dialect.contains(words!, values.place(`"${word}`)));
+  return `(${among}(${found.join(" OR ")}))`;
+}
+
+/** How many rows have each word, counted no further than it matters, behind whether the table is complete. */
+export function selectWordCounts(
+  { wordsTable }: Table,
+  words: readonly string[],
+  atMost: number,
+  values: Parameters,
+): string {
+  const count = (where: string): string =>
+    `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
+  const counts = words.map((word) => count(begins(word, values)));
+  return `SELECT ${[count(`"word" = ${TAKEN}`), count(`"word" = ${PENDING}`), ...counts].join(", ")}`;
+}
+
+/** What `selectWordCounts` gave; null while the table is not complete. */
+export function readWordCounts([taken, pending, ...counts]: readonly unknown[]): readonly number[] | null {
+  return taken === 0 ? counts.map((each) => Number(each) + Number(pending)) : null;
+}
+
+/** Makes the table of the words and its triggers where they are not as declared, and removes what is declared no more. */
+export function* fitWords(schema: Schema, collection: Collection): Script<void> {
+  const wanted = schema.watchWords(collection);
+  const found = yield* ask(schema.findTriggers(collection.name));
+  const there = new Set(found.map(([name]) => name as string).filter((name) => name.startsWith(triggerPrefix)));
+  if (there.size === wanted.size && [...wanted.keys()].every((name) => there.has(name))) return;
+  for (const name of there) yield* run(schema.dropTrigger(collection, name));
+  const words = quote(wordsTableOf(schema, collection));
+  const table = quote(collection.name);
+  yield* run(`DROP TABLE IF EXISTS ${words}`);
+  if (wanted.size === 0) return;
+  const columns = [
+    defineColumn(schema, { name: "word", type: "text" }),
+    defineColumn(schema, { name: "id", type: collection.key }),
+  ];
+  const { options } = schema.defineKey({ ...collection, key: "text" });
+  yield* run(`CREATE TABLE ${words} (${columns.join(", ")}, PRIMARY KEY ("word", "id"))${options}`);
+  for (const sql of wanted.values()) yield* run(sql);
+  const first = collection.key === "integer" ? "0" : "''";
+  yield* run(`INSERT INTO ${words} SELECT ${TAKEN}, ${first} WHERE EXISTS (SELECT 1 FROM ${table})`);
+}
+
+/** Takes in the words of some rows; false where none are left. Whoever plays it rolls back where it fails. */
+export function* takeWords(schema: Schema, table: Table): Script<boolean> {
+  const { wordsTable } = table;
+  const some = yield* ask(
+    statement(`SELECT 1 FROM ${wordsTable} WHERE "word" IN (${PENDING}, ${TAKEN}) ORDER BY "word" LIMIT 1`),
+  );
+  if (some.length === 0) return false;
+  yield* run(schema.beginPortion);
+  const hasTaken = (yield* takePending(schema, table)) || (yield* takeMore(schema, table));
+  yield* run("COMMIT");
+  return hasTaken;
+}
+
+function* takePending(schema: Schema, table: Table): Script<boolean> {
+  const { name, wordsTable } = table;
+  const searched = searchedIn(table);
+  const read = searched.flatMap(({ sql, words }) => [`${name}.${sql}`, `${name}.${words!}`]).join(", ");
+  const rows = yield* ask(
+    statement(
+      `SELECT ${name}."id", ${read} FROM ${wordsTable} AS pending JOIN ${name} ON ${name}."id" = pending."id" ` +
+        `WHERE pending."word" = ${PENDING} LIMIT ${portion}${schema.skipLocked(name)}`,
+    ),
+  );
+  const changed: Cell[][] = [];
+  const found: [word: string, id: Cell][] = [];
+  const taken: [id: Cell][] = [];
+  for (const [id, ...cells] of rows as readonly (readonly Cell[])[]) {
+    if (found.length >= portionWords) break;
+    const texts = searched.map((_, at) => cells[at * 2] ?? null);
+    const words = texts.map(wordsCell);
+    if (words.some((each, at) => each !== cells[at * 2 + 1])) changed.push([id!, ...words]);
+    for (const word of new Set(texts.flatMap((text) => wordsOf(String(text ?? ""))))) found.push([word, id!]);
+    taken.push([id!]);
+  }
+  if (taken.length === 0) return false;
+  const key = schema.storageOf(table.id);
+  const send = (sql: string, page: readonly unknown[]): Script<unknown> => ask(statement(sql, [JSON.stringify(page)]));
+  const page = schema.elements(schema.place(1));
+  // Before the words come in, for its trigger takes out those of before.
+  if (changed.length > 0) yield* send(updateFrom(table, key, page), changed);
+  // Neighbours are written together.
+  found.sort(([one], [other]) => (one < other ? -1 : 1));
+  yield* send(
+    `INSERT INTO ${wordsTable} SELECT value->>0, CAST(value->>1 AS ${key}) FROM ${page} WHERE TRUE ON CONFLICT DO NOTHING`,
+    found,
+  );
+  yield* send(
+    `DELETE FROM ${wordsTable} WHERE "word" = ${PENDING} AND "id" IN (SELECT CAST(value->>0 AS ${key}) FROM ${page})`,
+    taken,
+  );
+  return true;
+}
+
+/** The words of rows as they were read from their values. */
+function updateFrom(table: Table, key: string, page: string): string {
+  const { name } = table;
+  const searched = searchedIn(table);
+  const columns = searched.map((_, at) => `value->>${at + 1} AS c${at}`).join(", ");
+  const set = searched.map(({ words }, at) => `${words!} = page.c${at}`).join(", ");
+  return (
+    `UPDATE ${name} SET ${set} FROM (SELECT CAST(value->>0 AS ${key}) AS key, ${columns} FROM ${page}) AS page ` +
+    `WHERE ${name}."id" = page.key`
+  );
+}
+
+/** Of the rows that were there before the table, the next ones. */
+function* takeMore(schema: Schema, { name, wordsTable }: Table): Script<boolean> {
+  const taken = yield* ask(
+    statement(`SELECT "id" FROM ${wordsTable} WHERE "word" = ${TAKEN}${schema.skipLocked(wordsTable)}`),
+  );
+  if (taken.length === 0) return false;
+  const from = taken[0]![0] as Cell;
+  const [first, second] = [schema.place(1), schema.place(2)];
+  const [last] = yield* ask(
+    statement(
+      `SELECT max("id") FROM (SELECT "id" FROM ${name} WHERE "id" > ${first} ORDER BY "id" LIMIT ${portion}) AS t`,
+      [from],
+    ),
+  );
+  const to = last![0] as Cell;
+  if (to === null) {
+    yield* ask(statement(`DELETE FROM ${wordsTable} WHERE "word" = ${TAKEN}`));
+    return false;
+  }
+  yield* ask(
+    statement(
+      `INSERT INTO ${wordsTable} SELECT ${PENDING}, "id" FROM ${name} WHERE "id" > ${first} AND "id" <= ${second} ON CONFLICT DO NOTHING`,
+      [from, to],
+    ),
+  );
+  yield* ask(statement(`UPDATE ${wordsTable} SET "id" = ${first} WHERE "word" = ${TAKEN}`, [to]));
+  return true;
+}
+
+/** The columns that are searched, and those beside them: whoever changes one of these changes words. */
+export function watchedColumns(dialect: Dialect, { columns }: Collection): readonly string[] {
+  return columns.filter(isSearched).flatMap((column) => [column.name, wordsColumnOf(dialect, column)].map(quote));
+}
+
+function searchedIn({ columns, collection }: Table): readonly TableColumn[] {
+  const searched = [...columns.values()].filter(isSearched);
+  if (searched.length > 0) return searched;
+  throw new TypeError(`Collection ${collection.name} has no column that is searched`);
+}
+
+function begins(word: string, values: Parameters): string {
+  const end = behindPrefix(word);
+  const start = `"word" >= ${values.place(word)}`;
+  return end === null ? start : `${start} AND "word" < ${values.place(end)}`;
+}

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import type { Collection } from "../../store.ts";
+import { tableOf } from "../dialect.ts";
+import { prepareSchema } from "../schema.ts";
+import { statementsOf } from "../statements.ts";
+import { estimateRows } from "./estimate.ts";
+
+const things: Collection = { name: "things", key: "integer", columns: [] };
+
+for (const [title, keys, kept] of [
+  ["few rows, counted", 1000, "1"],
+  ["all keys", 50_000, "1"],
+  ["every second key", 50_000, "id % 2 = 0"],
+  ["one key of seven", 200_000, "id % 7 = 3"],
+  ["the first and the last part", 50_000, "id < 20000 OR id > 30000"],
+  ["hardly any key, where nothing can be told", 400_000, "id % 30 = 0"],
+] as const)
+  test(`an estimate of ${title}`, () => {
+    const database = new DatabaseSync(":memory:", { returnArrays: true });
+    prepareSchema(database, [things]);
+    database.exec(`
+      WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ${keys})
+      INSERT INTO things (id, _revision) SELECT id, id FROM n WHERE ${kept}`);
+    const [count] = database.prepare("SELECT count(*) FROM things").get() as unknown as [number];
+
+    const estimate = estimateRows(tableOf(things), statementsOf(database));
+
+    if (title.startsWith("hardly")) assert.equal(estimate, null);
+    else assert.ok(Math.abs(estimate! / count - 1) < 0.2, `${estimate} of ${count}`);
+  });

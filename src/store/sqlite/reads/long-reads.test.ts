@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { StoreTimeout, StoreUnavailable, type Collection, type ListQuery } from "../../store.ts";
+import { connect } from "../connection.ts";
+import { prepareFile } from "../schema.ts";
+import { sqliteStore } from "../sqlite.ts";
+import { longReads } from "./long-reads.ts";
+
+const people: Collection = { name: "people", key: "integer", columns: [{ name: "name", type: "text" }] };
+const query: ListQuery = {
+  collection: people,
+  where: { column: "name", operator: "contains", value: "7" },
+  sort: [{ column: "name" }, { column: "id" }],
+  limit: 3,
+  long: true,
+};
+
+test("a long read says what a short one says", async (t) => {
+  const store = sqliteStore({ path: crowded(t, 1000) });
+  await store.open([people]);
+  t.after(() => store.close());
+  const short = { ...query, long: false };
+
+  const page = await store.listJSON(query);
+
+  const { json, count, more, first, last } = await store.listJSON(short);
+  assert.deepEqual(page, { json, count, more, first, last });
+  assert.deepEqual(await store.list(query), await store.list(short));
+  assert.equal(await store.count(people, query.where, true), await store.count(people, query.where));
+  assert.equal(await store.count(people, null, true), 1000);
+});
+
+test("a long page is remembered until somebody writes", async (t) => {
+  const store = sqliteStore({ path: crowded(t, 1000) });
+  await store.open([people]);
+  t.after(() => store.close());
+
+  const page = await store.listJSON(query);
+
+  assert.equal(store.listJSON(query), page);
+  await store.write({ changes: [{ kind: "insert", collection: people, values: { name: "0 7" } }] });
+  const next = await store.listJSON(query);
+  assert.match(next.json, /^\[\{"id":1001,"name":"0 7"\}/);
+});
+
+test("a read that takes too long is given up, and the next one is answered", async (t) => {
+  const file = crowded(t, 20_000);
+  const reads = longReads({ path: file, collections: [people], limitMs: -1 });
+  t.after(() => reads.close());
+  const { collection: _, ...rest } = query;
+
+  const asked = reads.read({ kind: "page", ...rest, collection: "people" });
+
+  await assert.rejects(asked, StoreTimeout);
+  const one = { column: "id", operator: "eq", value: 7 } as const;
+  const { rows } = await reads.read({ kind: "list", ...rest, where: one, collection: "people" });
+  assert.equal(rows.length, 1);
+});
+
+test("what is asked wrongly is the asker's fault alone", async (t) => {
+  const reads = longReads({ path: crowded(t, 10), collections: [people], limitMs: 1000 });
+  t.after(() => reads.close());
+
+  const wrong = { column: "nose", operator: "eq", value: 1 } as const;
+
+  await assert.rejects(reads.read({ kind: "count", collection: "people", where: wrong }), /no column/);
+  assert.deepEqual(await reads.read({ kind: "count", collection: "people", where: null }), {
+    kind: "count",
+    count: 10,
+  });
+});
+
+test("whoever still waits when the store is closed is told so", async (t) => {
+  const reads = longReads({ path: crowded(t, 10), collections: [people], limitMs: 1000 });
+  const asked = Array.from({ length: 8 }, () => reads.read({ kind: "count", collection: "people", where: null }));
+  const told = Promise.allSettled(asked);
+
+  await reads.close();
+
+  for (const each of await told)
+    assert.ok(each.status === "fulfilled" || each.reason instanceof StoreUnavailable, JSON.stringify(each));
+});
+
+test("while a long read is under way the event loop is free", async (t) => {
+  const store = sqliteStore({ path: crowded(t, 200_000) });
+  await store.open([people]);
+  t.after(() => store.close());
+  await store.count(people, query.where, true);
+  const before = process.threadCpuUsage();
+
+  for (let at = 0; at < 10; at++) await store.count(people, query.where, true);
+
+  const { user, system } = process.threadCpuUsage(before);
+  assert.ok(user + system < 20_000, `${user + system} µs`);
+});
+
+function crowded(t: TestContext, rows: number): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "people.db");
+  prepareFile(file, [people]);
+  const database = connect(file);
+  database.exec(`
+    WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${rows})
+    INSERT INTO people (id, _revision, name) SELECT n, n, printf('%06d', n) FROM n;
+    UPDATE latchkey_revision SET revision = ${rows};
+    INSERT INTO latchkey_keys (collection, next) VALUES ('people', ${rows + 1})`);
+  database.close();
+  return file;
+}

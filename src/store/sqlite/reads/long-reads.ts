@@ -1,0 +1,127 @@
+import { Worker } from "node:worker_threads";
+import { StoreTimeout, StoreUnavailable } from "../../store.ts";
+import { errorOf, storeError, unavailable } from "../errors.ts";
+import { hear } from "../writes/hear.ts";
+import type { FromLongReader, LongRead, LongReaderData } from "./long-reader.ts";
+
+/** Threads that read what may take long. */
+export interface LongReads {
+  /** Rejects with `StoreTimeout` where it took too long. */
+  read<K extends LongRead["kind"]>(asked: LongRead & { readonly kind: K }): Promise<FromLongReader & { kind: K }>;
+  /** Gives up what is being read and ends the threads. */
+  close(): Promise<void>;
+}
+
+/** How many threads read: a caller has two reads at once, and there are other callers. */
+const mostThreads = 4;
+
+/** How many reads may wait for a thread. */
+const mostWaiting = 64;
+
+/** How long a thread without work stays, in milliseconds. */
+const restMs = 30_000;
+
+interface Waiting {
+  readonly asked: LongRead;
+  readonly resolve: (answer: FromLongReader) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  reads: Waiting | null;
+  rest: NodeJS.Timeout | null;
+}
+
+/** Starts the threads when they are first needed. They keep the process alive only while something is being read. */
+export function longReads(data: LongReaderData): LongReads {
+  const threads = new Set<Thread>();
+  const waiting: Waiting[] = [];
+  let isClosed = false;
+
+  function start(): Thread {
+    const worker = startWorker(data);
+    const thread: Thread = { worker, reads: null, rest: null };
+    let reason: unknown = new Error("a reader thread has ended");
+    hear(worker, ["kind"], (answer: FromLongReader) => {
+      const done = thread.reads;
+      thread.reads = null;
+      next();
+      done?.resolve(answer);
+    });
+    worker.on("error", (error) => (reason = error));
+    worker.on("exit", () => {
+      threads.delete(thread);
+      thread.reads?.reject(isClosed ? closed() : unavailable(reason));
+      thread.reads = null;
+      next();
+    });
+    worker.unref();
+    threads.add(thread);
+    return thread;
+  }
+
+  /** Gives what waits to those who are free. */
+  function next(): void {
+    while (waiting.length > 0) {
+      const thread = [...threads].find(({ reads }) => reads === null) ?? (threads.size < mostThreads ? start() : null);
+      if (thread === null) return;
+      give(thread, waiting.shift()!);
+    }
+    for (const thread of threads) if (thread.reads === null) rest(thread);
+  }
+
+  function give(thread: Thread, work: Waiting): void {
+    if (thread.rest !== null) clearTimeout(thread.rest);
+    thread.rest = null;
+    thread.reads = work;
+    thread.worker.ref();
+    thread.worker.postMessage(work.asked);
+  }
+
+  function rest(thread: Thread): void {
+    if (thread.rest !== null) return;
+    thread.worker.unref();
+    thread.rest = setTimeout(() => {
+      threads.delete(thread);
+      void thread.worker.terminate();
+    }, restMs).unref();
+  }
+
+  async function read(asked: LongRead): Promise<FromLongReader> {
+    if (isClosed) throw closed();
+    if (waiting.length >= mostWaiting) throw new StoreUnavailable("SQLite: too many long reads are waiting");
+    const answer = await new Promise<FromLongReader>((resolve, reject) => {
+      waiting.push({ asked, resolve, reject });
+      next();
+    });
+    if (answer.kind === "overdue") throw new StoreTimeout(`SQLite: given up after ${data.limitMs / 1000} s`);
+    if (answer.kind === "failed") throw storeError(errorOf(answer.failure));
+    return answer;
+  }
+
+  return {
+    read: async (asked) => (await read(asked)) as never,
+    async close() {
+      isClosed = true;
+      for (const { reject } of waiting.splice(0)) reject(closed());
+      await Promise.all(
+        [...threads].map(({ worker, rest: timer }) => {
+          if (timer !== null) clearTimeout(timer);
+          return worker.terminate();
+        }),
+      );
+    },
+  };
+}
+
+function startWorker(workerData: LongReaderData): Worker {
+  return new Worker(
+    new URL(import.meta.url.endsWith(".ts") ? "./long-reader.ts" : "./long-reader.js", import.meta.url),
+    { name: "latchkey-reader", workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 4 } },
+  );
+}
+
+function closed(): Error {
+  return new StoreUnavailable("SQLite: the store is closed");
+}

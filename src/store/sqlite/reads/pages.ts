@@ -1,0 +1,158 @@
+import { parametersOf } from "../../sql/dialect.ts";
+import { compileRest, shownIn } from "../../sql/list.ts";
+import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
+import type { ListQuery, ListText, Value } from "../../store.ts";
+import { sqlite } from "../dialect.ts";
+import type { Statements } from "../statements.ts";
+
+/** Reads a page as JSON text. */
+export type ReadPage = (table: Table, statements: Statements, query: ListQuery) => ListText;
+
+/** Longer pages are not remembered, in characters. */
+const longestRemembered = 64 * 1024;
+
+/** Pages that were read for a query (the very object). */
+export interface RememberedPages {
+  /** Null where there is none, or somebody has committed since. */
+  find(query: ListQuery): ListText | null;
+  /** `version` as it was before the page was read. */
+  keep(query: ListQuery, page: ListText, version: number): void;
+}
+
+/** Remembers each page for as long as its query is there and nobody has committed anything: then it is the same page. */
+export function rememberedPages(version: () => number): RememberedPages {
+  const remembered = new WeakMap<ListQuery, { readonly version: number; readonly page: ListText }>();
+  return {
+    find(query) {
+      const known = remembered.get(query);
+      return known !== undefined && known.version === version() ? known.page : null;
+    },
+    keep(query, page, now) {
+      if (page.json.length <= longestRemembered) remembered.set(query, { version: now, page });
+    },
+  };
+}
+
+/** Reads pages and remembers them. */
+export function pagesOf(version: () => number): ReadPage {
+  const remembered = rememberedPages(version);
+
+  return (table, statements, query) => {
+    const known = remembered.find(query);
+    if (known !== null) return known;
+    const now = version();
+    const page = tellsItsEnds(table, query) ? readText(table, statements, query) : readRows(table, statements, query);
+    remembered.keep(query, page, now);
+    return page;
+  };
+}
+
+/** Whether the text of a page tells by itself where its rows begin and which values they are sorted by. */
+function tellsItsEnds(table: Table, query: ListQuery): boolean {
+  const shown = shownIn(table, query.columns);
+  return (
+    shown.every(({ type }) => type !== "json") &&
+    query.sort.every(({ column }) => shown.some(({ name }) => name === column))
+  );
+}
+
+/** The whole page as one text: a third cheaper than a text for each row. */
+function readText(table: Table, statements: Statements, query: ListQuery): ListText {
+  const parameters = parametersOf(sqlite);
+  // One more than asked for tells whether there are more.
+  const rest = compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
+  const shown = shownIn(table, query.columns);
+  const names = shown.map(({ sql }) => sql).join(", ");
+  const [text, found] = statements(
+    `text ${names} ${rest}`,
+    () => `SELECT json_group_array(${selectJSON(table, query)}), count(*) FROM (SELECT ${names} ${rest})`,
+  ).get(...parameters.values) as [string, number];
+  if (found === 0) return nothing;
+
+  // The quotes inside a value are escaped, so a row begins here and nowhere else.
+  const between = `,{"${shown[0]!.name}":`;
+  const more = found > query.limit;
+  const end = more ? text.lastIndexOf(between) : text.length - 1;
+  return {
+    json: more ? `${text.slice(0, end)}]` : text,
+    count: more ? query.limit : found,
+    more,
+    // Read when asked for: most pages need one of them or none.
+    get first() {
+      const next = text.indexOf(between);
+      return sortedValues(text.slice("[".length, next === -1 ? end : next), query);
+    },
+    get last() {
+      return sortedValues(text.slice(Math.max(text.lastIndexOf(between, end - 1), 0) + 1, end), query);
+    },
+  };
+}
+
+/** Row by row, with the sorted values beside each record that does not show them. */
+function readRows(table: Table, statements: Statements, query: ListQuery): ListText {
+  const parameters = parametersOf(sqlite);
+  const rest = compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
+  const rows = statements(`rows ${namesOf(query)} ${rest}`, () => `SELECT ${selectJSON(table, query)} ${rest}`).all(
+    ...parameters.values,
+  ) as [record: string, beside?: string][];
+  const count = Math.min(rows.length, query.limit);
+  if (count === 0) return nothing;
+  const valuesOf = ([record, beside]: (typeof rows)[number]): Value[] => sortedValues(beside ?? record, query);
+  return {
+    json: `[${rows
+      .slice(0, count)
+      .map(([record]) => record)
+      .join()}]`,
+    count,
+    more: rows.length > count,
+    get first() {
+      return valuesOf(rows[0]!);
+    },
+    get last() {
+      return valuesOf(rows[count - 1]!);
+    },
+  };
+}
+
+const nothing: ListText = { json: "[]", count: 0, more: false, first: null, last: null };
+
+function namesOf({ columns }: ListQuery): string {
+  return columns === undefined ? "*" : columns.join();
+}
+
+function sortedValues(record: string, { sort }: ListQuery): Value[] {
+  const values = JSON.parse(record) as Record<string, Value>;
+  return sort.map(({ column }) => values[column]!);
+}
+
+/** What to select so that SQLite writes each record as JSON, and beside it the values of sorted columns that it does not show. */
+export function selectJSON(table: Table, query: ListQuery): string {
+  const shown = shownIn(table, query.columns);
+  const sorted = query.sort.map(({ column }) => requireColumn(table, column));
+  const record = jsonObject(shown);
+  return sorted.every((column) => shown.includes(column)) ? record : `${record}, ${jsonObject(sorted)}`;
+}
+
+/** A record as SQLite writes it. */
+export function jsonObject(columns: readonly TableColumn[]): string {
+  return `json_object(${columns.map((column) => `${sqlite.literal(column.name)}, ${jsonOf(column)}`).join(", ")})`;
+}
+
+function jsonOf({ type, sql, scale = 0 }: TableColumn): string {
+  switch (type) {
+    case "boolean":
+      return `json(CASE ${sql} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)`;
+    case "json":
+      return `json(${sql})`;
+    case "decimal":
+      return decimalText(sql, scale);
+    default:
+      return sql;
+  }
+}
+
+function decimalText(name: string, scale: number): string {
+  if (scale === 0) return `CAST(${name} AS TEXT)`;
+  const unit = `1${"0".repeat(scale)}`;
+  return `CASE WHEN ${name} IS NULL THEN NULL ELSE printf('%s%d.%0${scale}d', iif(${name} < 0, '-', ''), abs(${name} / ${unit}), abs(${name} % ${unit})) END`;
+}

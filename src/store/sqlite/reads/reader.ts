@@ -1,0 +1,164 @@
+import type { DatabaseSync } from "node:sqlite";
+import { encodeCompared } from "../../sql/codec.ts";
+import { parametersOf } from "../../sql/dialect.ts";
+import { selectBy, selectCount, selectRows } from "../../sql/list.ts";
+import { requireColumn, type Table } from "../../sql/schema/table.ts";
+import { readWordCounts, selectWordCounts } from "../../sql/words.ts";
+import type {
+  Collection,
+  Idempotency,
+  Key,
+  ListQuery,
+  ListText,
+  Recalled,
+  Row,
+  Value,
+  Where,
+  RelatedQuery,
+  RelatedText,
+} from "../../store.ts";
+import { prepare, type Statement } from "../connection.ts";
+import { sqlite } from "../dialect.ts";
+import { storeError } from "../errors.ts";
+import { statementsOf, type Statements } from "../statements.ts";
+import { recallOf, type Recall } from "../writes/idempotency.ts";
+import { estimateRows } from "./estimate.ts";
+import { pagesOf } from "./pages.ts";
+import { readRelated } from "./related.ts";
+
+/** Reads, answered at once in the calling thread. */
+export interface Reader {
+  find(collection: Collection, key: Key): Row | null;
+  findBy(collection: Collection, column: string, value: Value): Row | null;
+  list(query: ListQuery): readonly Row[];
+  listJSON(query: ListQuery): ListText;
+  countWords(collection: Collection, words: readonly string[], atMost: number): readonly number[] | null;
+  listRelated(query: RelatedQuery): readonly RelatedText[] | null;
+  count(collection: Collection, where: Where | null): number;
+  estimate(collection: Collection): number | null;
+  plan(query: ListQuery): readonly string[];
+  recall(idempotency: Idempotency): Recalled | null;
+}
+
+/** What reads go over. */
+export interface ReaderOptions {
+  readonly database: DatabaseSync;
+  /** Is called before each read, so that reads may share a snapshot. */
+  readonly ready: () => void;
+  /** Changes whenever anyone has committed. */
+  readonly version: () => number;
+  readonly tableOf: (collection: Collection) => Table;
+}
+
+/** Reads over a connection. */
+export function readerOf({ database, ready, version, tableOf }: ReaderOptions): Reader {
+  const readPage = pagesOf(version);
+  const prepared = new WeakMap<Collection, Prepared>();
+  let recall: Recall | null = null;
+
+  function of(collection: Collection): Prepared {
+    let found = prepared.get(collection);
+    if (found === undefined) prepared.set(collection, (found = prepareFor(database, tableOf(collection))));
+    return found;
+  }
+
+  /** What is not read as often as single rows are. */
+  function guarded<A extends readonly unknown[], R>(read: (...asked: A) => R): (...asked: A) => R {
+    return (...asked) => {
+      try {
+        ready();
+        return read(...asked);
+      } catch (error) {
+        throw storeError(error);
+      }
+    };
+  }
+
+  return {
+    find(collection, key) {
+      try {
+        ready();
+        const { table, byKey } = of(collection);
+        const cells = byKey.get(key);
+        return cells === undefined ? null : table.rowOf(cells);
+      } catch (error) {
+        throw storeError(error);
+      }
+    },
+    findBy(collection, name, value) {
+      try {
+        ready();
+        const { table, statements } = of(collection);
+        const column = requireColumn(table, name);
+        const statement = statements(`by ${name}`, () => selectBy(table, column));
+        const cells = statement.get(encodeCompared(sqlite, column, value));
+        return cells === undefined ? null : table.rowOf(cells);
+      } catch (error) {
+        throw storeError(error);
+      }
+    },
+    list: guarded((query) => {
+      const { table, statements } = of(query.collection);
+      const parameters = parametersOf(sqlite);
+      const sql = selectRows(table, query, parameters);
+      return statements(sql, () => sql)
+        .all(...parameters.values)
+        .map(table.rowOf);
+    }),
+    listJSON: guarded((query) => {
+      const { table, statements } = of(query.collection);
+      return readPage(table, statements, query);
+    }),
+    countWords: guarded((collection, words, atMost) => countWords(of(collection), words, atMost)),
+    listRelated: guarded((query) => {
+      const { table, statements } = of(query.collection);
+      return readRelated(table, statements, query);
+    }),
+    count: guarded((collection, where) => countRows(of(collection), where)),
+    estimate: guarded((collection) => {
+      const { table, statements } = of(collection);
+      return estimateRows(table, statements);
+    }),
+    plan: guarded((query) => {
+      const parameters = parametersOf(sqlite);
+      const sql = selectRows(of(query.collection).table, query, parameters);
+      const steps = prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...parameters.values);
+      return steps.map((step) => String(step[3]));
+    }),
+    recall: guarded((idempotency) => {
+      recall ??= recallOf(database);
+      return recall(idempotency);
+    }),
+  };
+}
+
+/** The statements of one collection. */
+interface Prepared {
+  readonly table: Table;
+  readonly byKey: Statement;
+  readonly statements: Statements;
+}
+
+function countWords(
+  { table, statements }: Prepared,
+  words: readonly string[],
+  atMost: number,
+): readonly number[] | null {
+  const parameters = parametersOf(sqlite);
+  const sql = selectWordCounts(table, words, atMost, parameters);
+  return readWordCounts(statements(sql, () => sql).get(...parameters.values)!);
+}
+
+function countRows({ table, statements }: Prepared, where: Where | null): number {
+  const parameters = parametersOf(sqlite);
+  const sql = selectCount(table, where, parameters);
+  return statements(sql, () => sql).get(...parameters.values)![0] as number;
+}
+
+function prepareFor(database: DatabaseSync, table: Table): Prepared {
+  return {
+    table,
+    byKey: prepare(database, selectBy(table, table.id)),
+    statements: statementsOf(database),
+  };
+}

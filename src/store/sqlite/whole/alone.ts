@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { CopyError } from "../../copy.ts";
+import { prepare } from "../connection.ts";
+import { codeOf, isBusy } from "../errors.ts";
+import { DatabaseSync } from "../node-sqlite.ts";
+
+/** How long to wait for somebody who is just closing it, in milliseconds. */
+const patienceMs = 500;
+
+/** Two more result codes (sqlite.org/rescode.html), without their extensions. */
+const corrupt = 11;
+const notADatabase = 26;
+
+/** Opens a file that nobody else has open, and keeps everybody out until it is closed: readers too. */
+export function openAlone(path: string): DatabaseSync {
+  requireFile(path);
+  const database = new DatabaseSync(path, { timeout: patienceMs, returnArrays: true });
+  try {
+    // Set before the first access, it takes the whole file, which a connection of anybody else prevents.
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT");
+    return database;
+  } catch (error) {
+    database.close();
+    throw openingError(error, path);
+  }
+}
+
+/** Throws unless there is a file: SQLite would make one. */
+export function requireFile(path: string): void {
+  if (!existsSync(path)) throw new CopyError("not_latchkey", `There is no file ${path}.`);
+}
+
+/** The version of the tables in a file. Throws where they are none of ours. */
+export function versionOf(database: DatabaseSync, path: string): number {
+  try {
+    const version = prepare(database, "PRAGMA user_version").get()![0] as number;
+    const isOurs = prepare(database, "SELECT 1 FROM sqlite_schema WHERE name = 'latchkey_schema'").get() !== undefined;
+    if (version > 0 && isOurs) return version;
+  } catch (error) {
+    throw openingError(error, path);
+  }
+  throw new CopyError("not_latchkey", `${path} is no database of Latchkey.`);
+}
+
+/** What SQLite says of a file, for who can do something about it. */
+export function openingError(error: unknown, path: string): unknown {
+  if (isBusy(error))
+    return new CopyError(
+      "in_use",
+      `${path} is open in another process. Stop the service and every command that works on it, and try again.`,
+      { cause: error },
+    );
+  const found = (codeOf(error) ?? 0) & 0xff;
+  if (found === notADatabase) return new CopyError("not_latchkey", `${path} is no SQLite database.`, { cause: error });
+  if (found === corrupt)
+    return new CopyError("damaged", `${path} is damaged: ${(error as Error).message}.`, { cause: error });
+  return error;
+}

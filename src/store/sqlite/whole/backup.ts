@@ -1,0 +1,67 @@
+import { chmodSync, statSync } from "node:fs";
+import { CopyError } from "../../copy.ts";
+import { connectReadOnly, createFile, prepare } from "../connection.ts";
+import { backup, DatabaseSync } from "../node-sqlite.ts";
+import { openingError, requireFile, versionOf } from "./alone.ts";
+import { requireSound } from "./check.ts";
+import { draftOf } from "./draft.ts";
+
+/** How many pages are copied before others may have the processor. */
+const rate = 1000;
+
+/** Is told how many pages of how many were copied. */
+export type TellPages = (done: number, total: number) => void;
+
+/** Writes one state of a database into a file of its own, while anybody may write. Gives its size in bytes. */
+export async function backupFile(path: string, to: string, replace: boolean, tell: TellPages): Promise<number> {
+  requireFile(path);
+  if (isSameFile(path, to)) throw new CopyError("refused", `${to} is the database itself. Name another file.`);
+  const draft = draftOf(to, "backup");
+  try {
+    await copyFile(path, draft.path, tell);
+    draft.keep({ replace });
+    return statSync(to).size;
+  } finally {
+    draft.discard();
+  }
+}
+
+/** Copies one state of a database, looks at all of the copy and leaves it as a single file. Gives the version of its tables. */
+export async function copyFile(path: string, to: string, tell: TellPages): Promise<number> {
+  createFile(to);
+  const source = connectReadOnly(path);
+  try {
+    // Within a transaction of the source, what others write meanwhile neither shows nor makes the copy begin anew.
+    source.exec("BEGIN");
+    versionOf(source, path);
+    await backup(source, to, {
+      rate,
+      progress: ({ totalPages, remainingPages }) => tell(totalPages - remainingPages, totalPages),
+    });
+  } catch (error) {
+    throw openingError(error, path);
+  } finally {
+    source.close();
+  }
+  return finish(to);
+}
+
+function finish(path: string): number {
+  const database = new DatabaseSync(path, { returnArrays: true });
+  try {
+    requireSound(database, path);
+    // Without a log of its own the file can be read from anywhere, also where nothing may be written beside it.
+    const [mode] = prepare(database, "PRAGMA journal_mode = DELETE").get()!;
+    if (mode !== "delete") throw new Error(`SQLite keeps the copy in the mode ${String(mode)}`);
+    return versionOf(database, path);
+  } finally {
+    database.close();
+    chmodSync(path, 0o600);
+  }
+}
+
+/** Whether two names lead to one file. */
+export function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { CopyError } from "../../copy.ts";
+
+/** A file that is being made beside the place where it shall stand, so that nobody ever finds half of it there. */
+export interface Draft {
+  readonly path: string;
+  /** Puts it in its place, on the disk. Refuses where something stands there, unless it is to be replaced. */
+  keep(options?: { readonly replace?: boolean }): void;
+  /** Removes it; nothing where it was kept. */
+  discard(): void;
+}
+
+/** What SQLite may have beside a file. */
+export const companions = ["-wal", "-shm", "-journal"] as const;
+
+export function draftOf(place: string, purpose: string): Draft {
+  const path = `${place}.${purpose}-${randomBytes(6).toString("hex")}`;
+  return {
+    path,
+    keep({ replace = false } = {}) {
+      flush(path);
+      if (replace) renameSync(path, place);
+      else link(path, place);
+      flush(dirname(place));
+    },
+    discard() {
+      for (const suffix of ["", ...companions]) rmSync(path + suffix, { force: true });
+    },
+  };
+}
+
+/** Linked, not renamed: whatever has come to stand there meanwhile stays. */
+function link(path: string, place: string): void {
+  try {
+    linkSync(path, place);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    throw new CopyError("not_empty", `${place} is there already, and stays as it is.`, { cause: error });
+  }
+  rmSync(path);
+}
+
+/** A new name is on the disk only when its directory is; Windows sees to that itself. */
+export function flush(path: string): void {
+  if (process.platform === "win32") return;
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

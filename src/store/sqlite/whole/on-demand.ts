@@ -1,0 +1,36 @@
+import type { Checked, StoreSource, StoreTarget } from "../../copy.ts";
+import type { Collection } from "../../store.ts";
+import type { TellPages } from "./backup.ts";
+import type { Restoring } from "./restore.ts";
+
+// Loaded by those who ask for it alone: a service that serves has no use for it.
+
+/** Opens a SQLite file to copy it; nobody else can open it until it is closed. */
+export async function sqliteSource(path: string): Promise<StoreSource> {
+  return (await import("./source.ts")).openSource(path);
+}
+
+/** Begins a new SQLite file to copy into. */
+export async function sqliteTarget(path: string): Promise<StoreTarget> {
+  return (await import("./target.ts")).openTarget(path);
+}
+
+/** Looks at all of a SQLite file, also while it is in use. */
+export async function checkSQLite(path: string): Promise<Checked> {
+  return (await import("./check.ts")).checkFile(path);
+}
+
+/** Writes one state of a SQLite file into another, also while it is in use. Gives the size in bytes. */
+export async function backupSQLite(path: string, to: string, replace: boolean, tell: TellPages): Promise<number> {
+  return (await import("./backup.ts")).backupFile(path, to, replace, tell);
+}
+
+/** Begins to put a backup in the place of a SQLite file. */
+export async function restoreSQLite(file: string, place: string, tell: TellPages): Promise<Restoring> {
+  return (await import("./restore.ts")).beginRestore(file, place, tell);
+}
+
+/** What the tables of a SQLite file were declared as; null where there is no file. */
+export async function sqliteCollections(path: string): Promise<readonly Collection[] | null> {
+  return (await import("./check.ts")).findCollections(path);
+}

@@ -1,0 +1,149 @@
+import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { CopyError, type Content } from "../../copy.ts";
+import type { Collection } from "../../store.ts";
+import { connect, prepare } from "../connection.ts";
+import { sqliteSchema } from "../migration.ts";
+import { openAlone, requireFile, versionOf } from "./alone.ts";
+import { copyFile, isSameFile, type TellPages } from "./backup.ts";
+import { requireSound } from "./check.ts";
+import { contentIn, rememberedIn } from "./content.ts";
+import { companions, draftOf, flush } from "./draft.ts";
+
+/** More revisions than anybody has handed out since a backup. */
+const unknownRevisions = 1_000_000_000;
+
+/** A backup that was copied and looked at, and does not stand in its place yet. Nobody can open what stands there. */
+export interface Restoring {
+  /** The copy, which may still be changed. */
+  readonly path: string;
+  /** What it holds. */
+  readonly collections: readonly Collection[];
+  /** What stands in its place as yet; null where there is nothing, or nothing that can be read. */
+  readonly before: Content | null;
+  /** Puts it in its place. Gives where what stood there was put; null where there was nothing. */
+  putInPlace(now: Date): string | null;
+  /** Gives it up, where it was not put in its place, and lets others open what stands there. */
+  close(): void;
+}
+
+/** Copies a backup beside the place where it shall stand. */
+export async function beginRestore(file: string, place: string, tell: TellPages): Promise<Restoring> {
+  requireFile(file);
+  if (isSameFile(file, place)) throw new CopyError("refused", `${file} is the database itself. Name its backup.`);
+  const held = hold(place);
+  const draft = draftOf(place, "restoring");
+  const close = (): void => {
+    held?.close();
+    draft.discard();
+  };
+  try {
+    const version = await copyFile(file, draft.path, tell);
+    if (version > sqliteSchema.version)
+      throw new CopyError(
+        "schema",
+        `${file} has schema version ${version} and this program knows ${sqliteSchema.version}. Use the newer program.`,
+      );
+    const before = contentOfHeld(held, place);
+    const collections = await passCounters(draft.path, before);
+    return {
+      path: draft.path,
+      collections,
+      before,
+      putInPlace(now) {
+        // What was changed since is in a log beside the copy.
+        const copy = connect(draft.path);
+        const isFolded = foldLog(copy);
+        copy.close();
+        if (!isFolded) throw new CopyError("damaged", `${draft.path} cannot be finished.`);
+        const isWhole = held !== null && foldLog(held);
+        const aside = `${place}.before-restore-${now.toISOString().replaceAll(/[:-]/g, "")}`;
+        const replace = putAside(place, aside, isWhole);
+        draft.keep({ replace });
+        return replace ? aside : null;
+      },
+      close,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** Keeps everybody out of the file; null where there is none, or one so damaged that nobody can be using it. */
+function hold(place: string): DatabaseSync | null {
+  if (!existsSync(place)) return null;
+  try {
+    return openAlone(place);
+  } catch (error) {
+    if (error instanceof CopyError && error.code === "in_use") throw error;
+    return null;
+  }
+}
+
+/**
+ * Gives the file a second name, so that there is one in its place at every moment. What SQLite has beside it would be taken for a
+ * part of what comes: it goes along, or away where all of it is in the file (`isWhole`). False where there was no file.
+ */
+function putAside(place: string, aside: string, isWhole: boolean): boolean {
+  const isThere = existsSync(place);
+  if (isThere) linkSync(place, aside);
+  for (const suffix of companions) {
+    if (isWhole) rmSync(place + suffix, { force: true });
+    else if (existsSync(place + suffix)) renameSync(place + suffix, aside + suffix);
+  }
+  flush(dirname(place));
+  return isThere;
+}
+
+function contentOfHeld(held: DatabaseSync | null, place: string): Content | null {
+  if (held === null) return null;
+  try {
+    versionOf(held, place);
+    requireSound(held, place);
+    return contentIn(held);
+  } catch {
+    // It is being replaced because it cannot be read.
+    return null;
+  }
+}
+
+/**
+ * What was handed out after the backup is not handed out again: a caller may still hold the validator of a state that is
+ * gone, or the id of a row. Gives what the copy holds.
+ */
+async function passCounters(path: string, before: Content | null): Promise<readonly Collection[]> {
+  const database = connect(path);
+  try {
+    database.exec("BEGIN IMMEDIATE");
+    const raise = prepare(database, "UPDATE latchkey_revision SET revision = max(revision + ?, ?)");
+    if (before === null) {
+      raise.run(unknownRevisions, 0);
+    } else {
+      const { revision, nextKeys } = await before.counters();
+      raise.run(0, revision);
+      const setKey = prepare(
+        database,
+        "INSERT INTO latchkey_keys (collection, next) VALUES (?, ?) ON CONFLICT DO UPDATE SET next = max(next, excluded.next)",
+      );
+      for (const [name, next] of Object.entries(nextKeys)) setKey.run(name, next);
+      const take = prepare(database, "INSERT OR IGNORE INTO latchkey_taken_keys (collection, key) VALUES (?, ?)");
+      for await (const page of before.read("latchkey_taken_keys"))
+        for (const [name, key] of page) take.run(name as string, key as number);
+    }
+    database.exec("COMMIT");
+    return rememberedIn(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Puts all of a database into its one file; false where that cannot be. */
+function foldLog(database: DatabaseSync): boolean {
+  try {
+    return prepare(database, "PRAGMA journal_mode = DELETE").get()![0] === "delete";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,132 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Collection, Key, Outcome, Row } from "../../store.ts";
+import { prepare } from "../connection.ts";
+import { isStoreFailure } from "../errors.ts";
+import type { NamedTransaction, Result } from "../named.ts";
+import { changesOf, type Changes } from "./changes.ts";
+import { countersOf } from "./counters.ts";
+import { idempotencyRecordsOf, type IdempotencyRecords } from "./idempotency.ts";
+import { notesOf } from "./notes.ts";
+
+/** Commits transactions as a group: one trip to the disk for all of them. */
+export interface Committer {
+  /** The results in the order of the transactions. Throws where the store failed; then none of them has happened. */
+  commit(transactions: readonly NamedTransaction[]): Result[];
+}
+
+/** A committer over a connection that writes. */
+export function committerOf(database: DatabaseSync, collections: readonly Collection[]): Committer {
+  const counters = countersOf(database);
+  const notes = notesOf(database);
+  const changes = changesOf(database, new Map(collections.map((each) => [each.name, each])), counters, notes);
+  const records = idempotencyRecordsOf(database);
+  const begin = prepare(database, "BEGIN IMMEDIATE");
+  const commit = prepare(database, "COMMIT");
+  const rollback = prepare(database, "ROLLBACK");
+  const savepoint = prepare(database, "SAVEPOINT one");
+  const release = prepare(database, "RELEASE one");
+  const undo = prepare(database, "ROLLBACK TO one");
+
+  /** Runs one of a group. */
+  function attempt(transaction: NamedTransaction): Result {
+    try {
+      return run(transaction, changes, records);
+    } catch (error) {
+      if (isStoreFailure(error)) throw error;
+      return { kind: "fault", message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** In a savepoint, so that one that is refused takes none of the others with it. */
+  function attemptAlone(transaction: NamedTransaction): Result {
+    savepoint.run();
+    const noted = notes.length;
+    const result = attempt(transaction);
+    if (result.kind !== "written") {
+      undo.run();
+      notes.undo(noted);
+    }
+    release.run();
+    return result;
+  }
+
+  /** Runs all of a group; null where one of them has to be undone. */
+  function attemptTogether(transactions: readonly NamedTransaction[]): Result[] | null {
+    const results: Result[] = [];
+    for (const transaction of transactions) {
+      const result = attempt(transaction);
+      if (!leavesNothing(result) && result.kind !== "written") return null;
+      results.push(result);
+    }
+    return results;
+  }
+
+  function commitWith(work: () => Result[] | null): Result[] | null {
+    begin.run();
+    notes.undo(0);
+    try {
+      counters.load();
+      const results = work();
+      if (results === null) {
+        rollback.run();
+        return null;
+      }
+      counters.save();
+      notes.save();
+      commit.run();
+      return results;
+    } catch (error) {
+      // Some failures have rolled back already.
+      if (database.isTransaction) database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  return {
+    // Hardly any has to be undone, and a savepoint for each costs as much as the row that it guards.
+    commit: (transactions) =>
+      commitWith(() => attemptTogether(transactions)) ?? commitWith(() => transactions.map(attemptAlone))!,
+  };
+}
+
+/** What was refused before anything was changed: the first change alone, which SQLite undoes by itself, or a repetition. */
+function leavesNothing(result: Result): boolean {
+  return result.kind === "replayed" || result.kind === "mismatch" || ("change" in result && result.change === 0);
+}
+
+function run(
+  { changes: wanted, idempotency }: NamedTransaction,
+  changes: Changes,
+  records: IdempotencyRecords,
+): Outcome {
+  const known = idempotency === undefined ? null : records.recall(idempotency);
+  if (known !== null) return known;
+
+  const rows: (Row | null)[] = [];
+  const keys: (Key | null)[] = [];
+  const collections: (Collection | null)[] = [];
+  let lastThatAltered = 0;
+  for (const [at, change] of wanted.entries()) {
+    if (change.kind === "forget") {
+      records.forget(change.collection, change.key, change.caller);
+      rows.push(null);
+      keys.push(null);
+      collections.push(null);
+      continue;
+    }
+    const made = changes.make(change, at, keys);
+    if (made.kind !== "done") return made;
+    rows.push(made.row);
+    keys.push(made.row === null ? null : (made.row.record["id"] as Key));
+    collections.push(made.collection);
+    if (change.kind !== "insert" && change.kind !== "require") lastThatAltered = at;
+  }
+  // A row is told as it is now, and a later change may have altered or removed it.
+  for (let at = 0; at < lastThatAltered; at++) {
+    const key = keys[at]!;
+    if (key !== null) rows[at] = changes.read(collections[at]!, key);
+  }
+
+  if (idempotency !== undefined) records.remember(idempotency, wanted[0]?.collection ?? "", rows);
+  return { kind: "written", rows };
+}

@@ -1,0 +1,187 @@
+import { Worker } from "node:worker_threads";
+import type { Observer } from "../../../observation.ts";
+import { StoreUnavailable, type Outcome, type Transaction } from "../../store.ts";
+import { errorOf, unavailable } from "../errors.ts";
+import { nameCollections, type Result } from "../named.ts";
+import { acknowledgeCommit } from "../reads/snapshot.ts";
+import { hear } from "./hear.ts";
+import type { FromWriter, ToWriter, WriterData } from "./writer.ts";
+
+/** The thread that writes, as the calling thread sees it. */
+export interface WriterThread {
+  /** Begins to start the thread, so that the first write does not wait for it. */
+  start(): void;
+  write(transaction: Transaction): Promise<Outcome>;
+  /** Finishes what was begun and ends the thread; `beforeLast` is called when only its connection is left. */
+  close(beforeLast: () => void): Promise<void>;
+}
+
+interface Waiting {
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One group is being committed and one lies ready, so that the thread never waits for this one. */
+const mostGroups = 2;
+
+/** How many outcomes are told in one turn of the event loop: each leads to an answer, and soon to another request. */
+const mostOutcomes = 8;
+
+/** A group that grows beyond this many transactions would keep the first of them waiting. */
+const largestGroup = 1000;
+
+/**
+ * Sends transactions to a thread of its own, in groups: whatever gathers while the thread has enough to do is one message,
+ * one trip to the disk and one answer. The thread keeps the process alive only while a write is under way.
+ */
+export function writerThread(data: WriterData, observe: Observer): WriterThread {
+  let worker: Worker | null = null;
+  /** Transactions as JSON, not sent yet. */
+  const gathered: string[] = [];
+  /** How many groups are with the thread. */
+  let groups = 0;
+  /** Everyone who waits, in the order of the writes; the last ones for what has only been gathered yet. */
+  const waiting: Waiting[] = [];
+  const telling = makeTelling(observe, () => rest());
+  const { fail } = telling;
+  let closed: Promise<void> | null = null;
+  let whenIdle = (): void => {};
+
+  function start(): Worker {
+    if (worker !== null) return worker;
+    const started = startWorker(data);
+    hear(started, ["results", "failed"], receive);
+    followEnd(started, (reason) => {
+      if (worker !== started) return;
+      worker = null;
+      groups = 0;
+      // Those in `gathered` were not sent to it and will go to the next one.
+      fail(waiting.splice(0, waiting.length - gathered.length), reason);
+      flush();
+      rest();
+    });
+    // Nobody waits yet: see `flush` and `rest`.
+    started.unref();
+    return (worker = started);
+  }
+
+  function flush(): void {
+    if (groups >= mostGroups || gathered.length === 0) return;
+    const transactions = gathered.splice(0, largestGroup);
+    try {
+      const running = start();
+      running.ref();
+      running.postMessage(`[${transactions.join(",")}]` satisfies ToWriter);
+      groups++;
+    } catch (error) {
+      fail(waiting.splice(waiting.length - gathered.length - transactions.length, transactions.length), error);
+      rest();
+    }
+  }
+
+  function receive(message: FromWriter): void {
+    groups--;
+    flush();
+    if ("failed" in message) fail(waiting.splice(0, message.count), errorOf(message.failed));
+    else telling.settle(waiting, JSON.parse(message.results) as Result[]);
+    rest();
+  }
+
+  /** With nothing left to wait for, the thread lets the process end. */
+  function rest(): void {
+    if (waiting.length > 0 || telling.isUnderWay()) return;
+    worker?.unref();
+    whenIdle();
+  }
+
+  async function finish(beforeLast: () => void): Promise<void> {
+    if (waiting.length > 0 || telling.isUnderWay()) await new Promise<void>((resolve) => (whenIdle = resolve));
+    beforeLast();
+    if (worker !== null) await endOf(worker);
+  }
+
+  return {
+    start: () => void start(),
+    write(transaction) {
+      if (closed !== null) return Promise.reject(new StoreUnavailable("SQLite: the store is closed"));
+      return new Promise((resolve, reject) => {
+        const text = JSON.stringify(nameCollections(transaction));
+        if (gathered.push(text) === 1) setImmediate(flush);
+        waiting.push({ resolve, reject });
+      });
+    },
+    close: (beforeLast) => (closed ??= finish(beforeLast)),
+  };
+}
+
+function startWorker(workerData: WriterData): Worker {
+  return new Worker(new URL(import.meta.url.endsWith(".ts") ? "./writer.ts" : "./writer.js", import.meta.url), {
+    name: "latchkey-writer",
+    workerData,
+    // Flags that were meant for the program (--input-type, --eval) are not for the thread.
+    execArgv: [],
+    // Small, for what it handles is short-lived. The rest is not limited: a thread that hits a limit can take the process along.
+    resourceLimits: { maxYoungGenerationSizeMb: 4 },
+  });
+}
+
+function followEnd(worker: Worker, ended: (reason: unknown) => void): void {
+  let reason: unknown = new Error("the writer thread has ended");
+  worker.on("error", (error) => {
+    reason = error;
+  });
+  worker.on("exit", () => ended(reason));
+}
+
+async function endOf(running: Worker): Promise<void> {
+  running.ref();
+  await new Promise<void>((resolve) => {
+    running.once("exit", () => resolve());
+    running.postMessage(null satisfies ToWriter);
+  });
+}
+
+interface Telling {
+  /** The first of those who wait get a result each, and wait no more. */
+  settle(waiting: Waiting[], results: readonly Result[]): void;
+  fail(waiters: readonly Waiting[], reason: unknown): void;
+  isUnderWay(): boolean;
+}
+
+/** Tells those who wait what became of their writes, and the operator when that changes. */
+function makeTelling(observe: Observer, done: () => void): Telling {
+  /** What has been committed and not been told yet. */
+  const outcomes: { readonly waiter: Waiting; readonly result: Result }[] = [];
+  let underWay = false;
+  let failing = false;
+
+  /** Some in each turn of the event loop, so that a group that has come back keeps no read waiting. */
+  function tell(): void {
+    for (const { waiter, result } of outcomes.splice(0, mostOutcomes)) {
+      if (result.kind === "fault") waiter.reject(new TypeError(result.message));
+      else waiter.resolve(result);
+    }
+    underWay = outcomes.length > 0;
+    if (underWay) setImmediate(tell);
+    else done();
+  }
+
+  return {
+    settle(waiting, results) {
+      acknowledgeCommit();
+      if (failing) observe({ kind: "notice", level: "info", message: "SQLite: writes succeed again" });
+      failing = false;
+      for (const [at, waiter] of waiting.splice(0, results.length).entries())
+        outcomes.push({ waiter, result: results[at]! });
+      if (!underWay) tell();
+    },
+    fail(waiters, reason) {
+      if (waiters.length === 0) return;
+      const error = unavailable(reason);
+      if (!failing) observe({ kind: "notice", level: "error", message: "SQLite: writes fail", error });
+      failing = true;
+      for (const { reject } of waiters) reject(error);
+    },
+    isUnderWay: () => underWay,
+  };
+}

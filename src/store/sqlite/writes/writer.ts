@@ -1,0 +1,101 @@
+import { setPriority } from "node:os";
+import type { DatabaseSync } from "node:sqlite";
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { searchedOf } from "../../searched.ts";
+import { indexBeside } from "../../sql/indexing.ts";
+import type { Collection } from "../../store.ts";
+import { connect } from "../connection.ts";
+import { failureOf, type Failure } from "../errors.ts";
+import type { NamedTransaction, Result } from "../named.ts";
+import { requireInPlace } from "../place.ts";
+import { takeSomeWords } from "../words.ts";
+import { committerOf, type Committer } from "./transactions.ts";
+
+/** What the writer thread is started with. */
+export interface WriterData {
+  readonly path: string;
+  /** Which file that is (`fileAt`). */
+  readonly file: string;
+  readonly collections: readonly Collection[];
+}
+
+/** What it is sent: a group of transactions as JSON, or null when there will be no more. */
+export type ToWriter = string | null;
+
+/** What it sends back for each group: the results in its order, as JSON, or why none of so many has happened. */
+export type FromWriter = { readonly results: string } | { readonly failed: Failure; readonly count: number };
+
+/** The thread that writes: each group with one trip to the disk. */
+function write(port: MessagePort, { path, file, collections }: WriterData): void {
+  let database: DatabaseSync | null = null;
+  let committer: Committer | null = null;
+  const searched = searchedOf(collections);
+  const indexing = searched.length === 0 ? null : indexBeside(index);
+
+  port.on("message", (message: ToWriter) => {
+    if (message !== null) {
+      port.postMessage(commit(JSON.parse(message) as NamedTransaction[]));
+      return indexing?.written();
+    }
+    indexing?.stop();
+    database?.close();
+    port.close();
+  });
+
+  function connected(): DatabaseSync {
+    // A connection to what stands there now would write into another database, or make one.
+    requireInPlace(path, file);
+    return (database ??= connect(path));
+  }
+
+  function commit(group: readonly NamedTransaction[]): FromWriter {
+    try {
+      const writes = connected();
+      committer ??= committerOf(writes, collections);
+      const results: Result[] = committer.commit(group);
+      requireInPlace(path, file);
+      return { results: JSON.stringify(results) };
+    } catch (error) {
+      // Whatever is wrong with the connection, the next group gets a new one.
+      disconnect();
+      return { failed: failureOf(error), count: group.length };
+    }
+  }
+
+  function index(): boolean {
+    try {
+      return takeSomeWords(connected(), searched);
+    } catch (error) {
+      disconnect();
+      throw error;
+    }
+  }
+
+  function disconnect(): void {
+    try {
+      database?.close();
+    } catch {
+      // It is given up either way.
+    }
+    database = committer = null;
+  }
+}
+
+/** A third of the share of the thread that answers. */
+const niceness = 5;
+
+/** Where there is one core for both threads, whoever reads does not wait for a group to be written. */
+function giveWay(): void {
+  // On Linux this is about the calling thread alone; elsewhere it would be about the process.
+  if (process.platform !== "linux") return;
+  try {
+    setPriority(niceness);
+  } catch {
+    // Not allowed here; nothing depends on it.
+  }
+}
+
+if (parentPort !== null) {
+  giveWay();
+  write(parentPort, workerData as WriterData);
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import type { Change, RelatedQuery, Store } from "../../store/store.ts";
+import { insert, people, pets, visits, where, written, type Promises } from "./library.ts";
+
+/** Promises about what belongs to rows. */
+export function promiseRelated(promises: Promises): void {
+  promiseTextKeys(promises);
+  promises("what belongs to each key is told, the first by id, and whether there is more", async (store) => {
+    await fill(store);
+
+    assert.deepEqual(await related(store, { limit: 2 }), {
+      1: { names: ["a", "c"], more: true },
+      2: { names: ["b"], more: false },
+    });
+    assert.deepEqual(await related(store, { limit: 3 }), {
+      1: { names: ["a", "c", "d"], more: false },
+      2: { names: ["b"], more: false },
+    });
+    assert.deepEqual(await related(store, { keys: [] }), {});
+  });
+
+  promises("what belongs to a key can be narrowed", async (store) => {
+    await fill(store);
+
+    assert.deepEqual(await related(store, { where: where("name", "in", ["c", "d"]), limit: 1 }), {
+      1: { names: ["c"], more: true },
+    });
+    assert.deepEqual(await related(store, { where: { any: [] } }), {});
+  });
+
+  promises("rows are found by their own ids, in every type as a page shows them", async (store) => {
+    const values = { name: 'O"Neill\\', active: true, height: "1.50", notes: { a: [1, null] } };
+    await written(store, insert(people, values), insert(people, { name: "b" }));
+    const page = await store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 });
+
+    const told = await store.listRelated({ ...byId, keys: [2, 3, 1] });
+
+    assert.deepEqual(
+      told!.map(({ key, json, more }) => [key, JSON.parse(json), more]),
+      [2, 1].map((key) => [key, [(JSON.parse(page.json) as unknown[])[key - 1]], false]),
+    );
+  });
+
+  promises("what is longer than asked for is not told at all", async (store) => {
+    await written(store, insert(people, { name: "a".repeat(1000) }), insert(people, { name: "b" }));
+
+    assert.equal(await store.listRelated({ ...byId, keys: [1, 2], maxLength: 900 }), null);
+    assert.equal((await store.listRelated({ ...byId, keys: [2], maxLength: 900 }))!.length, 1);
+    assert.equal(await store.listRelated({ ...byId, keys: [2, 1], maxLength: 900, long: true }), null);
+  });
+
+  promises("what belongs to keys sees whatever was written", async (store) => {
+    await fill(store);
+    await related(store, {});
+
+    await written(store, { kind: "delete", collection: people, key: 1 });
+
+    assert.deepEqual(await related(store, {}), { 2: { names: ["b"], more: false } });
+    assert.deepEqual(await related(store, { long: true }), { 2: { names: ["b"], more: false } });
+  });
+
+  promises("a column that nobody declared is refused", async (store) => {
+    for (const asked of [{ column: "pesron_id" }, { columns: ["nmae"] }])
+      await assert.rejects(async () => store.listRelated({ ...ofPeople, ...asked }), TypeError);
+  });
+}
+
+const byId: RelatedQuery = { collection: people, column: "id", keys: [], where: null, limit: 1, maxLength: 10_000 };
+const ofPeople: RelatedQuery = { ...byId, collection: pets, column: "person_id", keys: [2, 1, 9], limit: 10 };
+
+function promiseTextKeys(promises: Promises): void {
+  promises("what belongs to keys of text is told by those", async (store) => {
+    const visit = (key: string, place: string): Change => ({
+      kind: "insert",
+      collection: visits,
+      key,
+      values: { times: 1, place },
+    });
+    await written(store, visit("c", "x"), visit("a", "y"), visit("b", "x"));
+    const asked = { collection: visits, where: null, limit: 1, maxLength: 1000, columns: ["id"] };
+
+    const own = await store.listRelated({ ...asked, column: "id", keys: ["b", "none", "c"] });
+    const others = await store.listRelated({ ...asked, column: "place", keys: ["x", "y"] });
+
+    assert.deepEqual(
+      own!.map(({ key, json, more }) => [key, JSON.parse(json), more]),
+      ["b", "c"].map((key) => [key, [{ id: key }], false]),
+    );
+    assert.deepEqual(
+      others!.map(({ key, json, more }) => [key, JSON.parse(json), more]),
+      [
+        ["x", [{ id: "b" }], true],
+        ["y", [{ id: "a" }], false],
+      ],
+    );
+  });
+}
+
+async function fill(store: Store): Promise<void> {
+  await written(store, insert(people, { name: "Ada" }), insert(people, { name: "Bob" }));
+  const pet = (name: string, person_id: number) => insert(pets, { name, person_id });
+  await written(store, pet("a", 1), pet("b", 2), pet("c", 1), pet("d", 1));
+}
+
+async function related(store: Store, asked: Partial<RelatedQuery>): Promise<Record<number, unknown>> {
+  const told = await store.listRelated({ ...ofPeople, columns: ["id", "name"], ...asked });
+  return Object.fromEntries(
+    told!.map(({ key, json, more }) => {
+      const names = (JSON.parse(json) as { name: string }[]).map(({ name }) => name);
+      return [key, { names, more }];
+    }),
+  );
+}

@@ -1,0 +1,256 @@
+import assert from "node:assert/strict";
+import type { Collection, Store, Where } from "../../store/store.ts";
+import { wordsOf } from "../../words/words.ts";
+import { idOf, inserted, insert, written, type Promises } from "./library.ts";
+
+const shelves: Collection = { name: "shelves", key: "integer", columns: [{ name: "room", type: "text" }] };
+
+const books: Collection = {
+  name: "books",
+  key: "integer",
+  columns: [
+    { name: "shelf_id", type: "integer", nullable: true, references: { collection: "shelves", onDelete: "cascade" } },
+    { name: "title", type: "text", searched: true },
+    { name: "author", type: "text", nullable: true, searched: true },
+    { name: "year", type: "integer", nullable: true },
+  ],
+};
+
+const labels: Collection = { name: "labels", key: "text", columns: [{ name: "says", type: "text", searched: true }] };
+
+/** As it was before anybody searched it. */
+const unsearched: Collection = {
+  ...books,
+  columns: books.columns.map((column) => {
+    const { searched, ...rest } = column;
+    return searched === true ? rest : column;
+  }),
+};
+
+/** What every store promises of words that are searched for. */
+export function promiseSearch(promise: Promises): void {
+  promiseWords(promise);
+  promiseLateWords(promise);
+}
+
+function promiseWords(promise: Promises): void {
+  promise("a word is found by how it begins, without regard to case and accents", async (store) => {
+    await open(store);
+    const eva = await inserted(store, books, { title: "Éva's well-known Book_2", author: "STRAẞE Östlund" });
+    const odos = await inserted(store, books, { title: "ΟΔΟΣ 東京", author: null });
+
+    for (const word of ["e", "eva", "s", "well", "known", "book", "2", "strasse", "ostlund"])
+      assert.deepEqual(await found(store, books, word), [idOf(eva)], word);
+    for (const word of ["οδοσ", "東"]) assert.deepEqual(await found(store, books, word), [idOf(odos)], word);
+    for (const word of ["va", "nown", "京", "evas"]) assert.deepEqual(await found(store, books, word), [], word);
+  });
+
+  promise("every way of writing is found at once, and what is gone is not", async (store) => {
+    await open(store);
+    const shelf = await inserted(store, shelves, { room: "attic" });
+    const [first, second, third] = await written(
+      store,
+      insert(books, { title: "Amber", author: "Ann", shelf_id: idOf(shelf) }),
+      insert(books, { title: "Beryl", author: "Ben" }, 70),
+      insert(books, { title: "Coral", author: "Cy", shelf_id: idOf(shelf) }),
+    );
+    const [one, two, three] = [first!, second!, third!].map(idOf) as [number, number, number];
+    assert.deepEqual(await found(store, books, "a"), [one]);
+
+    await written(store, { kind: "update", collection: books, key: one, values: { title: "Agate" } });
+    assert.deepEqual([await found(store, books, "amber"), await found(store, books, "agate")], [[], [one]]);
+    assert.deepEqual(await found(store, books, "ann"), [one]);
+
+    const old: Where = { column: "id", operator: "in", value: [two, three] };
+    await written(store, { kind: "updateAll", collection: books, where: old, values: { author: "Dora" } });
+    assert.deepEqual([await found(store, books, "cy"), await found(store, books, "dora")], [[], [three, two]]);
+
+    await written(store, { kind: "delete", collection: shelves, key: idOf(shelf) });
+    assert.deepEqual([await found(store, books, "agate"), await found(store, books, "dora")], [[], [two]]);
+
+    await written(store, { kind: "deleteAll", collection: books, where: old });
+    assert.deepEqual(await found(store, books, "dora"), []);
+  });
+
+  promise("text keys are searched likewise", async (store) => {
+    await open(store);
+    await written(store, insert(labels, { says: "Handle with care" }, "b"), insert(labels, { says: "Careful" }, "a"));
+
+    assert.deepEqual(await found(store, labels, "care"), ["a", "b"]);
+  });
+
+  promise("thousands of names in many scripts are found as a list in memory finds them", async (store) => {
+    await open(store);
+    const random = randomOf(7);
+    const rows = Array.from({ length: 1500 }, (_, at) => ({
+      title: nameOf(random),
+      author: at % 5 === 0 ? null : nameOf(random),
+    }));
+    await written(store, ...rows.map((values) => insert(books, values)));
+    const words = rows.map(({ title, author }) => wordsOf(`${title} ${author ?? ""}`));
+
+    for (let asked = 0; asked < 100; asked++) {
+      const from = words[Math.floor(random() * words.length)]!;
+      const [word, other] = [0, 1].map(() => beginningOf(from, random)) as [string, string];
+      const all = [...new Set([word, other])];
+      const expected = rows.flatMap((_, at) =>
+        all.every((each) => words[at]!.some((one) => one.startsWith(each))) ? [at + 1] : [],
+      );
+      const both: Where = { all: [{ word, few: true }, { word: other }] };
+      assert.deepEqual(await idsOf(store, books, both), expected, JSON.stringify(all));
+      assert.deepEqual(await idsOf(store, books, { all: [{ word }, { word: other }] }), expected);
+    }
+  });
+}
+
+function promiseLateWords(promise: Promises): void {
+  promise(
+    "rows that were there before anybody searched are found, also when it is given up in between",
+    async (_, place) => {
+      const before = await place.reopen();
+      await before.open([shelves, unsearched]);
+      const many = Array.from({ length: 700 }, (_each, at) =>
+        insert(unsearched, { title: `Number ${at}`, author: "Émile" }),
+      );
+      await written(before, ...many);
+      const store = await place.reopen();
+      await store.open([shelves, books]);
+      assert.equal((await settled(store, "emile")).length, 700);
+      await store.close();
+
+      // Nobody searches any more, and then somebody does again.
+      const without = await place.reopen();
+      await without.open([shelves, unsearched]);
+      await written(without, { kind: "update", collection: unsearched, key: 1, values: { author: "Zoë" } });
+      await without.close();
+      const again = await place.reopen();
+      await again.open([shelves, books]);
+      assert.equal((await settled(again, "emile")).length, 699);
+      assert.deepEqual(await settled(again, "zoe"), [1]);
+      await again.close();
+      await before.close();
+    },
+  );
+
+  promise("a table that is made anew keeps its words", async (_, place) => {
+    const before = await place.reopen();
+    await before.open([shelves, books]);
+    const amber = await inserted(before, books, { title: "Amber", author: "Ann", year: 1815 });
+    await before.close();
+    const strict = books.columns.map(({ nullable, ...column }) =>
+      nullable === true && column.name !== "year" ? { ...column, nullable } : column,
+    );
+    const anew: Collection = { ...books, columns: strict };
+    const store = await place.reopen();
+    await store.open([shelves, anew]);
+
+    assert.deepEqual(await found(store, anew, "amb"), [idOf(amber)]);
+    await written(store, { kind: "delete", collection: anew, key: idOf(amber) });
+    assert.deepEqual(await found(store, anew, "amb"), []);
+    await store.close();
+  });
+
+  promise("what a program writes that knows nothing of words is found soon", async (_, place) => {
+    const older = await place.reopen();
+    await older.open([shelves, unsearched]);
+    const store = await place.reopen();
+    await store.open([shelves, books]);
+    const old = await inserted(older, unsearched, { title: "Amber", author: "Ann" });
+    const other = await inserted(store, books, { title: "Beryl", author: "Ann" });
+    await written(older, { kind: "update", collection: unsearched, key: idOf(other), values: { title: "Coral" } });
+    // Whoever writes looks sooner for what others have left.
+    await inserted(store, books, { title: "Dune", author: null });
+
+    await soon(async () => assert.deepEqual(await found(store, books, "ann"), [idOf(old), idOf(other)]));
+    await soon(async () => assert.deepEqual(await found(store, books, "coral"), [idOf(other)]));
+    assert.deepEqual(await found(store, books, "beryl"), []);
+    await older.close();
+    await store.close();
+  });
+
+  promise("how many rows have a word is told roughly, and no further than asked", async (store) => {
+    await open(store);
+    await written(store, ...Array.from({ length: 30 }, (_, at) => insert(books, { title: `common ${at}` })));
+
+    await soon(async () => {
+      const counts = await store.countWords!(books, ["common", "29", "rare"], 10);
+      assert.deepEqual(counts, [11, 1, 0]);
+    });
+  });
+}
+
+async function open(store: Store): Promise<void> {
+  await store.open([shelves, books, labels]);
+}
+
+/** The same whether an index is asked or each row is looked at. */
+async function found(store: Store, collection: Collection, word: string): Promise<unknown[]> {
+  const byIndex = await idsOf(store, collection, { word, few: true });
+  assert.deepEqual(await idsOf(store, collection, { word }), byIndex);
+  return byIndex;
+}
+
+async function idsOf(store: Store, collection: Collection, where: Where): Promise<unknown[]> {
+  const rows = await store.list({ collection, where, sort: [{ column: "id" }], limit: 2000 });
+  assert.equal(await store.count(collection, where), rows.length);
+  return rows.map(({ record }) => record["id"]);
+}
+
+/** When the index is complete. */
+async function settled(store: Store, word: string): Promise<unknown[]> {
+  await soon(async () => assert.notEqual(await store.countWords!(books, [word], 1), null));
+  return found(store, books, word);
+}
+
+async function soon(hold: () => Promise<void>): Promise<void> {
+  const due = performance.now() + 10_000;
+  for (;;) {
+    try {
+      return await hold();
+    } catch (error) {
+      if (performance.now() > due) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Numbers from 0 to 1, the same each time. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
+}
+
+const parts = [
+  ..."aeiouöéåßſıİnrstlk",
+  "ΟΣ",
+  "ος",
+  "Ёж",
+  "ий",
+  "אב",
+  "مح",
+  "हि",
+  "न्दी",
+  "東京",
+  "か\u3099",
+  "한국",
+  "\u1112\u1161",
+  "ﬁ",
+  "Ǆ",
+  "𐐀",
+  "7",
+  "٣",
+  "²",
+];
+const between = [" ", "-", ".", "@", "_", "'", "\u200d", "、", "😀", "\u00ad", "¨"];
+
+function nameOf(random: () => number): string {
+  const pick = (from: readonly string[]): string => from[Math.floor(random() * from.length)]!;
+  let name = "";
+  for (let at = 0; at < 8; at++) name += random() < 0.25 ? pick(between) : pick(parts);
+  return `${name}x`;
+}
+
+function beginningOf(words: readonly string[], random: () => number): string {
+  const word = [...words[Math.floor(random() * words.length)]!];
+  return word.slice(0, 1 + Math.floor(random() * word.length)).join("");
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { wordsOf } from "./words.ts";
+
+const rows: readonly (readonly [text: string, words: readonly string[]])[] = [
+  ["Ada Lovelace", ["ada", "lovelace"]],
+  ["ada.lovelace+news@mail.example.org", ["ada", "lovelace", "news", "mail", "example", "org"]],
+  ["  -- O'Brien_2 -- ", ["o", "brien", "2"]],
+  ["Ann ann ANN", ["ann"]],
+  ["Éva ÉVA E\u0301va", ["eva"]],
+  ["Straße STRASSE", ["strasse"]],
+  ["ΟΔΟΣ οδός", ["οδοσ"]],
+  ["İstanbul Yıldız", ["istanbul", "yildiz"]],
+  ["Ёлка Йод", ["елка", "иод"]],
+  ["한국어 \u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165", ["한국어"]],
+  ["हिन्दी", ["हनद"]],
+  ["東京、日本", ["東京", "日本"]],
+  ["٣٤ 34", ["٣٤", "34"]],
+  ["\u{10400}b \u{10428}b", ["\u{10428}b"]],
+  ["😀 !?", []],
+  ["", []],
+];
+
+for (const [text, words] of rows)
+  test(`words of ${JSON.stringify(text)}`, () => assert.deepEqual(wordsOf(text), words));
+
+test("folding what is folded changes nothing", () => {
+  for (let code = 1; code < 0x3_0000; code++) {
+    if (code >= 0xd800 && code < 0xe000) continue;
+    const [word] = wordsOf(String.fromCodePoint(code));
+    if (word !== undefined) assert.deepEqual(wordsOf(word), [word], code.toString(16));
+  }
+});
+
+test("of a word the first 500 characters count", () => {
+  assert.deepEqual(wordsOf("x".repeat(501)), ["x".repeat(500)]);
+  assert.deepEqual(wordsOf("\u{1f1e6}" + "\u{20000}".repeat(501)), ["\u{20000}".repeat(500)]);
+});
+
+test("a hundred thousand marks on one letter take no time", () => {
+  const start = performance.now();
+
+  wordsOf(`e${"\u0301\u0316".repeat(50_000)}`);
+
+  assert.ok(performance.now() - start < 100);
+});

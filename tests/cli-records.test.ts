@@ -1,0 +1,180 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { exportRecords, type ExportedRecord } from "../src/service/records/export-records.ts";
+import { importRecords, type RecordImportOptions } from "../src/service/records/import-records.ts";
+import { nameOf } from "../src/service/records/records-of.ts";
+import { readSettings } from "../src/service/settings/settings.ts";
+import type { RefusedLine } from "../src/service/users/import-users.ts";
+import { openOperator, type Operator } from "../src/service/users/operator.ts";
+import { placeFor, type Place } from "./cli.ts";
+import { adminPassword } from "./serve.ts";
+
+interface Shop {
+  readonly operator: Operator;
+  /** Imports records into a resource; gives the lines that were refused. */
+  add(
+    resource: string,
+    records: readonly object[],
+    options?: Partial<RecordImportOptions>,
+  ): Promise<readonly RefusedLine[]>;
+  all(resource: string): Promise<readonly ExportedRecord[]>;
+}
+
+/** A service with one user, whose id is 1. */
+async function shop(t: TestContext, place: Place): Promise<Shop> {
+  const settings = {
+    LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}`,
+    LATCHKEY_SECRET: "a secret that all processes of the service know",
+    LATCHKEY_ADMIN_PASSWORD: adminPassword,
+  };
+  const operator = await openOperator({ settings: readSettings(settings), mayCreate: true });
+  t.after(() => operator.close());
+  await operator.makeFirstAdministrator();
+  const find = (name: string) => operator.mounts.find((each) => nameOf(each) === name)!;
+  return {
+    operator,
+    async add(resource, records, options = {}) {
+      const all = { file: null, isText: false, withIds: false, dryRun: false, ...options };
+      const running = await importRecords(operator, find(resource), all);
+      return running.add(records.map((record, at) => ({ line: at + 1, record: { ...record } })));
+    },
+    async all(resource) {
+      const all: ExportedRecord[] = [];
+      for await (const page of exportRecords(operator.store, find(resource))) all.push(...page);
+      return all;
+    },
+  };
+}
+
+test("records go through the rules of their resource, and each bad line is told with its field", async (t) => {
+  using place = placeFor();
+  const { add, all } = await shop(t, place);
+
+  const orders = await add("orders", [
+    { user_id: 1, status: "paid" },
+    { user_id: 1, status: "lost" },
+    { user_id: 99 },
+    { id: 7, user_id: 1, created_at: "2020-01-01T00:00:00.000Z" },
+    { user_id: 1, total: 3 },
+  ]);
+  const [first] = await all("orders");
+  const items = await add(
+    "orders/items",
+    [
+      { order_id: String(first!["id"]), product: "Key", quantity: "2", unit_price: "1.5" },
+      { order_id: String(first!["id"]), product: "Key", quantity: "many", unit_price: "1" },
+      { order_id: "99", product: "Key", quantity: "1", unit_price: "1" },
+      { order_id: null, product: "Key", quantity: "1", unit_price: "1" },
+    ],
+    { isText: true },
+  );
+
+  assert.deepEqual(orders, [
+    { line: 2, reasons: ["status: One of open, paid, cancelled is required."] },
+    { line: 3, reasons: ["user_id: There is no record with this id."] },
+    { line: 5, reasons: ["total: A order has no field of this name."] },
+  ]);
+  assert.deepEqual(items, [
+    { line: 2, reasons: ["quantity: A whole number is required."] },
+    { line: 3, reasons: ["order_id: There is no record with this id."] },
+    { line: 4, reasons: ["order_id: A whole number from 1 is required."] },
+  ]);
+  assert.equal((await all("orders")).length, 2);
+  assert.deepEqual(await all("orders/items"), [
+    { id: 1, order_id: first!["id"], product: "Key", quantity: 2, unit_price: "1.50" },
+  ]);
+});
+
+test("a dry run tells the same and writes nothing", async (t) => {
+  using place = placeFor();
+  const { add, all } = await shop(t, place);
+  const orders = [{ user_id: 1 }, { user_id: 99 }, { user_id: 1, status: "lost" }, { user_id: 1 }];
+
+  const tried = await add("orders", orders, { dryRun: true });
+  const none = await all("orders");
+  const done = await add("orders", orders);
+
+  assert.deepEqual(none, []);
+  assert.deepEqual(tried, done);
+  assert.deepEqual([done.length, (await all("orders")).length], [2, 2]);
+});
+
+test("with their ids records are what they were, also what the service had given them", async (t) => {
+  using place = placeFor();
+  const { add, all } = await shop(t, place);
+  const orders = [
+    { id: 7, user_id: 1, status: "paid", created_at: "2020-01-01T00:00:00.000Z" },
+    { id: 3, user_id: 1, status: "open", created_at: "2021-06-01T12:00:00.000Z" },
+  ];
+
+  const first = await add("orders", orders, { withIds: true });
+  const again = await add("orders", [...orders, { ...orders[0], id: 5 }, { ...orders[0], id: "x" }], { withIds: true });
+  await add("orders", orders);
+
+  assert.deepEqual(first, []);
+  assert.deepEqual(again, [
+    { line: 1, reasons: ["id: This value is already taken."] },
+    { line: 2, reasons: ["id: This value is already taken."] },
+    { line: 4, reasons: ["id: A whole number from 1 is required."] },
+  ]);
+  const kept = await all("orders");
+  const withIds = kept.filter(({ id }) => [3, 5, 7].includes(id as number));
+  assert.deepEqual(withIds, [orders[1], { ...orders[0], id: 5 }, orders[0]]);
+  assert.deepEqual([kept.length, new Set(kept.map(({ id }) => id)).size], [5, 5]);
+});
+
+test("the command says how many it were and which not, and an export gives the same file again", async () => {
+  using place = placeFor();
+  const write = (name: string, text: string): string => (writeFileSync(path.join(place.folder, name), text), name);
+  await place.run(["user", "import", write("users.csv", "email\nann@example.com\n")]);
+  const rows = [
+    "id,user_id,status,created_at",
+    "2,1,paid,2020-01-01T00:00:00.000Z",
+    "4,1,open,2021-01-01T00:00:00.000Z",
+  ];
+  const orders = write("orders.csv", `${rows.join("\r\n")}\r\n4,1,lost,\r\n`);
+
+  const imported = await place.run(["import", "orders", orders, "--with-ids"]);
+  const exported = await place.run(["export", "orders", "again.csv"]);
+  const twice = await place.run(["export", "orders", "again.csv"]);
+  const unknown = await place.run(["export", "order"]);
+
+  assert.deepEqual(imported, {
+    code: 1,
+    out: "2 imported, 1 refused.\n",
+    errors: "line 4: status: One of open, paid, cancelled is required.\n",
+  });
+  assert.deepEqual([exported.code, exported.out], [0, "2 exported.\n"]);
+  assert.equal(readFileSync(path.join(place.folder, "again.csv"), "utf8"), `${rows.join("\r\n")}\r\n`);
+  assert.deepEqual([twice.code, twice.errors], [1, "again.csv is there already; name a new file.\n"]);
+  assert.deepEqual(unknown.errors, 'There is no resource "order". There are users, orders, orders/items.\n');
+});
+
+test("an import that was killed goes on where it was: no line is there twice, and none is missing", async (t) => {
+  using place = placeFor({ LATCHKEY_SECRET: "a secret that all processes of the service know" });
+  const { operator } = await shop(t, place);
+  const count = 5000;
+  const lines = Array.from({ length: count }, () => '{"user_id":1}\n');
+  writeFileSync(path.join(place.folder, "orders.jsonl"), lines.join(""));
+  const { collection } = operator.mounts.find(({ resource }) => resource.name === "order")!;
+  const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
+  const args = ["import", "orders", "orders.jsonl"];
+  const env = { ...process.env, LATCHKEY_SECRET: "a secret that all processes of the service know" };
+
+  const child = spawn(process.execPath, [command, ...args], { cwd: place.folder, env, stdio: "ignore" });
+  while ((await operator.store.count(collection, null)) === 0) await wait(2);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  const before = await operator.store.count(collection, null);
+  const rest = await place.run(args);
+
+  assert.ok(before > 0 && before < count, String(before));
+  assert.deepEqual([rest.code, rest.out], [0, `${count - before} imported, 0 refused.\n`], rest.errors);
+  assert.match(rest.errors, new RegExp(`Going on behind line ${before}, where it was interrupted`));
+  assert.equal(await operator.store.count(collection, null), count);
+});

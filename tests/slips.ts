@@ -1,0 +1,617 @@
+/** A slip, as somebody would write it: what the compiler says of it, and what the start says to those who have none. */
+export interface Slip {
+  readonly code: string;
+  /** Words of the compiler's message; null: the compiler cannot know. */
+  readonly compiled: RegExp | null;
+  /** Words of the message that stops the start. Null: there is nothing to be run. */
+  readonly started: RegExp | null;
+}
+
+const field = (code: string, compiled: RegExp, started: RegExp): Slip => ({
+  code: `start([mount(defineResource({ name: "thing", fields: { one: ${code} } }), { permission: anyone })])`,
+  compiled,
+  started,
+});
+
+const feature = (code: string, compiled: RegExp, started: RegExp): Slip => ({
+  code: `start([], { secret, features: [people, ${code}] })`,
+  compiled,
+  started,
+});
+
+const made = (code: string, compiled: RegExp, started: RegExp): Slip => ({ code, compiled, started });
+
+const endpoint = (code: string, compiled: RegExp | null, started: RegExp): Slip => ({
+  code: `start([], { endpoints: [defineEndpoint({ method: "POST", access: anyone, handle: () => ({ status: 204 }), ${code} })] })`,
+  compiled,
+  started,
+});
+
+/** An action of books, called once. */
+const action = (code: string, compiled: RegExp, started: RegExp): Slip => ({
+  code: `write(mount(books, { permission: anyone, actions: { lend: { on: "collection", permission: anyone, ${code} } } }), "/lend")`,
+  compiled,
+  started,
+});
+
+export const slips: readonly Slip[] = [
+  field(
+    "text({ writeonly: true, uniqe: true })",
+    /'writeonly'.*Did you mean.*'writeOnly'/,
+    /field one: text: there is no option writeonly; did you mean writeOnly\?\n.*uniqe; did you mean unique\?/,
+  ),
+  field(
+    "text({ optional: true, uniqe: true })",
+    /ThereIsNo<"uniqe">/,
+    /field one: text: there is no option uniqe; did you mean unique\?/,
+  ),
+  field("text({ max: 5 })", /'max' does not exist in type/, /text: there is no option max; did you mean maxLength\?/),
+  field(
+    "text({ maxLength: '5' })",
+    /'string' is not assignable to type 'number'/,
+    /text: maxLength is '5'; it has to be a whole number/,
+  ),
+  field(
+    "integer({ optional: true, minimun: 1 })",
+    /ThereIsNo<"minimun">/,
+    /integer: there is no option minimun; did you mean minimum\?/,
+  ),
+  field(
+    "decimal({ scale: 2, maximum: '9', minimun: '1' })",
+    /ThereIsNo<"minimun">/,
+    /decimal: there is no option minimun; did you mean minimum\?/,
+  ),
+  field(
+    "enumeration(['a'], { optional: true, defualt: 'a' })",
+    /ThereIsNo<"defualt">/,
+    /enumeration: there is no option defualt; did you mean default\?/,
+  ),
+  field(
+    "reference('authors', { optional: true, onDelte: 'cascade' })",
+    /ThereIsNo<"onDelte">/,
+    /reference: there is no option onDelte; did you mean onDelete\?/,
+  ),
+  field(
+    "reference('authors', { onDelete: 'casade' })",
+    /"casade"/,
+    /reference: onDelete is 'casade'; it has to be one of cascade, restrict; did you mean cascade\?/,
+  ),
+  field(
+    "email({ uniqe: true })",
+    /'uniqe'.*Did you mean.*'unique'/,
+    /e-mail: there is no option uniqe; did you mean unique\?/,
+  ),
+  field(
+    "boolean",
+    /is not assignable to type 'Field/,
+    /field one: it is a function and no field; declare one, like text\(\)/,
+  ),
+  field(
+    "defineField({ ...phone, colum: { type: 'text' } }, {})",
+    /'colum'.*Did you mean.*'column'/,
+    /its kind: there is no option colum; did you mean column\?/,
+  ),
+  {
+    code: `defineResource({ name: "thing", feilds: {} })`,
+    compiled: /'feilds'.*Did you mean.*'fields'/,
+    started: /resource thing: there is no option feilds; did you mean fields\?/,
+  },
+  {
+    code: `defineResource({ name: "thing", fields: { title: text() }, filters: { titel: ["eq"] } })`,
+    compiled: /'titel'/,
+    started: /filter titel: there is no such field; did you mean title\?/,
+  },
+  {
+    code: `defineResource({ name: "thing", fields: { title: text() }, filters: { title: ["stars"] } })`,
+    compiled: /"stars"/,
+    started: /there is no operator stars; did you mean starts\?/,
+  },
+  {
+    code: `defineResource({ name: "thing", fields: { title: text({ maxLength: 9 }) }, sorts: ["titel"] })`,
+    compiled: /"titel"/,
+    started: /sort titel: there is no such field; did you mean title\?/,
+  },
+  {
+    code: `defineResource({ name: "thing", fields: { title: text() }, check: ({ titel }) => (titel === "" ? [] : []) })`,
+    compiled: /'titel' does not exist/,
+    started: null,
+  },
+  {
+    code: `start([mount(books, { permision: anyone })])`,
+    compiled: /'permision'.*Did you mean.*'permission'/,
+    started: /mount\(\/books\): there is no option permision; did you mean permission\?/,
+  },
+  {
+    code: `start([mount(books, { permission: { reed: anyone } })])`,
+    compiled: /'reed'/,
+    started: /mount\(\/books\): permission\.reed is of no action; did you mean read\?/,
+  },
+  {
+    code: `start([mount(books, { permission: owner("ownr_id") })])`,
+    compiled: /"ownr_id"/,
+    started: /the permission owner narrows by the column ownr_id, which is not there; did you mean owner_id\?/,
+  },
+  {
+    code: `start([mount(books, { permission: { list: anyOf(administrator, owner("ownr_id")) } })])`,
+    compiled: /"ownr_id"/,
+    started: /the permission any of .* narrows by the column ownr_id, which is not there; did you mean owner_id\?/,
+  },
+  {
+    code: `start([mount(books, { permission: anyone, problems: { delete: ["last_admn"] } })])`,
+    compiled: /"last_admn".*Did you mean.*"last_admin"/,
+    started: /there is no problem last_admn; did you mean last_admin\?/,
+  },
+  {
+    code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ values: { titel: "x" } }) }))`,
+    compiled: /titel/,
+    started: /mount\(\/books\): beforeWrite gave something wrong: there is no column titel; did you mean title\?/,
+  },
+  {
+    code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ values: { title: "x", titel: "x" } }) }))`,
+    compiled: /ThereIsNo<"titel">/,
+    started: /there is no column titel; did you mean title\?/,
+  },
+  {
+    code: `write(mount(books, { permission: anyone, beforeWrite: async ({ kind }) => (kind === "delete" ? {} : { values: { titel: "x" } }) }))`,
+    compiled: /titel/,
+    started: /there is no column titel; did you mean title\?/,
+  },
+  {
+    code: `mount(books, { permission: anyone, beforeWrite: ({ draft }) => ({ values: { title: draft?.values.titel ?? "" } }) })`,
+    compiled: /'titel' does not exist.*Did you mean 'title'/s,
+    started: null,
+  },
+  {
+    code: `mount(books, { permission: anyone, beforeWrite: ({ current }) => ({ values: { title: current?.titel ?? "" } }) })`,
+    compiled: /'titel' does not exist/,
+    started: null,
+  },
+  {
+    code: `start([mount(defineResource({ name: "page", fields: { author_id: reference(authrs) } }), { permission: anyone })])`,
+    compiled: /'authrs'. Did you mean 'authors'/,
+    started: null,
+  },
+  {
+    code: `start([mount(authors, { permission: anyone }), mount(defineResource({ name: "page", fields: { author_id: reference("autors") } }), { permission: anyone })])`,
+    compiled: null,
+    started: /mount\(\/pages\): the field author_id refers to autors, which is not mounted; did you mean authors\?/,
+  },
+  {
+    code: `integer({ default: ({ identity }) => identity.id })`,
+    compiled: /'identity' is possibly 'null'/,
+    started: null,
+  },
+  {
+    code: `start([], { endpoints: [defineEndpoint({ method: "GET", path: "/a", acces: anyone, handle: () => ({ status: 204 }) })] })`,
+    compiled: /'acces'.*Did you mean.*'access'/,
+    started: /endpoints\[0\] \(GET \/a\): there is no option acces; did you mean access\?/,
+  },
+  {
+    code: `start([], { endpoints: [defineEndpoint({ method: "GET", path: "/a", access: owner("owner_id"), handle: () => ({ status: 204 }) })] })`,
+    compiled: /'"owner_id"' is not assignable to type 'never'/,
+    started: /the permission owner narrows to rows, and an endpoint of your own applies none/,
+  },
+  {
+    code: `start([], { endpoints: [defineEndpoint({ method: "GET", path: "/a", access: anyone, documentation: { sumary: "A" }, handle: () => ({ status: 204 }) })] })`,
+    compiled: /'sumary'/,
+    started: /documentation is an object; there is no option sumary; did you mean summary\?/,
+  },
+  {
+    code: `defineEndpoint({ method: "GET", path: "/a/{name:text}", access: anyone, handle: ({ params }) => ({ status: params.nmae === "a" ? 200 : 204 }) })`,
+    compiled: /'nmae' does not exist/,
+    started: null,
+  },
+  {
+    code: `start([], { endpoint: [] })`,
+    compiled: /'endpoint'.*Did you mean.*'endpoints'/,
+    started: /createService: there is no option endpoint; did you mean endpoints\?/,
+  },
+  {
+    code: `start([], { features: [defineFeature({ name: "a", nedes: [], setUp: () => ({ offer: null }) })] })`,
+    compiled: /'nedes'.*Did you mean.*'needs'/,
+    started: /feature a: there is no option nedes; did you mean needs\?/,
+  },
+  {
+    code: `start([], { features: [defineFeature({ name: "a", setUp: () => ({ offer: null, mount: [] }) })] })`,
+    compiled: /ThereIsNo<"mount">/,
+    started: /feature a: there is no option mount; did you mean mounts\?/,
+  },
+  {
+    code: `readConfig(defineConfig({ settings: { prot: 8080 } }))`,
+    compiled: /'prot' does not exist in type 'ConfigSettings'/,
+    started: /settings\.prot in the config file is not a setting\. The nearest is port\./,
+  },
+  {
+    code: `readConfig(defineConfig({ registation: "open" }))`,
+    compiled: /'registation'.*Did you mean.*'registration'/,
+    started: /registation in the config file means nothing\. The nearest is registration\./,
+  },
+  field(
+    "boolean({ optoinal: true })",
+    /'optoinal'.*Did you mean.*'optional'/,
+    /boolean: there is no option optoinal; did you mean optional\?/,
+  ),
+  field(
+    "dateTime({ readonly: true })",
+    /'readonly'.*Did you mean.*'readOnly'/,
+    /date-time: there is no option readonly; did you mean readOnly\?/,
+  ),
+  field("date({ optionl: true })", /'optionl'/, /date: there is no option optionl; did you mean optional\?/),
+  field("updatedAt({ optionl: true })", /'optionl'/, /date-time: there is no option optionl; did you mean optional\?/),
+  field("uuid({ uniqe: true })", /'uniqe'/, /uuid: there is no option uniqe; did you mean unique\?/),
+  field("url({ uniqe: true })", /'uniqe'/, /url: there is no option uniqe; did you mean unique\?/),
+  field("array(text(), { maxItem: 3 })", /'maxItem'/, /array: there is no option maxItem; did you mean maxItems\?/),
+  field(
+    "json({ optionl: true })",
+    /'optionl'.*Did you mean.*'optional'/,
+    /json: there is no option optionl; did you mean optional\?/,
+  ),
+  made(
+    "standardSchema(schema, { colum: 'text' })",
+    /'colum'.*Did you mean.*'column'/,
+    /standard: there is no option colum; did you mean column\?/,
+  ),
+  endpoint(
+    `path: "/things/{id:int}"`,
+    /ThereIsNo<"\{id:int\}">/,
+    /endpoints\[0\] .*path is '\/things\/\{id:int\}'; "\{id:int\}" is no parameter; write a whole segment as \{id\}/,
+  ),
+  endpoint(`path: "/things/{id"`, null, /"\{id" is no parameter; write a whole segment as \{id\}/),
+  endpoint(`path: "/things/:id"`, null, /":id" has characters that paths do not have/),
+  endpoint(`path: "/things/{id}/parts/{id}"`, null, /it has two parameters called id; rename one/),
+  endpoint(
+    `path: "/things", consumes: ["aplication/json"]`,
+    null,
+    /POST \/things consumes aplication\/json, which no format reads; did you mean application\/json\?/,
+  ),
+  {
+    code: `start([], { collections: [{ name: "visits", key: "integer", columns: [{ name: "at", tpye: "integer" }] }] })`,
+    compiled: /'tpye'/,
+    started: /collections\[0\] \(visits\): columns is a list; at: there is no option tpye; did you mean type\?/,
+  },
+  {
+    code: `start([], { collections: [{ name: "visits", key: "integer", colums: [] }] })`,
+    compiled: /'colums'.*Did you mean.*'columns'/,
+    started: /collections\[0\] \(visits\): there is no option colums; did you mean columns\?/,
+  },
+  {
+    code: `start([], { collections: [{ name: "visits", key: "integer", columns: [{ name: "at", type: "integer" }], indexes: [["ta"]] }] })`,
+    compiled: null,
+    started: /collections\[0\] \(visits\): an index names the column ta, which is not there; did you mean at\?/,
+  },
+  action(
+    `handle: () => ({ value: {} })`,
+    /ThereIsNo<"value">/,
+    /The action lend of \/books gave something unknown: there is no option value/,
+  ),
+  action(
+    `handle: async () => ({ changes: [], chnages: [] })`,
+    /ThereIsNo<"chnages">|'chnages'/,
+    /there is no option chnages; did you mean changes\?/,
+  ),
+  action(
+    `answer: { total: integer() }, handle: () => ({ answer: { totl: 1 } })`,
+    /ThereIsNo<"totl">/,
+    /an answer with what is no field of it: there is no option totl; did you mean total\?/,
+  ),
+  feature(
+    `rateLimits({ limts: [] })`,
+    /'limts'.*Did you mean.*'limits'/,
+    /feature rate-limits: there is no option limts; did you mean limits\?/,
+  ),
+  feature(
+    `consolePages({ title: "A", logoo: "/a.svg" })`,
+    /'logoo'.*Did you mean.*'logo'/,
+    /feature console: there is no option logoo; did you mean logo\?/,
+  ),
+  feature(
+    `metrics({ permision: anyone })`,
+    /'permision'.*Did you mean.*'permission'/,
+    /feature metrics: there is no option permision; did you mean permission\?/,
+  ),
+  {
+    code: `csv({ formula: "exact" })`,
+    compiled: /'formula'.*Did you mean.*'formulas'/,
+    started: /csv: there is no option formula; did you mean formulas\?/,
+  },
+  feature(
+    `documentation({ titel: "A", version: "1" })`,
+    /'titel'.*Did you mean.*'title'/,
+    /feature documentation: there is no option titel; did you mean title\?\n.*title is missing/,
+  ),
+  feature(
+    `documentation({ title: "A", version: "1", license: { nmae: "MIT" } })`,
+    /'nmae'/,
+    /license is an object; there is no option nmae; did you mean name\?/,
+  ),
+  feature(
+    `health({ path: "/up" })`,
+    /Expected 0 arguments, but got 1/,
+    /feature health: it takes no options; leave them out/,
+  ),
+  feature(
+    `basicLogin(people, { enabled: false })`,
+    /Expected 1 arguments, but got 2/,
+    /feature basic-login: it takes no options/,
+  ),
+  feature(
+    `tokenLogin()`,
+    /Expected 1-2 arguments, but got 0/,
+    /feature token-login: needs is a list; what stands there is missing and no feature; make it once/,
+  ),
+  feature(
+    `tokenLogin(people, { acessSeconds: 60 })`,
+    /'acessSeconds'.*Did you mean.*'accessSeconds'/,
+    /feature token-login: there is no option acessSeconds; did you mean accessSeconds\?/,
+  ),
+  feature(
+    `sessionLogin(people, { idelSeconds: 60 })`,
+    /'idelSeconds'.*Did you mean.*'idleSeconds'/,
+    /feature session-login: there is no option idelSeconds; did you mean idleSeconds\?/,
+  ),
+  feature(
+    `apiTokens(people, { enabeld: false })`,
+    /'enabeld'.*Did you mean.*'enabled'/,
+    /feature api-tokens: there is no option enabeld; did you mean enabled\?/,
+  ),
+  feature(
+    `namedKeys(people, { enabeld: false })`,
+    /'enabeld'.*Did you mean.*'enabled'/,
+    /feature named-keys: there is no option enabeld; did you mean enabled\?/,
+  ),
+  feature(
+    `remoteUserLogin(people, { haeder: "X-User" })`,
+    /'haeder'.*Did you mean.*'header'/,
+    /feature remote-user-login: there is no option haeder; did you mean header\?/,
+  ),
+  feature(
+    `customHeaderLogin(people, { tokn: secret, username: "ada" })`,
+    /'tokn'.*Did you mean.*'token'/,
+    /feature custom-header-login: there is no option tokn; did you mean token\?/,
+  ),
+  feature(
+    `issuerLogin(people, { isuers: [] })`,
+    /'isuers'.*Did you mean.*'issuers'/,
+    /feature issuer-login: there is no option isuers; did you mean issuers\?/,
+  ),
+  feature(
+    `rateLimits({ limits: [{ name: "few", by: "adress", limit: 1, windowSeconds: 60 }] })`,
+    /"adress".*is not assignable/,
+    /feature rate-limits: limits\[0\]: by is 'adress'; it has to be one of address.*did you mean address\?/,
+  ),
+  feature(
+    `outbox({ subscribers: [], attemps: 3 })`,
+    /'attemps'.*Did you mean.*'attempts'/,
+    /feature outbox: there is no option attemps; did you mean attempts\?/,
+  ),
+  feature(
+    `outbox({ subscribers: [{ name: "mail", to: [books], delivr: () => undefined }] })`,
+    /'delivr'.*Did you mean.*'deliver'/,
+    /feature outbox: the subscriber mail: there is no option delivr; did you mean deliver\?/,
+  ),
+  {
+    code: `start([], { features: [accounts({ registation: "open" })] })`,
+    compiled: /'registation'.*Did you mean.*'registration'/,
+    started: /feature accounts: there is no option registation; did you mean registration\?/,
+  },
+  made(
+    `sqliteStore({ pth: ":memory:" })`,
+    /'pth'.*Did you mean.*'path'/,
+    /sqliteStore: there is no option pth; did you mean path\?/,
+  ),
+  made(
+    `defineUsers({ fields: { tenant: text() }, idntity: ["tenant"] })`,
+    /'idntity'.*Did you mean.*'identity'/,
+    /idntity.*did you mean identity\?/,
+  ),
+  made(`defineUsers({ fields: { tenant: text() }, identity: ["tenat"] })`, /"tenat"/, /tenat.*did you mean tenant\?/),
+  made(
+    `createService({ sotre: store })`,
+    /'sotre'.*Did you mean.*'store'/,
+    /createService: there is no option sotre; did you mean store\?/,
+  ),
+  made(`postgresStore({ ulr: secret })`, /'ulr'/, /postgresStore: there is no option ulr; did you mean url\?/),
+  made(
+    `listen({ respond: () => never() }, { prot: 0 })`,
+    /'prot'/,
+    /listen: there is no option prot; did you mean port\?/,
+  ),
+  made(
+    `basic({ acounts: never(), passwords: never() })`,
+    /'acounts'.*Did you mean.*'accounts'/,
+    /basic: there is no option acounts; did you mean accounts\?/,
+  ),
+  made(
+    `session({ sesions: never(), accounts: never() })`,
+    /'sesions'.*Did you mean.*'sessions'/,
+    /session: there is no option sesions; did you mean sessions\?/,
+  ),
+  made(
+    `token({ tokns: never(), accounts: never() })`,
+    /'tokns'.*Did you mean.*'tokens'/,
+    /token: there is no option tokns; did you mean tokens\?/,
+  ),
+  made(
+    `bearer({ acess: never() })`,
+    /'acess'.*Did you mean.*'access'/,
+    /bearer: there is no option acess; did you mean access\?/,
+  ),
+  made(
+    `externalBearer({ isuers: never() })`,
+    /'isuers'.*Did you mean.*'issuers'/,
+    /externalBearer: there is no option isuers; did you mean issuers\?/,
+  ),
+  made(
+    `customHeader({ token: secret, acount: () => null })`,
+    /'acount'.*Did you mean.*'account'/,
+    /customHeader: there is no option acount; did you mean account\?/,
+  ),
+  made(
+    `remoteUser({ bindngs: never() })`,
+    /'bindngs'.*Did you mean.*'bindings'/,
+    /remoteUser: there is no option bindngs; did you mean bindings\?/,
+  ),
+  made(
+    `sessions({ store, idelSeconds: 1, lifetimeSeconds: 1, observe })`,
+    /'idelSeconds'.*Did you mean.*'idleSeconds'/,
+    /sessions: there is no option idelSeconds; did you mean idleSeconds\?/,
+  ),
+  made(
+    `loginThrottle({ store, limt: 3 })`,
+    /'limt'.*Did you mean.*'limit'/,
+    /loginThrottle: there is no option limt; did you mean limit\?/,
+  ),
+  made(
+    `makePasswords({ store, accounts: never(), throttle: never(), core: 2 })`,
+    /'core'.*Did you mean.*'cores'/,
+    /makePasswords: there is no option core; did you mean cores\?/,
+  ),
+  made(
+    `makeRevocations({ store, acessSeconds: 1, endWithGeneration: [], endWithAccount: [] })`,
+    /'acessSeconds'.*Did you mean.*'accessSeconds'/,
+    /makeRevocations: there is no option acessSeconds; did you mean accessSeconds\?/,
+  ),
+  made(
+    `storeBindings({ stor: store, accounts: never(), observe })`,
+    /'stor'.*Did you mean.*'store'/,
+    /storeBindings: there is no option stor; did you mean store\?/,
+  ),
+  made(
+    `breachedPasswords({ ulr: "https://a.example", observe })`,
+    /'ulr'/,
+    /breachedPasswords: there is no option ulr; did you mean url\?/,
+  ),
+  made(
+    `storeAPITokens({ store, secrt: secret, observe })`,
+    /'secrt'.*Did you mean.*'secret'/,
+    /storeAPITokens: there is no option secrt; did you mean secret\?/,
+  ),
+  made(
+    `storeNamedKeys({ store, secrt: secret, observe })`,
+    /'secrt'.*Did you mean.*'secret'/,
+    /storeNamedKeys: there is no option secrt; did you mean secret\?/,
+  ),
+  made(
+    `accessTokens({ kyes: never(), issuer: "a", lifetimeSeconds: 1, revocations: never() })`,
+    /'kyes'/,
+    /accessTokens: there is no option kyes; did you mean keys\?/,
+  ),
+  made(
+    `tokenPairs({ store, accounts: never(), access: never(), revocations: never(), secret, issuer: "a", refreshSeconds: 1, familySeconds: 1, graceSecond: 1, observe })`,
+    /'graceSecond'.*Did you mean.*'graceSeconds'/,
+    /tokenPairs: there is no option graceSecond; did you mean graceSeconds\?/,
+  ),
+  made(
+    `externalIssuers({ isuers: [], ownIssuer: "a", bindings: never(), observe })`,
+    /'isuers'.*Did you mean.*'issuers'/,
+    /externalIssuers: there is no option isuers; did you mean issuers\?/,
+  ),
+  made(
+    `watchSigningKeys("keys.json", { obsrve: observe })`,
+    /'obsrve'.*Did you mean.*'observe'/,
+    /watchSigningKeys: there is no option obsrve; did you mean observe\?/,
+  ),
+  feature(
+    `issuerLogin(people, { issuers: [{ issuer: "https://a.example", audiense: "b", jwksURL: "https://a.example/k", algorithms: ["ES256"] }] })`,
+    /'audiense'.*Did you mean.*'audience'/,
+    /issuers\[0\] has "audiense", which means nothing; did you mean audience\?/,
+  ),
+  made(
+    `defineProblem({ code: "sold_out", status: 409, titel: "Sold out", detail: "a", why: "b", cure: "c" })`,
+    /'titel'.*Did you mean.*'title'/,
+    /there is no option titel; there are code, status, title/,
+  ),
+  made(
+    `openapiDocument({ titel: "A", version: "1" })`,
+    /'titel'.*Did you mean.*'title'/,
+    /openapiDocument: there is no option titel; did you mean title\?/,
+  ),
+];
+
+/** What declares nothing by name: it takes values, is asked while a request is answered, or runs once for an operator. */
+export const takesNoOptions: readonly string[] = [
+  "accepted",
+  "accountOf",
+  "after",
+  "allOf",
+  "backupSQLite",
+  "bearerRefusal",
+  "callOf",
+  "caller",
+  "formatCSVLine",
+  "hasRole",
+  "sameAs",
+  "callerFields",
+  "callerField",
+  "certifyPermission",
+  "certifyScheme",
+  "certifyStore",
+  "checkNewPassword",
+  "checkPostgres",
+  "checkSQLite",
+  "copyStore",
+  "countersOf",
+  "createLatchkey",
+  "declarationMistakes",
+  "defineIssuers",
+  "derivedSigningKeys",
+  "docsPage",
+  "firstGeneration",
+  "formatClearedCookie",
+  "formatFamilies",
+  "formatSetCookie",
+  "gauge",
+  "html",
+  "identityOf",
+  "invalid",
+  "isKnownFormat",
+  "isPostgresURL",
+  "isTrusted",
+  "isUnsafe",
+  "keyOf",
+  "loadConfigFile",
+  "logSink",
+  "makeLog",
+  "makeMetrics",
+  "mergeFamilies",
+  "mergeLogins",
+  "nearest",
+  "not",
+  "objectSchema",
+  "openTelemetry",
+  "nullable",
+  "ownUserFieldsMistakes",
+  "parseBasePath",
+  "parseOpaqueToken",
+  "parsePasswordCost",
+  "parseTrustedProxies",
+  "placeOf",
+  "postgresCollections",
+  "postgresSource",
+  "postgresTarget",
+  "prefersRedirect",
+  "problem",
+  "processFamilies",
+  "readPage",
+  "readProxyText",
+  "readRecord",
+  "readSettings",
+  "readSigningKeys",
+  "rejected",
+  "requestListener",
+  "requireDraft",
+  "requireSameSite",
+  "requireTrustedProxies",
+  "restoreSQLite",
+  "scope",
+  "self",
+  "seriesOf",
+  "serversInPlainText",
+  "shownName",
+  "sqliteCollections",
+  "sqliteSource",
+  "sqliteTarget",
+  "storeAccounts",
+  "updateRecord",
+  "watchEventLoop",
+];

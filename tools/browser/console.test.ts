@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { startBrowser } from "./browser.ts";
+import { startObservedService, type ObservedService } from "./observed-service.ts";
+
+let browser: Browser;
+let service: ObservedService;
+
+before(async () => {
+  [browser, service] = await Promise.all([startBrowser(), startObservedService()]);
+  const [, ...others] = [
+    "",
+    "<script>alert(1)</script>",
+    "مكتب الشحن",
+    "W".repeat(200),
+    `"><img src=x onerror=alert(1)>`,
+  ];
+  for (const [at, name] of others.entries()) await send("/users", { name, email: `u${at}@example.com` });
+  for (let count = 0; count < 3; count++) await send("/orders", {});
+  await send("/orders/1/items", { product: "Ink", quantity: 1, unit_price: "9.95" });
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.[Symbol.asyncDispose]();
+});
+
+async function send(path: string, body: object, method = "POST"): Promise<Response> {
+  const authorization = `Basic ${Buffer.from(`admin:${service.password}`).toString("base64")}`;
+  const headers = { authorization, "content-type": "application/json" };
+  const init: RequestInit = { method, headers, body: JSON.stringify(body) };
+  const answer = await fetch(service.address + path, init);
+  assert.ok(answer.ok, `${path} ${answer.status}`);
+  return answer;
+}
+
+/** A page whose complaints are counted: whatever a policy stops, a script throws or a server refuses. */
+async function open(
+  options: BrowserContextOptions = {},
+): Promise<{ context: BrowserContext; page: Page; complaints: string[] } & AsyncDisposable> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    // A status that is a problem is told by the browser too.
+    if (["error", "warning"].includes(message.type()) && !/Failed to load resource/.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("dialog", (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return { context, page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+async function logIn(page: Page, path = "/"): Promise<void> {
+  await page.goto(`${service.address}/api/session/`);
+  await page.getByLabel("Username or e-mail").fill("admin");
+  await page.getByLabel("Password").fill(service.password);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.waitForURL(`${service.address}/`);
+  if (path !== "/") await page.goto(service.address + path);
+}
+
+const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+/** What axe finds. The page's policy lets no script of others in, so it is brought in from outside. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(await source());
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    const { violations } = await axe.run();
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+  });
+}
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+async function source(): Promise<string> {
+  const { readFile } = await import("node:fs/promises");
+  return readFile(axeSource, "utf8");
+}
+
+const addresses = [
+  "/",
+  "/users",
+  "/users/2",
+  "/orders?status=open&sort=-id",
+  "/orders?status=cancelled",
+  "/orders/1",
+  "/orders/1/items",
+  "/api/session/",
+  "/console/why?of=/orders/1",
+  "/users/999",
+  "/users?nonsense=1",
+  "/problems",
+  "/problems/taken",
+];
+
+for (const [width, colorScheme] of [
+  [1280, "light"],
+  [360, "dark"],
+] as const) {
+  test(`axe finds nothing at ${width} pixels in ${colorScheme}, and nothing sticks out`, async () => {
+    await using opened = await open({ viewport: { width, height: 900 }, colorScheme });
+    const { page, complaints } = opened;
+    await page.goto(`${service.address}/orders`);
+    assert.deepEqual(await findings(page), [], "401");
+    await logIn(page);
+
+    for (const address of addresses) {
+      await page.goto(service.address + address);
+      for (const menu of await page.locator("details").all())
+        await menu.evaluate((each) => each.setAttribute("open", ""));
+      assert.deepEqual(await findings(page), [], address);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, address);
+    }
+    assert.deepEqual(complaints, []);
+  });
+}
+
+test("reading and logging in need no script", async () => {
+  await using opened = await open({ javaScriptEnabled: false });
+  const { page } = opened;
+
+  await page.goto(`${service.address}/orders?status=open`);
+  await page.getByLabel("Username or e-mail").fill("admin");
+  await page.getByLabel("Password").fill("wrong");
+  await page.getByRole("button", { name: "Log in" }).click();
+  assert.equal(await page.getByLabel("Username or e-mail").inputValue(), "admin");
+  await page.getByLabel("Password").fill(service.password);
+  await page.getByRole("button", { name: "Log in" }).click();
+
+  assert.equal(page.url(), `${service.address}/orders?status=open`);
+  await page.getByText("Filter", { exact: true }).first().click();
+  await page.locator("summary", { hasText: "status" }).click();
+  await page.getByLabel("status is", { exact: true }).selectOption("paid");
+  await page
+    .locator("form", { has: page.locator("#filter-status-eq") })
+    .getByRole("button")
+    .click();
+  await page.waitForURL(/status=paid/);
+  assert.equal(await page.getByRole("button", { name: "Add order" }).isVisible(), false);
+  await page.locator("form noscript p").first().waitFor();
+});
+
+test("a record is made, changed and deleted by keyboard alone", async () => {
+  await using opened = await open();
+  const { page, complaints } = opened;
+  await logIn(page, "/orders");
+
+  await page.keyboard.press("n");
+  await page.getByLabel("status").last().focus();
+  await page.keyboard.type("paid");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/orders\/\d+$/);
+  assert.equal(await page.locator(".facts-list .tag").innerText(), "paid");
+
+  const address = page.url();
+  await page.keyboard.press("e");
+  await page.getByLabel("status").focus();
+  await page.keyboard.type("open");
+  await page.getByRole("button", { name: "Save changes" }).press("Enter");
+  await page.locator(".facts-list .tag", { hasText: "open" }).waitFor();
+
+  await page.locator("summary", { hasText: "Delete" }).press("Enter");
+  await page.getByRole("button", { name: /^Delete order/ }).press("Enter");
+  await page.waitForURL(`${service.address}/orders`);
+  assert.equal((await page.goto(address))!.status(), 404);
+  assert.deepEqual(complaints, []);
+});
+
+test("mistakes are told at their fields, what was typed stays, and the second try succeeds", async () => {
+  await using opened = await open();
+  const { page, complaints } = opened;
+  await logIn(page, "/orders/1/items");
+
+  await page.getByLabel("product", { exact: true }).fill(`<b>"Linen"</b>`);
+  await page.getByLabel("quantity", { exact: true }).fill("0");
+  await page.getByLabel("unit_price", { exact: true }).fill("12.505");
+  await page.getByRole("button", { name: "Add item" }).click();
+  await page.getByRole("alert").waitFor();
+  assert.equal(await page.locator(".wrong").count(), 2);
+  assert.equal(await page.getByLabel("product", { exact: true }).inputValue(), `<b>"Linen"</b>`);
+  assert.equal(await page.getByRole("alert").evaluate((each) => each === document.activeElement), true);
+  await page.getByRole("alert").getByRole("link", { name: "quantity" }).click();
+  assert.equal(
+    await page.getByLabel("quantity", { exact: true }).evaluate((each) => each === document.activeElement),
+    true,
+  );
+
+  await page.getByLabel("quantity", { exact: true }).fill("3");
+  await page.getByLabel("unit_price", { exact: true }).fill("12.50");
+  await page.getByRole("button", { name: "Send again" }).click();
+  await page.waitForURL(/\/items\/\d+$/);
+  assert.match(await page.locator(".facts-list").innerText(), /<b>"Linen"<\/b>/);
+  assert.deepEqual(complaints, []);
+});
+
+test("of two who change one record the second chooses, and nothing is lost", async () => {
+  await using opened = await open();
+  const { page, complaints } = opened;
+  await logIn(page, "/users/3");
+  const email = await page.getByLabel("email", { exact: true }).inputValue();
+
+  await page.getByLabel("name", { exact: true }).fill("Mine");
+  await send("/users/3", { name: "Theirs" }, "PATCH");
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByRole("heading", { name: "Someone saved before you" }).waitFor();
+  await page.getByLabel("Mine").check();
+  await page.getByRole("button", { name: "Save my choice" }).click();
+  await page.getByRole("heading", { name: "User 3" }).waitFor();
+
+  assert.equal(await page.getByLabel("name", { exact: true }).inputValue(), "Mine");
+  assert.equal(await page.getByLabel("email", { exact: true }).inputValue(), email);
+  assert.deepEqual(complaints, []);
+});
+
+test("whoever's login ends while they type loses nothing", async () => {
+  await using opened = await open();
+  const { page, context } = opened;
+  await logIn(page, "/orders/1/items");
+
+  await page.getByLabel("product", { exact: true }).fill("A long text");
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Add item" }).click();
+  await page.getByRole("alert").waitFor();
+
+  assert.match(await page.getByRole("alert").innerText(), /Authentication required/);
+  assert.equal(await page.getByLabel("product", { exact: true }).inputValue(), "A long text");
+});
+
+test("a program's request is sent without the cookie, and logging out ends the session", async () => {
+  await using opened = await open();
+  const { page } = opened;
+  await logIn(page, "/api/session/");
+
+  await page.getByPlaceholder("Token …").fill("Token nonsense");
+  await page.getByRole("button", { name: "Send one request" }).first().click();
+  await page.getByText("401").first().waitFor();
+  assert.match(await page.locator("#answer-0").innerText(), /"code":"invalid_token"/);
+
+  await page.locator(".tools summary").click();
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.waitForURL(`${service.address}/`);
+  assert.ok(await page.getByRole("link", { name: "Log in" }).isVisible());
+});
