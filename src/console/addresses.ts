@@ -1,4 +1,5 @@
 import { parseQuery } from "../headers/query.ts";
+import { linkTo } from "../html/link.ts";
 import type { View } from "../http/formats/view.ts";
 
 type Parameters = readonly (readonly [name: string, value: string])[];
@@ -34,7 +35,7 @@ export function inFormat(view: View, name: string): string {
 
 function address({ call }: View, parameters: Parameters): string {
   const search = new URLSearchParams(parameters.map(([name, value]) => [name, value])).toString();
-  return search === "" ? call.path : `${call.path}?${search}`;
+  return linkTo(search === "" ? call.path : `${call.path}?${search}`);
 }
 
 /** The links of the answer, by what they are to it (RFC 8288). */

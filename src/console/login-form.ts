@@ -1,5 +1,6 @@
 import { isUnsafe } from "../call/cross-site.ts";
 import { isObject } from "../checking/members.ts";
+import { linkTo } from "../html/link.ts";
 import { html, type PageContent } from "../html/markup.ts";
 import type { View } from "../http/formats/view.ts";
 import { SESSION_PATH } from "./frame.ts";
@@ -47,5 +48,5 @@ function sentTo({ sent, call, query, basePath }: View): { readonly username?: st
   }
   const isHere = call.path.replace(/\/$/, "") === basePath + SESSION_PATH.slice(0, -1);
   if (isHere || isUnsafe(call.method)) return { next: `${basePath}/` };
-  return { next: query === "" ? call.path : `${call.path}?${query}` };
+  return { next: linkTo(query === "" ? call.path : `${call.path}?${query}`) };
 }

@@ -1,3 +1,4 @@
+import { linkTo } from "./link.ts";
 import { pageStyle } from "./look.ts";
 import { html, Markup, type PageContent } from "./markup.ts";
 
@@ -87,7 +88,7 @@ function crumbsOf({ crumbs, basePath }: PageParts): Markup {
   const steps = crumbs.map(([text, path], at) =>
     path === null
       ? html`<li><span>${text}</span></li>`
-      : html`<li><a href="${basePath}${path}"${at === crumbs.length - 1 ? current : ""}>${text}</a></li>`,
+      : html`<li><a href="${linkTo(basePath + path)}"${at === crumbs.length - 1 ? current : ""}>${text}</a></li>`,
   );
   return html`<nav class="crumbs" aria-label="Path">
     <ol>

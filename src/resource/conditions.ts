@@ -20,6 +20,8 @@ export const MAX_CONDITIONS = 64;
 export const MAX_DEPTH = 8;
 /** How many values all `in` of one `where` have together: each row is held against them, and nobody waits for long. */
 const MAX_ALL_VALUES = 5000;
+/** How long all values of one `where` are together, in UTF-16 code units: databases keep the last ones that a statement was asked with. */
+const MAX_ALL_LENGTH = 65_536;
 // As many as a problem document tells.
 const MAX_ISSUES = 100;
 
@@ -33,6 +35,7 @@ class Reader {
   readonly #issues: Issue[];
   #left = MAX_CONDITIONS;
   #valuesLeft = MAX_ALL_VALUES;
+  #lengthLeft = MAX_ALL_LENGTH;
 
   constructor(resource: Resource, issues: Issue[]) {
     this.#resource = resource;
@@ -105,7 +108,7 @@ class Reader {
     const isText = operator === "in";
     const text =
       operator === "null" ? textOf("boolean", value) : textOf(isText ? "string" : this.#typeOf(field), value);
-    const read = text instanceof Flaw ? text : readFilterValue(this.#resource, field, operator, text);
+    const read = this.#read(field, operator, text);
     if (read instanceof Flaw) return this.#say(pointer, read.code, read.detail);
     return !Array.isArray(read) || this.#hasRoom(read.length, pointer) ? read : null;
   }
@@ -118,12 +121,18 @@ class Reader {
     const values: (string | number | boolean)[] = [];
     for (const [at, each] of given.entries()) {
       if (this.#isOver()) break;
-      const text = textOf(type, each);
-      const read = text instanceof Flaw ? text : readFilterValue(this.#resource, field, "eq", text);
+      const read = this.#read(field, "eq", textOf(type, each));
       if (read instanceof Flaw) this.#say(`${pointer}/${at}`, read.code, read.detail);
       else values.push(read as string | number | boolean);
     }
     return values;
+  }
+
+  #read(field: string, operator: Operator, text: string | Flaw): FilterValue | Flaw {
+    if (text instanceof Flaw) return text;
+    this.#lengthLeft -= text.length;
+    if (this.#lengthLeft >= 0) return readFilterValue(this.#resource, field, operator, text);
+    return new Flaw("too_long", `At most ${MAX_ALL_LENGTH} characters are allowed in all values together.`);
   }
 
   /** What JSON shows a field's values as. */

@@ -1,4 +1,5 @@
 import { isObject } from "../../checking/members.ts";
+import { linkTo } from "../../html/link.ts";
 import { html, type Markup } from "../../html/markup.ts";
 import { asJSON, code, column, quoted, table } from "../parts.ts";
 import type { Drawing, Drawn } from "../site.ts";
@@ -11,7 +12,7 @@ export function drawWhy({ body, view }: Drawing): Drawn | null {
   const { of, status, because, permission, route } = body.value;
   const main = html`<div class="head"><div><h1>Why this answer</h1>
 <p><code>GET ${of}</code> gives you ${statusText(status)}. ${because}</p></div>
-<a class="btn" href="${of}">Back to it</a></div>
+<a class="btn" href="${linkTo(of)}">Back to it</a></div>
 <div class="split"><ol class="steps">
 <li><section><h2>You asked</h2>
 ${code("curl", "Credentials are left out", "the request as curl", `curl ${quoted(`${view.call.client.origin ?? ""}${of}`)}`)}

@@ -20,6 +20,8 @@ const SIGNATURE_BYTES = 16;
 
 /** The same page is asked for over and over, and a signature costs more than anything else about its links. */
 const REMEMBERED = 1000;
+/** Of places that are longer, in characters, they are not: callers choose what they ask for, and could fill the memory with it. */
+const LONGEST_REMEMBERED = 2048;
 
 /** The first key signs, all verify. */
 export function makeCursors(keys: readonly Uint8Array[]): Cursors {
@@ -34,9 +36,10 @@ export function makeCursors(keys: readonly Uint8Array[]): Cursors {
     format({ direction, values }, query) {
       const payload = JSON.stringify([direction === "after" ? 1 : 0, ...values]);
       const place = query + payload;
-      const known = remembered.get(place);
+      const known = place.length > LONGEST_REMEMBERED ? undefined : remembered.get(place);
       if (known !== undefined) return known;
       const text = Buffer.concat([sign(payload, query), Buffer.from(payload)]).toString("base64url");
+      if (place.length > LONGEST_REMEMBERED) return text;
       if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value!);
       remembered.set(place, text);
       return text;
