@@ -15,7 +15,8 @@ const floors = [
   ["login", "login/<name>", "openapi", "bindings/<name>", "ops", "outbox", "rate-limit", "console"],
   ["create-service"],
   ["door"],
-  ["service", "testing"],
+  ["service"],
+  ["testing"],
   ["cli"],
 ];
 

@@ -1,5 +1,6 @@
 /**
- * The door for those who write a store or a scheme of their own: the promises that ours keep, as tests.
+ * The door for tests of one's own: a service in memory, records that are drawn, what a problem has to be; and for those who write a store
+ * or a scheme, the promises that ours keep, as tests.
  *
  * @module latchkey/testing
  */
@@ -17,3 +18,16 @@ export {
 export type { SchemeCheck } from "./scheme-contract/bench.ts";
 export type { MakeSubject, SchemeSubject, SchemeTools } from "./scheme-contract/subject.ts";
 export { callOf, type CallSketch } from "./calls.ts";
+export {
+  testLatchkey,
+  testService,
+  type TestClock,
+  type TestLatchkeyOptions,
+  type TestOptions,
+  type TestService,
+  type TestServiceOptions,
+} from "./service/test-service.ts";
+export type { CredentialSketch, IdentitySketch, TestUser, UserSketch } from "./service/callers.ts";
+export type { Ask, AskedHeaders, Asker, TestReply } from "./service/asking.ts";
+export { assertProblem, type ExpectedIssues } from "./service/problems.ts";
+export { factory, type Factory, type FactoryOptions } from "./factories/factory.ts";

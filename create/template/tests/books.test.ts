@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertProblem, factory, testLatchkey } from "latchkey/testing";
+import config from "../latchkey.config.ts";
+import { books } from "../resources/books.ts";
+
+const book = factory(books);
+
+test("everybody reads what somebody has made", async () => {
+  await using api = await testLatchkey(config);
+  const ann = await api.user();
+  const draft = book.draft();
+
+  const made = (await api.as(ann).post("/books", draft)).record(books);
+  const read = await api.get(`/books/${made.id}`);
+
+  assert.deepEqual(read.json, { id: made.id, ...draft, owner_id: ann.id });
+});
+
+test("whoever is not logged in makes nothing", async () => {
+  await using api = await testLatchkey(config);
+
+  const refused = await api.post("/books", book.draft());
+
+  assertProblem(refused, 403, "authentication_failed");
+});
+
+test("a book is changed by its owner alone", async () => {
+  await using api = await testLatchkey(config);
+  const [ann, ben] = [await api.user(), await api.user()];
+  const { id } = (await api.as(ann).post("/books", book.draft())).record(books);
+
+  const refused = await api.as(ben).patch(`/books/${id}`, { title: "Mine" });
+  const changed = await api.as(ann).patch(`/books/${id}`, { title: "Mine" });
+
+  // As if it were not there: nobody learns of what they may not change.
+  assertProblem(refused, 404, "not_found");
+  assert.equal(changed.record(books).title, "Mine");
+});
+
+test("a book without a title is refused, and the field is named", async () => {
+  await using api = await testLatchkey(config);
+  const ann = await api.user();
+
+  const refused = await api.as(ann).post("/books", { ...book.draft(), title: "" });
+
+  assertProblem(refused, 400, "invalid", { "/title": "too_short" });
+});

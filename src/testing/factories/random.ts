@@ -1,0 +1,47 @@
+import { randomInt } from "node:crypto";
+
+/** Chance that can be repeated: the same seed draws the same. */
+export interface Random {
+  /** From 0 up to but not 1. */
+  next(): number;
+  /** A whole number from `least` to `most`, both among them. */
+  whole(least: number, most: number): number;
+  /** One of them. */
+  pick<T>(from: readonly [T, ...(readonly T[])] | readonly T[]): T;
+}
+
+/** Chance from a seed, a text: mulberry32 over its FNV-1a digest. For tests alone, since anybody can guess it. */
+export function randomOf(seed: string): Random {
+  let state = digest(seed);
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const whole = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
+  return { next, whole, pick: (from) => from[whole(0, from.length - 1)]! };
+}
+
+function digest(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const unit of text) hash = Math.imul(hash ^ unit.codePointAt(0)!, 0x01000193);
+  return hash >>> 0;
+}
+
+let ofProcess: string | null = null;
+
+/**
+ * The seed of this process: that of `TEST_SEED`, or one that is drawn. Where the process ends with a failure it tells how to draw the same
+ * again.
+ */
+export function processSeed(): string {
+  if (ofProcess !== null) return ofProcess;
+  const given = process.env["TEST_SEED"] ?? "";
+  const seed = (ofProcess = given === "" ? String(randomInt(1, 1_000_000_000)) : given);
+  process.once("exit", (status) => {
+    if (status !== 0)
+      process.stderr.write(`The records of this test were drawn. To draw the same again: TEST_SEED=${seed}\n`);
+  });
+  return seed;
+}

@@ -1,0 +1,108 @@
+import { AssertionError } from "node:assert";
+import { isObject } from "../../checking/members.ts";
+import type { RecordOf, Resource } from "../../resource/resource.ts";
+
+/** Header fields of a request, by their names in any spelling. */
+export type AskedHeaders = Readonly<Record<string, string>>;
+
+/** What a request has besides its method and its path. */
+export interface Ask {
+  /** Sent as JSON; a text, or bytes, as they are. */
+  readonly body?: unknown;
+  readonly headers?: AskedHeaders;
+}
+
+/** Somebody who asks the service: nobody, or a user. */
+export interface Asker {
+  /** Sends a request of any method; a path begins with a slash and may have a query. */
+  ask(method: string, path: string, ask?: Ask): Promise<TestReply>;
+  get(path: string, headers?: AskedHeaders): Promise<TestReply>;
+  post(path: string, body?: unknown, headers?: AskedHeaders): Promise<TestReply>;
+  put(path: string, body?: unknown, headers?: AskedHeaders): Promise<TestReply>;
+  patch(path: string, body?: unknown, headers?: AskedHeaders): Promise<TestReply>;
+  delete(path: string, headers?: AskedHeaders): Promise<TestReply>;
+}
+
+/** What the service answered. */
+export interface TestReply {
+  /** What was asked, for messages: `GET /books/1`. */
+  readonly asked: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; undefined where it is none. */
+  readonly json: unknown;
+  /** The record that the body is. Throws an AssertionError where the request did not succeed, or where the body has other members. */
+  record<R extends Resource>(resource: R): RecordOf<R>;
+  /** The records of a list. Throws an AssertionError as `record` does. */
+  records<R extends Resource>(resource: R): readonly RecordOf<R>[];
+}
+
+/** Brings a request to the service. */
+export type Send = (request: Request) => Promise<Response>;
+
+/** Somebody who asks with these header fields besides their own. */
+export function makeAsker(send: Send, always: () => AskedHeaders): Asker {
+  async function ask(method: string, path: string, { body, headers = {} }: Ask = {}): Promise<TestReply> {
+    const all = new Headers({ ...always(), ...headers });
+    const asItIs = typeof body === "string" || body instanceof Uint8Array;
+    if (body !== undefined && !all.has("content-type")) all.set("content-type", "application/json");
+    const sent = body === undefined ? {} : { body: asItIs ? (body as string) : JSON.stringify(body) };
+    const response = await send(new Request(`http://localhost${path}`, { method, headers: all, ...sent }));
+    return readReply(`${method} ${path}`, response);
+  }
+  return {
+    ask,
+    get: (path, headers = {}) => ask("GET", path, { headers }),
+    post: (path, body, headers = {}) => ask("POST", path, { body, headers }),
+    put: (path, body, headers = {}) => ask("PUT", path, { body, headers }),
+    patch: (path, body, headers = {}) => ask("PATCH", path, { body, headers }),
+    delete: (path, headers = {}) => ask("DELETE", path, { headers }),
+  };
+}
+
+async function readReply(asked: string, response: Response): Promise<TestReply> {
+  const text = await response.text();
+  const json = parse(text);
+  const { status, headers } = response;
+  const shown = { asked, status, text };
+  return {
+    asked,
+    status,
+    headers,
+    text,
+    json,
+    record: (resource) => readRecord(resource, json, shown),
+    records(resource) {
+      if (!Array.isArray(json)) throw unexpected(shown, `a list of ${resource.plural}`);
+      return json.map((each: unknown) => readRecord(resource, each, shown));
+    },
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+type Shown = Pick<TestReply, "asked" | "status" | "text">;
+
+/** A list may show some of its fields, but none that are not declared. */
+function readRecord<R extends Resource>(resource: R, value: unknown, shown: Shown): RecordOf<R> {
+  const isRecord = shown.status < 300 && isObject(value) && "id" in value;
+  if (!isRecord) throw unexpected(shown, `a ${resource.name}`);
+  return value as RecordOf<R>;
+}
+
+/** The failure of a test that expected something else; its message has what came instead. */
+export function unexpected({ asked, status, text }: Shown, expected: string): AssertionError {
+  const instead = text === "" ? "without a body" : text.slice(0, 1000);
+  return new AssertionError({
+    message: `${asked}: ${expected} was expected, and the answer is ${status} ${instead}`,
+    actual: status,
+    expected,
+  });
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from "node:crypto";
+import { identityOf } from "../../auth/accounts.ts";
+import type { Eventually } from "../../eventually.ts";
+import type { Identity } from "../../identity.ts";
+import type { NewUser, People } from "../../login/login.ts";
+import { accepted, rejected, type Scheme, type Verdict } from "../../scheme/scheme.ts";
+import type { Store } from "../../store/store.ts";
+import type { AskedHeaders } from "./asking.ts";
+
+/** A user of the service under test. */
+export interface TestUser {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string;
+  readonly role: string;
+}
+
+/** What a user of a test is to be; whatever is left out is made up. They have no password. */
+export type UserSketch = Partial<Pick<NewUser, "name" | "email" | "username" | "role" | "active">>;
+
+/** Who asks in a service that has no accounts: an id is enough. */
+export type IdentitySketch = Pick<Identity, "id"> & Partial<Identity>;
+
+/** What a credential of a test is limited to, and what else is known of the login. */
+export type CredentialSketch = Partial<Pick<Identity, "scopes" | "expiresAt" | "authTime" | "issuer">>;
+
+const SCHEME = "test";
+const HEADER = "X-Test-Caller";
+
+/** Logs in whoever a test names. */
+export interface Callers {
+  readonly scheme: Scheme;
+  /** The header fields that are theirs from now on. */
+  login(who: TestUser | IdentitySketch, credential: CredentialSketch): AskedHeaders;
+}
+
+/**
+ * The scheme of tests. Its credentials are drawn for the process, so nobody else has one. Where the service has accounts they are looked
+ * up at each request: whoever was promoted is an administrator, and whoever was deactivated is refused.
+ */
+export function makeCallers(people: () => People | null, now: () => number): Callers {
+  const known = new Map<string, () => Eventually<Verdict>>();
+  return {
+    scheme: {
+      name: SCHEME,
+      carriers: [{ in: "header", name: HEADER }],
+      authenticate: (credential) => known.get(credential)?.() ?? rejected("unknown"),
+    },
+    login(who, credential) {
+      const drawn = randomBytes(16).toString("hex");
+      const loggedIn = { authTime: now(), ...credential };
+      const accounts = people()?.accounts ?? null;
+      known.set(drawn, async () => {
+        if (accounts === null) return accepted({ ...unknownIdentity, username: `user ${who.id}`, ...loggedIn, ...who });
+        const account = await accounts.find(who.id);
+        if (account === null) return rejected("unknown");
+        return account.active ? accepted(identityOf(account, SCHEME, loggedIn)) : rejected("inactive");
+      });
+      return { [HEADER]: drawn };
+    },
+  };
+}
+
+const unknownIdentity = { role: "user", scheme: SCHEME, scopes: null, expiresAt: null } as const;
+
+/** Makes a user; `count` is how many there were before. */
+export async function makeUser(
+  { people, store, now }: { readonly people: People; readonly store: Store; readonly now: number },
+  sketch: UserSketch,
+  count: number,
+): Promise<TestUser> {
+  const username = sketch.username ?? sketch.email ?? `user-${count + 1}@example.com`;
+  const email = sketch.email ?? (username.includes("@") ? username : `${username}@example.com`);
+  const role = sketch.role ?? "user";
+  if (!people.roles.includes(role))
+    throw new TypeError(`There is no role ${role}. Declared are ${people.roles.join(", ")}.`);
+  const user = { name: sketch.name ?? `User ${count + 1}`, email, username, role, passwordHash: null };
+  const more = sketch.active === undefined ? {} : { active: sketch.active };
+  const outcome = await store.write({ changes: people.insertUser({ ...user, ...more, now }) });
+  if (outcome.kind !== "written")
+    throw new TypeError(`The user ${username} cannot be made: ${JSON.stringify(outcome)}`);
+  return { id: Number(outcome.rows[0]!.record["id"]), username, email, role };
+}

@@ -1,0 +1,170 @@
+import { createService, type Service, type ServiceOptions } from "../../create-service/create-service.ts";
+import type { AccountsFeature, People } from "../../login/login.ts";
+import type { Observation } from "../../observation.ts";
+import { printFaults } from "../../ops/log/print-faults.ts";
+import { openLatchkey } from "../../service/latchkey.ts";
+import { readSettings } from "../../service/settings/settings.ts";
+import type { ConfigFile } from "../../service/system/config-file.ts";
+import { sqliteStore } from "../../store/sqlite/sqlite.ts";
+import { makeAsker, type Asker } from "./asking.ts";
+import {
+  makeCallers,
+  makeUser,
+  type Callers,
+  type CredentialSketch,
+  type IdentitySketch,
+  type TestUser,
+  type UserSketch,
+} from "./callers.ts";
+
+/** A clock that stands still until it is turned. */
+export interface TestClock {
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** Lets time pass: sessions, tokens and limits run out by this clock. */
+  turn(seconds: number): void;
+}
+
+/** A service in memory, to be asked by a test: by nobody itself, and by `as(user)` as somebody. */
+export interface TestService extends Asker, AsyncDisposable {
+  /**
+   * Somebody who is logged in, without a password and whatever schemes are on. In a service without accounts an id is enough:
+   * `as({ id: 7, role: "admin" })`.
+   */
+  as(who: TestUser | IdentitySketch, credential?: CredentialSketch): Asker;
+  /** Makes a user of the service; `{ role: "admin" }` is one who administers. Throws a TypeError where the service has no accounts. */
+  user(sketch?: UserSketch): Promise<TestUser>;
+  readonly clock: TestClock;
+  /** What was observed so far: requests, refused credentials, faults. */
+  readonly observed: readonly Observation[];
+  readonly service: Service;
+  /** Ends it; so does the end of the block of `await using`. */
+  close(): Promise<void>;
+}
+
+/** What the tests of any service can say. */
+export interface TestOptions {
+  /** Where its clock stands, in milliseconds since the epoch; 31 January 2026, 9:30 UTC, where it is left out. */
+  readonly now?: number;
+}
+
+/** What a service under test is made of: as for `createService`, and nothing of it has to be given. */
+export interface TestServiceOptions extends Omit<Partial<ServiceOptions>, "now" | "observe">, TestOptions {
+  /** The accounts among its features, whose users `user()` makes. */
+  readonly people?: AccountsFeature;
+}
+
+/** What a service with a config file can be told in a test. */
+export interface TestLatchkeyOptions extends TestOptions {
+  /** Settings as the environment gives them (`LATCHKEY_SCHEMES`); that of the process is not read. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A service of one's own parts in memory, with a clock to turn, closed at the end of the block. Faults are printed with their stack.
+ *
+ * @example
+ * ```ts
+ * import { authenticated, defineResource, mount, text } from "latchkey";
+ * import { testService } from "latchkey/testing";
+ *
+ * const notes = defineResource({ name: "note", fields: { body: text() } });
+ *
+ * await using api = await testService({ mounts: [mount(notes, { permission: authenticated })] });
+ * const made = await api.as({ id: 1 }).post("/notes", { body: "Buy milk" });
+ * console.log(made.record(notes).body); // Buy milk
+ * ```
+ */
+export function testService({ people, now, ...options }: TestServiceOptions = {}): Promise<TestService> {
+  return open(now, async ({ clock, observe, scheme }) => {
+    const service = await createService({
+      store: sqliteStore({ path: ":memory:" }),
+      ...options,
+      schemes: [...(options.schemes ?? []), scheme],
+      observe,
+      now: () => clock.now,
+    });
+    return { service, people: people === undefined ? null : service.use(people) };
+  });
+}
+
+/**
+ * The whole service of a `latchkey.config.ts` in memory, with a clock to turn, closed at the end of the block. It has no users yet, also no
+ * first administrator. Nothing is read from the environment, and no file is made.
+ *
+ * @example
+ * ```ts part
+ * import config from "../latchkey.config.ts";
+ *
+ * await using api = await testLatchkey(config);
+ * const ann = await api.user();
+ * const made = await api.as(ann).post("/books", { title: "Flatland" });
+ * ```
+ */
+export function testLatchkey(config: ConfigFile, { now, environment }: TestLatchkeyOptions = {}): Promise<TestService> {
+  const settings = readSettings({ ...environment, LATCHKEY_DATABASE: "sqlite::memory:" }, config);
+  return open(now, async ({ clock, observe, scheme }) => {
+    const schemes = [...(config.schemes ?? []), scheme];
+    return openLatchkey({ settings, config: { ...config, schemes }, observe, now: () => clock.now });
+  });
+}
+
+interface Opening {
+  readonly clock: TestClock;
+  readonly observe: (observation: Observation) => void;
+  readonly scheme: Callers["scheme"];
+}
+
+const usualNow = Date.parse("2026-01-31T09:30:00Z");
+
+async function open(
+  now: number | undefined,
+  make: (opening: Opening) => Promise<{ readonly service: Service; readonly people: People | null }>,
+): Promise<TestService> {
+  const clock = makeClock(now ?? usualNow);
+  const observed: Observation[] = [];
+  const late: { people: People | null } = { people: null };
+  const callers = makeCallers(
+    () => late.people,
+    () => clock.now,
+  );
+  const print = printFaults("latchkey/testing");
+  const observe = (observation: Observation): void => {
+    observed.push(observation);
+    print(observation);
+  };
+  const { service, people } = await make({ clock, observe, scheme: callers.scheme });
+  late.people = people;
+  const send = (request: Request): Promise<Response> => service.fetch(request, { peer: "127.0.0.1" });
+  let users = 0;
+  const close = (): Promise<void> => service.close();
+  return {
+    ...makeAsker(send, () => ({})),
+    as(who, credential = {}) {
+      const headers = callers.login(who, credential);
+      return makeAsker(send, () => headers);
+    },
+    async user(sketch = {}) {
+      if (people === null)
+        throw new TypeError(
+          "This service has no accounts that are known here. Give testService({ people, features: [people, …] }), or ask as({ id: 1 }).",
+        );
+      return makeUser({ people, store: service.store, now: clock.now }, sketch, users++);
+    },
+    clock,
+    observed,
+    service,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function makeClock(now: number): TestClock {
+  const clock: TestClock = {
+    now,
+    turn(seconds) {
+      clock.now += seconds * 1000;
+    },
+  };
+  return clock;
+}
