@@ -38,7 +38,7 @@ test("every address answers a browser with a page, and a program as ever", async
     ["/orders?status=open&sort=-id", 200, "Orders"],
     [`/orders/${order.id}/items/`, 200, "Items"],
     ["/protected/", 200, "Protected"],
-    ["/users/1/account", 200, "Account"],
+    ["/users/1/account", 200, "Your account"],
     ["/livez", 200, "Health"],
     ["/users/999", 404, "Not found"],
     ["/users?nonsense=1", 400, "Invalid query"],
@@ -160,6 +160,7 @@ test("a page offers what its reader may do, and nothing else", async (t) => {
   assert.deepEqual(await offered(`/orders/${order.id}`, ann.headers), [
     `DELETE /orders/${order.id}`,
     `PATCH /orders/${order.id}`,
+    `PUT /orders/${order.id}`,
   ]);
   const key = await api.post(
     `/users/${ann.id}/keys`,

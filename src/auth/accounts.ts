@@ -12,6 +12,8 @@ export interface Account {
   readonly passwordHash: string | null;
   /** RFC 3339: a password that was drawn for its user is good until then; null: for as long as nobody changes it. */
   readonly passwordUntil: string | null;
+  /** The password is good for one login: whether it is still `unused`. Once `used` it only proves who chooses another. Null, or left out: an ordinary one. */
+  readonly passwordOnce?: "unused" | "used" | null;
   /** Goes up when every login of the account ends: changed password, deactivation. Sessions, refresh families and access tokens of an older generation are dead. */
   readonly generation: number;
   /** The one refresh family of an older generation that was to go on; null: none. */
@@ -45,6 +47,7 @@ export const accountsCollection: Collection = {
     /** Who gave the username (`UsernameOrigin`); null where it is older than this column. */
     { name: "username_origin", type: "text", nullable: true },
     { name: "password_until", type: "date-time", nullable: true },
+    { name: "password_once", type: "text", nullable: true },
   ],
   // Whether there is another administrator is asked within writes, and there are few of them among all.
   indexes: [["role", "active"]],
@@ -127,6 +130,7 @@ export function accountOf({ record }: Row): Account {
     active: record["active"] as boolean,
     passwordHash: record["password_hash"] as string | null,
     passwordUntil: record["password_until"] as string | null,
+    passwordOnce: (record["password_once"] ?? null) as "unused" | "used" | null,
     generation: record["generation"] as number,
     keptFamily: record["kept_family"] as string | null,
     roleChanges: record["role_changes"] as number,

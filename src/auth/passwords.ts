@@ -24,11 +24,13 @@ import { makeTurns, type Asker } from "./turns.ts";
 /** Checks and makes passwords. Every hash of the process is computed here, so that they can be counted. */
 export interface Passwords {
   /**
-   * The active account with this name and password; null for every reason why there is none, in the same time. Counts
-   * what is wrong, and replaces a hash of another format. Throws 429 before any hash, and 503 where too many wait.
+   * The active account with this name and password; null for every reason why there is none, in the same time: also for a one-time
+   * password, which is for logins. Counts what is wrong, and replaces a hash of another format. Throws 429 before any hash, and 503 where too many wait.
    */
   verify(call: Call, username: string, password: string): Promise<Account | null>;
-  /** The same for a login, which the account remembers. */
+  /** The same for somebody who is logged in and shows again who they are: a one-time password is good for it after its login too. */
+  prove(call: Call, username: string, password: string): Promise<Account | null>;
+  /** The same for a login, which the account remembers, and which uses up a one-time password. */
   login(call: Call, username: string, password: string): Promise<Account | null>;
   /**
    * Hashes a new password, in turn with the other hashes of the caller's address; `account` is whoever asks, where that is known. Null: the
@@ -73,7 +75,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     tracer === null ? turns.hold : (asker, work) => tracer.part("hash", {}, () => turns.hold(asker, work));
   const sideBySide = makeSideBySide();
 
-  async function check(call: Call, username: string, password: string, isLogin: boolean): Promise<Account | null> {
+  async function check(call: Call, username: string, password: string, purpose: Purpose): Promise<Account | null> {
     const asker = askerOf(call, fold(username));
     turns.requirePlace(asker);
     const account = isPossibleUsername(username) ? await accounts.findByUsername(username) : null;
@@ -84,12 +86,15 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     const room = () => throttle.check(call, name);
     const checked = await hold(asker, (place) =>
       sideBySide(subjects, room, async () => {
-        const good = await place.run(() => checkAccount(account, password, { cost, now: call.now }));
+        const good = await place.run(() => checkAccount(account, password, { cost, now: call.now, purpose }));
         if (good === null) await throttle.fail(call, name);
         return good;
       }),
     );
-    if (checked !== null) await keep(call, account!, checked, isLogin);
+    if (checked === null) return null;
+    const isOnce = purpose === "login" && checked.passwordOnce === "unused";
+    if (isOnce) return (await useUp(options, call, checked)) ? checked : null;
+    await keep(call, account!, checked, purpose === "login");
     return checked;
   }
 
@@ -99,7 +104,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
       ...(isLogin ? { last_login_at: new Date(call.now).toISOString() } : {}),
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
       // Its user has it now.
-      ...(before.passwordUntil === null ? {} : { password_until: null }),
+      ...(before.passwordUntil === null || (before.passwordOnce ?? null) !== null ? {} : { password_until: null }),
     };
     const passed = await throttle.pass(call, before.username);
     if (Object.keys(values).length === 0 && passed.length === 0) return;
@@ -119,8 +124,9 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   const newest = new WeakMap<Call, { readonly password: string; readonly hash: Promise<string> }>();
 
   return {
-    verify: (call, username, password) => check(call, username, password, false),
-    login: (call, username, password) => check(call, username, password, true),
+    verify: (call, username, password) => check(call, username, password, "verify"),
+    prove: (call, username, password) => check(call, username, password, "prove"),
+    login: (call, username, password) => check(call, username, password, "login"),
     hash(call, password, account) {
       const made = call === null ? undefined : newest.get(call);
       if (made?.password === password) return made.hash;
@@ -132,6 +138,25 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   };
 }
 
+/** Of two logins at once with a one-time password one comes in. Where that cannot be kept, nobody does. */
+async function useUp(
+  { store, throttle }: PasswordsOptions,
+  call: Call,
+  { id, username, passwordHash }: Account,
+): Promise<boolean> {
+  const passed = await throttle.pass(call, username);
+  const same = [
+    { column: "id", operator: "eq", value: id },
+    { column: "password_hash", operator: "eq", value: passwordHash },
+    { column: "password_once", operator: "eq", value: "unused" },
+  ] as const;
+  const values: WrittenValues = { password_once: "used", last_login_at: new Date(call.now).toISOString() };
+  const collection = accountsCollection;
+  const unused: Change = { kind: "require", collection, where: { all: same }, atLeast: 1, name: "password_once" };
+  const used: Change = { kind: "updateAll", collection, where: { all: same }, values };
+  return (await store.write({ changes: [unused, used, ...passed] })).kind === "written";
+}
+
 function askerOf(call: Call | null, account = ""): Asker {
   return { address: call === null ? "" : formatNetwork(call.client.address), account };
 }
@@ -141,7 +166,11 @@ interface Checking {
   readonly cost: PasswordCost;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  readonly purpose: Purpose;
 }
+
+/** A password that comes with every request, one that logs in, and one that proves again who has logged in. */
+type Purpose = "verify" | "login" | "prove";
 
 async function checkAccount(account: Account | null, password: string, checking: Checking): Promise<Account | null> {
   const matches = await matchesAccount(account, password, checking);
@@ -149,16 +178,26 @@ async function checkAccount(account: Account | null, password: string, checking:
 }
 
 /** A hash is always computed, so that the time does not tell which accounts there are. */
-async function matchesAccount(account: Account | null, password: string, { cost, now }: Checking): Promise<boolean> {
+async function matchesAccount(
+  account: Account | null,
+  password: string,
+  { cost, now, purpose }: Checking,
+): Promise<boolean> {
   const stored = account?.passwordHash ?? null;
   const isUsable = stored !== null && isKnownFormat(stored);
   const matches = await verifyPassword(isUsable ? stored : decoyHash(cost), password);
-  return matches && isUsable && account !== null && account.active && !isTooLate(account, now);
+  return (
+    matches && isUsable && account !== null && account.active && !isTooLate(account, now) && isFor(purpose, account)
+  );
 }
 
 /** A password that was drawn and never used is good for a time. */
 function isTooLate({ passwordUntil }: Account, now: number): boolean {
   return passwordUntil !== null && Date.parse(passwordUntil) <= now;
+}
+
+function isFor(purpose: Purpose, { passwordOnce = null }: Account): boolean {
+  return passwordOnce === null || purpose === "prove" || (purpose === "login" && passwordOnce === "unused");
 }
 
 async function upgraded(account: Account, password: string, cost: PasswordCost): Promise<Account> {

@@ -9,9 +9,10 @@ import type { DataBody, Format, ProblemDocument } from "../http/formats/format.t
 import type { View } from "../http/formats/view.ts";
 import { problem } from "../problem/problem.ts";
 import { parametersOf } from "./addresses.ts";
-import { SESSION_PATH, writeFramed } from "./frame.ts";
-import { hasLoginForm } from "./login-form.ts";
+import { hasLoginForm } from "./forms/login-form.ts";
+import { ACCOUNT_PATH, SESSION_PATH, writeFramed } from "./frame.ts";
 import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
+import { drawAccount } from "./pages/account-page.ts";
 import { drawList } from "./pages/list-page.ts";
 import { drawPlain } from "./pages/plain-page.ts";
 import { drawProblem } from "./pages/problem-page.ts";
@@ -43,7 +44,13 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
       const site: Site = {
         title,
         ...(logo === undefined ? {} : { logo }),
-        templates: { "/": drawRoot, [SESSION_PATH]: drawSession, [WHY_PATH]: drawWhy, ...templates },
+        templates: {
+          "/": drawRoot,
+          [SESSION_PATH]: drawSession,
+          [WHY_PATH]: drawWhy,
+          [ACCOUNT_PATH]: drawAccount,
+          ...templates,
+        },
         assets: {
           style: `${basePath}/console/${assets[0].name}`,
           script: `${basePath}/console/${assets[1].name}`,
@@ -109,7 +116,7 @@ async function draw(site: Site, body: DataBody, view: View): Promise<Drawn> {
   return (await template?.(drawing)) ?? drawKnown(drawing);
 }
 
-function drawKnown(drawing: Drawing): Drawn {
+function drawKnown(drawing: Drawing): Drawn | Promise<Drawn> {
   const { value, items, element } = drawing.body;
   const resource = drawing.view.place?.resource ?? null;
   if (resource !== null && items === resource.name && isRows(value)) return drawList(drawing, resource, value);

@@ -3,12 +3,16 @@ import { writePage } from "../html/page.ts";
 import type { View } from "../http/formats/view.ts";
 import { inFormat, withParameters } from "./addresses.ts";
 import { quoted } from "./parts.ts";
+import { isReadable, isServed, partsOf } from "./paths.ts";
 import { addressOf, type Drawn, type Site } from "./site.ts";
 import { WHY_PATH } from "./why.ts";
 import { statusText } from "./words.ts";
 
 /** Where everybody may ask who they are, and log in and out. */
 export const SESSION_PATH = "/api/session/";
+
+/** Where an account stands: everything that its user, or an administrator, can do with it. */
+export const ACCOUNT_PATH = "/users/{id}/account";
 
 /** A whole page: the bar with the way to it and the caller, the answer in one line, what it is about, and the foot. */
 export function writeFramed(site: Site, view: View, { title, main, narrow }: Drawn, requestId?: string): string {
@@ -32,30 +36,11 @@ export function writeFramed(site: Site, view: View, { title, main, narrow }: Dra
 
 function crumbsOf(site: Site, { call, basePath }: View): readonly (readonly [string, string | null])[] {
   const path = call.path.startsWith(basePath) ? call.path.slice(basePath.length) : call.path;
-  const parts = path.split("/").filter((part) => part !== "");
-  const served = servedPaths(site);
+  const parts = partsOf(path);
   return parts.slice(0, 12).map((part, at) => {
-    const to = parts.slice(0, at + 1);
-    const isThere = at === parts.length - 1 || served.some((each) => fits(each, to));
-    return [decoded(part), isThere ? `/${to.join("/")}` : null];
+    const to = `/${parts.slice(0, at + 1).join("/")}`;
+    return [decoded(part), at === parts.length - 1 || isReadable(site, to) ? to : null];
   });
-}
-
-/** What can be read, as it is declared, part by part. */
-function servedPaths(site: Site): readonly (readonly string[])[] {
-  const { mounts, endpoints } = site.facts();
-  const paths = [
-    ...mounts.flatMap(({ resource, permissions }) => [
-      ...(permissions.list === undefined ? [] : [resource.path]),
-      ...(permissions.read === undefined ? [] : [`${resource.path}/{id}`]),
-    ]),
-    ...endpoints.filter(({ method }) => method === "GET").map(({ path }) => path),
-  ];
-  return paths.map((path) => path.split("/").filter((part) => part !== ""));
-}
-
-function fits(declared: readonly string[], parts: readonly string[]): boolean {
-  return declared.length === parts.length && declared.every((part, at) => part.startsWith("{") || part === parts[at]);
 }
 
 function decoded(part: string): string {
@@ -64,10 +49,6 @@ function decoded(part: string): string {
   } catch {
     return part;
   }
-}
-
-function isServed(site: Site, path: string, method = "GET"): boolean {
-  return site.facts().endpoints.some((each) => each.path === path && each.method === method);
 }
 
 function toolsOf(site: Site, view: View): PageContent {
@@ -87,6 +68,7 @@ function toolsOf(site: Site, view: View): PageContent {
       </summary>
       <div>
         <p class="small dim">${titleOf(role)}, known by ${scheme}</p>
+        ${isServed(site, ACCOUNT_PATH) ? html`<a href="${addressOf(view, ACCOUNT_PATH.replace("{id}", String(identity.id)))}">Your account</a>` : ""}
         ${hasSessions ? html`<a href="${session}">Who you are</a>` : ""}${hasSessions && scheme === "session" ? out : ""}
       </div>
     </details>`;

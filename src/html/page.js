@@ -124,7 +124,8 @@ const send = async (form) => {
 /** Goes on to what was made, or shows what the service answered. What was typed stays wherever the answer has no form for it. */
 const show = async (form, reply, then) => {
   if (reply.ok) {
-    const next = then ?? reply.headers.get("Location");
+    // What an endpoint of its own has given, such as a key, is in this answer alone.
+    const next = then ?? (form.dataset.stay === undefined ? reply.headers.get("Location") : null);
     if (next !== null && next !== undefined) return location.assign(next);
     if (reply.status === 204) return location.reload();
   }

@@ -61,6 +61,7 @@ export class ServedView implements View {
       method: endpoint.method,
       action,
       resource: mounted?.resource ?? null,
+      logsIn: endpoint.logsIn ?? false,
       expandable: mounted === undefined ? [] : expandableNames(mounted),
     };
   }
@@ -114,6 +115,7 @@ export class ServedView implements View {
       resource: mounted?.resource ?? null,
       name: own?.name ?? null,
       body: own?.body ?? null,
+      request: mounted === undefined ? (endpoint.documentation?.request ?? null) : null,
       repeatable: endpoint.repeatable ?? false,
       description: own?.description ?? endpoint.documentation?.summary ?? null,
     };

@@ -3,7 +3,8 @@ import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import { isShown, type Field } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
-import { attributesOf, typeOf, writeField } from "../form.ts";
+import { attributesOf, writeField } from "../forms/form.ts";
+import { inputOfField } from "../forms/inputs.ts";
 import { needsScript } from "../parts.ts";
 import { addressOf, titleOf, type Drawn } from "../site.ts";
 import { textOf } from "../values.ts";
@@ -26,7 +27,13 @@ interface Conflict {
 /** The page for a change that came too late: nothing of it was stored, and nothing of it is lost. Null where there is no record to compare with. */
 export async function drawConflict(view: View, path: string): Promise<Drawn | null> {
   const { place, sent, call } = view;
-  if (place === null || place.resource === null || call.method !== "PATCH" || !isObject(sent)) return null;
+  if (
+    place === null ||
+    place.resource === null ||
+    (call.method !== "PATCH" && call.method !== "PUT") ||
+    !isObject(sent)
+  )
+    return null;
   const offer = (await view.offers(path)).find(({ action }) => action === "update");
   const found = await view.ask(path);
   if (
@@ -37,7 +44,14 @@ export async function drawConflict(view: View, path: string): Promise<Drawn | nu
   )
     return null;
   const tag = `"${found.tag}"`;
-  return page({ view, offer, resource: place.resource, path, current: found.body.value, tag, sent });
+  const whole = call.method === "PUT" ? { ...emptiesOf(place.resource), ...sent } : sent;
+  return page({ view, offer, resource: place.resource, path, current: found.body.value, tag, sent: whole });
+}
+
+/** Whoever replaces a record empties what they leave out. */
+function emptiesOf({ fields }: Resource): Values {
+  const optional = Object.entries(fields).filter(([, field]) => field.options.optional === true && isShown(field));
+  return Object.fromEntries(optional.map(([name]) => [name, null]));
 }
 
 function page(conflict: Conflict): Drawn {
@@ -51,7 +65,7 @@ function page(conflict: Conflict): Drawn {
 ${differing.length < 2 ? "" : all}
 ${differing.map(([name, field]) => versus(name, field, current[name], sent[name]))}
 ${shown.length === differing.length ? "" : sameOf(shown.filter((each) => !differing.includes(each)))}
-${known.filter(([, field]) => !isShown(field)).map(([name, field]) => writeField(name, field, { offer }))}
+${known.filter(([, field]) => !isShown(field)).map(([name, field]) => writeField(inputOfField(name, field, offer.method), { offer }))}
 <div class="row"><span data-js hidden><button class="btn main">Save my choice</button></span><a class="btn" href="${addressOf(view, path)}">Drop my changes</a>
 <span class="small dim">Sent with <code>If-Match: ${tag}</code>, so this can happen again, and nothing gets lost.</span></div>
 ${needsScript}
@@ -62,9 +76,10 @@ ${needsScript}
 const all = html`<div class="row" data-js hidden><button class="btn low" type="button" data-all="theirs">All theirs</button><button class="btn low" type="button" data-all="yours">All yours</button></div>`;
 
 function versus(name: string, field: Field, theirs: unknown, yours: unknown): Markup {
+  const { type } = inputOfField(name, field, "PATCH");
   const side = (which: string, value: unknown, words: PageContent): Markup => {
     const text = value === null ? "" : textOf(field, value);
-    return html`<label class="side-by"><input type="radio" name="${name}" value="${text}" data-type="${typeOf(field)}" data-side="${which}" required> <bdi>${value === null ? "null" : text}</bdi> <small>${words}</small></label>`;
+    return html`<label class="side-by"><input type="radio" name="${name}" value="${text}" data-type="${type}" data-side="${which}" required> <bdi>${value === null ? "null" : text}</bdi> <small>${words}</small></label>`;
   };
   return html`<div class="versus" role="group" aria-labelledby="versus-${name}"><b class="mono" id="versus-${name}">${name}</b>
 ${side("theirs", theirs, "There now")}

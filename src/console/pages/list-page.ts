@@ -2,7 +2,8 @@ import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { View } from "../../http/formats/view.ts";
 import { shownFields, type Resource } from "../../resource/resource.ts";
 import { linksOf, parametersOf, withParameters } from "../addresses.ts";
-import { writeButton, writeForm } from "../form.ts";
+import { actionButtons, actionForms } from "../forms/actions.ts";
+import { writeForm } from "../forms/form.ts";
 import { column, table } from "../parts.ts";
 import { addressOf, titleOf, type Drawing, type Drawn } from "../site.ts";
 import { isNumeric, showValue } from "../values.ts";
@@ -21,7 +22,7 @@ export function drawList(drawing: Drawing, resource: Resource, rows: readonly Va
         ${resource.description === null ? "" : html`<p>${resource.description}</p>`}
       </div>
       <div class="row">
-        ${ownButtons(drawing)}${create === undefined ? "" : html`<a class="btn main" href="#new" data-key="n">New ${resource.name}</a>`}
+        ${actionButtons(drawing)}${create === undefined ? "" : html`<a class="btn main" href="#new" data-key="n">New ${resource.name}</a>`}
       </div>
     </div>
     <section aria-label="${title}" class="stack">
@@ -33,9 +34,9 @@ export function drawList(drawing: Drawing, resource: Resource, rows: readonly Va
         ? ""
         : html`<section aria-labelledby="new">
             <h2 id="new" tabindex="-1">New ${resource.name}</h2>
-            ${writeForm({ view: drawing.view, offer: create, fields: resource.fields, values: {}, does: `Add ${resource.name}` })}
+            ${writeForm({ view: drawing.view, offer: create, does: `Add ${resource.name}` })}
           </section>`
-    }`;
+    }${actionForms(drawing)}`;
   return { title, main };
 }
 
@@ -185,13 +186,4 @@ function pagerOf({ view }: Drawing): Markup {
   const around = [to("prev", "Previous", html` data-key="["`), to("next", "Next", html` data-key="]"`)];
   if (around.every((each) => each === "")) return html``;
   return html`<nav class="pager row" aria-label="Pages">${to("first", "First", "")}${around}</nav>`;
-}
-
-/** What the collection can do besides. */
-function ownButtons({ view, offers }: Drawing): readonly Markup[] {
-  return offers
-    .filter(
-      ({ name, method, body }) => name !== null && method === "POST" && Object.keys(body?.fields ?? {}).length === 0,
-    )
-    .map((offer) => writeButton({ view, offer, does: titleOf(offer.name!) }));
 }

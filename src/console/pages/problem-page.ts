@@ -1,49 +1,89 @@
 import { isObject } from "../../checking/members.ts";
 import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { ProblemDocument } from "../../http/formats/format.ts";
-import type { View } from "../../http/formats/view.ts";
+import type { Offer, View } from "../../http/formats/view.ts";
 import { catalogueWith } from "../../problem/definition.ts";
-import { writeForm, writeMistakes } from "../form.ts";
+import { writeForm, writeMistakes } from "../forms/form.ts";
+import { inputsOf } from "../forms/inputs.ts";
+import { hasLoginForm, loginFormOf } from "../forms/login-form.ts";
 import { SESSION_PATH } from "../frame.ts";
-import { loginFormOf } from "../login-form.ts";
 import { asJSON, column, table } from "../parts.ts";
+import { askedPath, isReadable } from "../paths.ts";
 import { addressOf, titleOf, type Drawn, type Site } from "../site.ts";
 import { drawConflict } from "./conflict-page.ts";
 import { programOf } from "./session-page.ts";
 
 /** A problem: what happened, why, and what to do about it. What was typed is still there. */
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
-  const form = document.status === 412 ? await drawConflict(view, pathOf(view)) : await formAgain(view, document);
+  const form = document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(view, document);
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
-  const { title, detail, code, status } = document;
-  const catalogue = catalogueWith(site.facts().problems);
-  const { why = "", cure = "" } = catalogue[code] ?? {};
+  if (isLoginPage(view) && document.code === "not_authenticated") return drawLogin(site, view, document);
+  const { title, detail, code } = document;
+  const { why = "", cure = "" } = catalogueWith(site.facts().problems)[code] ?? {};
   const main = html`<div class="head">
       <div>
         <h1 tabindex="-1">${title}</h1>
         <p>${detail}</p>
       </div>
     </div>
-    ${mistakesOf(document)}
-    ${status === 412 ? html`<p><a class="btn" href="${addressOf(view, pathOf(view))}">See it as it is now</a></p>` : ""} ${status === 401 ? html`${loginFormOf(site, view)}${schemesOf(view)}${pathOf(view) === SESSION_PATH.slice(0, -1) ? programOf(site, view) : ""}` : ""}
-    ${
-      why === ""
-        ? ""
-        : html`<section>
-            <h2>Why</h2>
-            <p>${why}</p>
-          </section>`
-    }
-    ${
-      cure === ""
-        ? ""
-        : html`<section>
-            <h2>What to do</h2>
-            <p>${cure}</p>
-          </section>`
-    }
-    ${programs(document)}`;
+    ${mistakesOf(document)} ${waysOn(site, view, document)}
+    ${document.status === 401 ? html`${loginFormOf(site, view)}${schemesOf(view)}` : ""}
+    ${section("Why", why)}${section("What to do", cure)} ${programs(document)}`;
   return { title, narrow: true, main };
+}
+
+function section(title: string, words: string): PageContent {
+  if (words === "") return "";
+  return html`<section>
+    <h2>${title}</h2>
+    <p>${words}</p>
+  </section>`;
+}
+
+function isLoginPage(view: View): boolean {
+  return askedPath(view) === SESSION_PATH.slice(0, -1);
+}
+
+/** Where everybody logs in, it is no mistake that nobody is logged in yet. */
+function drawLogin(site: Site, view: View, document: ProblemDocument): Drawn {
+  const main = html`<div class="duo">
+    <section class="stack" aria-labelledby="log-in">
+      <div class="head">
+        <div>
+          <h1 id="log-in" tabindex="-1">Log in</h1>
+          <p>For people with a browser.</p>
+        </div>
+      </div>
+      ${loginFormOf(site, view)}
+      <p class="rule">A wrong name and a wrong password get the same answer. After ten wrong tries in a minute you wait a moment.</p>
+    </section>
+    ${programOf(site, view)}
+  </div>
+  ${schemesOf(view)} ${programs(document)}`;
+  return { title: "Log in", main };
+}
+
+/** The next step, as far as a link can be one. */
+function waysOn(site: Site, view: View, { status }: ProblemDocument): PageContent {
+  const path = askedPath(view);
+  const up = path.slice(0, Math.max(path.lastIndexOf("/"), 1));
+  const [, seconds] = view.headers.find(([name]) => name === "Retry-After") ?? [];
+  const isRead = view.call.method === "GET" || view.call.method === "HEAD";
+  const link = (at: string, words: PageContent): Markup =>
+    html`<a class="btn" href="${addressOf(view, at)}">${words}</a>`;
+  const ways: readonly PageContent[] = [
+    seconds === undefined
+      ? ""
+      : html`<p>Wait ${seconds} ${seconds === "1" ? "second" : "seconds"}, then send it again.</p>`,
+    status === 412 ? link(path, "See it as it is now") : "",
+    status === 400 && isRead && view.query !== "" && isReadable(site, path) ? link(path, "Without what was asked") : "",
+    isRead && (status === 429 || status >= 500) && isReadable(site, path) ? link(path, "Try again") : "",
+    status === 403 && hasLoginForm(site) ? link(SESSION_PATH, "Log in as somebody else") : "",
+    status === 405 && isReadable(site, path) ? link(path, html`Read ${path}`) : "",
+    status === 404 && path !== "/" && isReadable(site, up) ? link(up, html`Up to ${up}`) : "",
+    status === 404 ? link("/", "What there is") : "",
+  ];
+  return ways.every((each) => each === "") ? "" : html`<div class="row">${ways}</div>`;
 }
 
 function programs(document: ProblemDocument): Markup {
@@ -54,7 +94,7 @@ function programs(document: ProblemDocument): Markup {
 }
 
 function mistakesOf({ errors = [], detail }: ProblemDocument): PageContent {
-  return errors.length === 0 ? "" : writeMistakes({}, detail, errors);
+  return errors.length === 0 ? "" : writeMistakes([], detail, errors);
 }
 
 /** The challenges of the answer: how programs say who they are. */
@@ -80,38 +120,43 @@ function schemesOf({ headers }: View): PageContent {
 async function formAgain(view: View, document: ProblemDocument): Promise<Drawn | null> {
   const { place, sent, call } = view;
   const { errors = [], detail } = document;
-  if (place === null || place.resource === null || !isObject(sent) || errors.length === 0) return null;
+  if (place === null || isLoginPage(view) || (sent !== null && !isObject(sent)) || errors.length === 0) return null;
   const offers = await view.offers();
-  const offer = offers.find(({ method, path }) => method === call.method && path === pathOf(view));
+  const offer = offers.find(({ method, path }) => method === call.method && path === askedPath(view));
   if (offer === undefined) return null;
-  const fields = offer.body?.fields ?? place.resource.fields;
-  const what =
-    offer.name !== null
-      ? titleOf(offer.name)
-      : call.method === "POST"
-        ? `New ${place.resource.name}`
-        : titleOf(`${place.resource.name} ${String(place.params["id"] ?? "")}`);
-  const tag = call.header("if-match") ?? null;
-  const values = call.method === "PATCH" ? { ...(await recordOf(view)), ...sent } : sent;
-  const again = Object.keys(sent);
+  const inputs = inputsOf(offer);
+  if (inputs.length === 0) return null;
+  const what = nameOf(view, offer);
+  const values = call.method === "PATCH" ? { ...(await recordOf(view)), ...sent } : { ...sent };
+  const form = {
+    view,
+    offer,
+    values,
+    again: Object.keys({ ...sent }),
+    mistakes: errors,
+    tag: call.header("if-match") ?? null,
+    does: "Send again",
+  };
   const main = html`<div class="head">
       <div>
         <h1>${what}</h1>
         <p>Nothing was stored. What you typed is still here.</p>
       </div>
     </div>
-    ${writeMistakes(fields, detail, errors)}
-    ${writeForm({ view, offer, fields, values, again, mistakes: errors, tag, does: "Send again" })}`;
+    ${writeMistakes(inputs, detail, errors)} ${writeForm(form)}`;
   return { title: what, main };
+}
+
+function nameOf({ place, call }: View, { name, resource, description }: Offer): string {
+  if (name !== null) return titleOf(name);
+  if (resource === null) return description ?? `${call.method} ${call.path}`;
+  return call.method === "POST"
+    ? `New ${resource.name}`
+    : titleOf(`${resource.name} ${String(place?.params["id"] ?? "")}`);
 }
 
 /** The record as it is: of a change only what was sent is known. */
 async function recordOf(view: View): Promise<object> {
-  const found = await view.ask(pathOf(view));
+  const found = await view.ask(askedPath(view));
   return found?.body?.kind === "data" && isObject(found.body.value) ? found.body.value : {};
-}
-
-/** The path of what was asked, without the base path. */
-function pathOf({ call, basePath }: View): string {
-  return call.path.slice(basePath.length).replace(/(?<=.)\/$/, "");
 }

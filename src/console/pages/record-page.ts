@@ -1,10 +1,12 @@
 import { html, type Markup } from "../../html/markup.ts";
 import type { Offer } from "../../http/formats/view.ts";
-import { type Field } from "../../resource/kinds/field.ts";
+import type { Field } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
-import { writeButton, writeForm } from "../form.ts";
+import { actionButtons, actionForms } from "../forms/actions.ts";
+import { writeButton, writeForm } from "../forms/form.ts";
+import { ruleOf } from "../forms/rules.ts";
 import { asJSON, methodTag } from "../parts.ts";
-import { ruleOf } from "../rules.ts";
+import { offersBelow } from "../paths.ts";
 import { addressOf, nestedIn, titleOf, type Drawing, type Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
 import { expansionsOf } from "./list-page.ts";
@@ -13,14 +15,15 @@ import { isRows, rowsOf } from "./rows.ts";
 type Values = Readonly<Record<string, unknown>>;
 
 /** A record: its fields with their rules, what stands within it, what can be done with it, and a form to change it. */
-export function drawRecord(drawing: Drawing, resource: Resource, record: Values): Drawn {
+export async function drawRecord(drawing: Drawing, resource: Resource, record: Values): Promise<Drawn> {
   const { offers, tag } = drawing;
   const what = `${resource.name} ${String(record["id"] ?? "")}`.trim();
   const update = offers.find(({ action }) => action === "update");
+  const replace = offers.find(({ action }) => action === "replace");
   const main = html`<div class="head">
       <div><h1>${titleOf(what)}</h1></div>
       <div class="row">
-        ${buttonsOf(drawing)}${update === undefined ? "" : html`<a class="btn" href="#edit" data-key="e">Edit</a>`}${deletionOf(drawing, what)}
+        ${actionButtons(drawing)}${update === undefined ? "" : html`<a class="btn" href="#edit" data-key="e">Edit</a>`}${deletionOf(drawing, what)}
       </div>
     </div>
     <div class="split">
@@ -29,7 +32,7 @@ export function drawRecord(drawing: Drawing, resource: Resource, record: Values)
           <h2 id="fields">Fields</h2>
           ${fieldsOf(drawing, resource.fields, record)}
         </section>
-        ${withinOf(drawing, resource)}${actionsOf(drawing)}${update === undefined ? "" : editOf(drawing, resource, update, record)}
+        ${await withinOf(drawing, resource)}${actionForms(drawing)}${update === undefined ? "" : editOf(drawing, update, record)}${replace === undefined ? "" : replacementOf(drawing, replace, record)}
       </div>
       <aside class="side" aria-label="About this ${resource.name}">
         ${mayOf(offers)}
@@ -67,12 +70,19 @@ export function fieldsOf(drawing: Drawing, fields: Readonly<Record<string, Field
   return html`<dl class="facts-list">${rows}</dl>`;
 }
 
-function withinOf({ site, view, path }: Drawing, resource: Resource): Markup {
+async function withinOf({ site, view, path }: Drawing, resource: Resource): Promise<Markup> {
   const links = nestedIn(site, resource).map(({ plural, description }) => {
     const at = addressOf(view, `${path}/${plural}`);
     return html`<li><a href="${at}">${titleOf(plural)}</a> <span class="rule">${description}</span></li>`;
   });
   const beside = expansionsOf(view);
+  for (const [first] of await offersBelow(site, view, path)) {
+    if (first!.method !== "GET" || first!.resource !== null) continue;
+    const name = first!.path.slice(path.length + 1);
+    links.push(
+      html`<li><a href="${addressOf(view, first!.path)}">${titleOf(name)}</a> <span class="rule">${first!.description}</span></li>`,
+    );
+  }
   if (links.length + beside.length === 0) return html``;
   return html`<section aria-labelledby="within">
     <h2 id="within">Within it</h2>
@@ -82,37 +92,22 @@ function withinOf({ site, view, path }: Drawing, resource: Resource): Markup {
   </section> `;
 }
 
-/** What the resource can do besides, where nothing has to be said for it. */
-function buttonsOf({ view, offers, tag }: Drawing): readonly Markup[] {
-  return ownOf(offers)
-    .filter(({ body }) => Object.keys(body?.fields ?? {}).length === 0)
-    .map((offer) => writeButton({ view, offer, tag, does: titleOf(offer.name!) }, "main"));
-}
-
-function actionsOf({ view, offers, tag }: Drawing): readonly Markup[] {
-  return ownOf(offers)
-    .filter(({ body }) => Object.keys(body?.fields ?? {}).length > 0)
-    .map(
-      (offer) =>
-        html`<section aria-labelledby="do-${offer.name}">
-          <h2 id="do-${offer.name}">${titleOf(offer.name!)}</h2>
-          ${offer.description === null ? "" : html`<p class="dim">${offer.description}</p>`}
-          ${writeForm({ view, offer, fields: offer.body!.fields, tag, does: titleOf(offer.name!) })}
-        </section> `,
-    );
-}
-
-function ownOf(offers: readonly Offer[]): readonly Offer[] {
-  return offers.filter(({ name, method }) => name !== null && method === "POST");
-}
-
-function editOf({ view, tag }: Drawing, { fields }: Resource, offer: Offer, values: Values): Markup {
+function editOf({ view, tag }: Drawing, offer: Offer, values: Values): Markup {
   const note = html`<button class="btn" type="reset">Undo</button>
     <span class="small dim">Sends only what you changed. If someone saved meanwhile, nothing is overwritten.</span>`;
   return html`<section aria-labelledby="edit">
     <h2 id="edit" tabindex="-1">Edit</h2>
-    ${writeForm({ view, offer, fields, values, tag, does: "Save changes", note })}
+    ${writeForm({ view, offer, values, tag, does: "Save changes", note })}
   </section>`;
+}
+
+/** A whole record in place of this one: what is left empty is emptied. */
+function replacementOf({ view, tag }: Drawing, offer: Offer, values: Values): Markup {
+  const note = html`<span class="small dim">Sends every field. What is left empty has no value afterwards, or its first one.</span>`;
+  return html`<details class="more">
+    <summary>Replace all of it</summary>
+    ${writeForm({ view, offer, values, tag, does: "Replace", looks: "", prefix: "whole", note })}
+  </details>`;
 }
 
 function deletionOf({ view, offers, path, tag }: Drawing, what: string): Markup {

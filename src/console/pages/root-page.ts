@@ -1,7 +1,7 @@
 import { isObject } from "../../checking/members.ts";
 import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { Carrier } from "../../scheme/scheme.ts";
-import { loginFormOf } from "../login-form.ts";
+import { loginFormOf } from "../forms/login-form.ts";
 import { code, column, methodTag, quoted, table } from "../parts.ts";
 import { addressOf, titleOf, type Drawing, type Drawn } from "../site.ts";
 

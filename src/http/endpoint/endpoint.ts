@@ -3,11 +3,13 @@ import type { ThereIsNo } from "../../checking/members.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Permission } from "../../permission/contract.ts";
 import type { AnyProblem } from "../../problem/definition.ts";
-import type { Resource } from "../../resource/resource.ts";
 import type { Context } from "../exchange.ts";
 import type { ServedAction } from "../mount/actions/action.ts";
 import type { MountInPlace } from "../mount/mount.ts";
 import type { MountedFacts } from "./facts.ts";
+import type { Shape } from "./shape.ts";
+
+export type { Shape } from "./shape.ts";
 
 /** One method at one path, as the pipeline serves it: of a mounted resource, or one's own. */
 export interface ServedEndpoint extends MountedFacts {
@@ -34,9 +36,6 @@ export interface Endpoint extends Omit<ServedEndpoint, "access" | "rows" | "moun
    */
   readonly access: Permission | "open";
 }
-
-/** The shape of a body: a declaration, whose fields say it, or a JSON Schema. */
-export type Shape = Resource | Readonly<Record<string, unknown>>;
 
 /** What the API's documentation says about an endpoint. */
 export interface EndpointDocumentation {

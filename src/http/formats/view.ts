@@ -4,6 +4,7 @@ import type { Identity } from "../../identity.ts";
 import type { Action } from "../../permission/contract.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { Method } from "../endpoint/facts.ts";
+import type { Shape } from "../endpoint/shape.ts";
 
 /**
  * What stands around an answer, for formats that show more than its data: where it is from, who asked, and what they may do next. It
@@ -42,6 +43,8 @@ export interface Place {
   readonly action: Action;
   /** The mounted resource; null at an endpoint of one's own. */
   readonly resource: Resource | null;
+  /** It takes a password or gives a credential, which is shown this once. */
+  readonly logsIn: boolean;
   /** What `?expand=` can put beside its records. */
   readonly expandable: readonly string[];
 }
@@ -59,6 +62,8 @@ export interface Offer {
   readonly name: string | null;
   /** The fields that an action of the resource's own takes; null for everything else. */
   readonly body: Resource | null;
+  /** The body of an endpoint of one's own, as its documentation has it; null for everything else. */
+  readonly request: Shape | null;
   /** It takes an `Idempotency-Key`. */
   readonly repeatable: boolean;
   /** One sentence of its author. */

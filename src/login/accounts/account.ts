@@ -14,7 +14,7 @@ import { defineResource } from "../../resource/resource.ts";
 import type { Change, StoredRecord } from "../../store/store.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import type { AccountsParts } from "./parts.ts";
-import { requireProof } from "./proof.ts";
+import { requireProof } from "./passwords/proof.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
 import { requireAdministrator } from "./users.ts";

@@ -20,8 +20,9 @@ import { accountEndpoints } from "./account.ts";
 import { loginListEndpoints } from "./logins.ts";
 import { insertUser } from "./new-user.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
+import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
+import { outsideEnd, requireFreshLogin } from "./passwords/proof.ts";
 import { requireAccount, requireLogin, requireUser } from "./people.ts";
-import { outsideEnd, requireFreshLogin } from "./proof.ts";
 import { requireDeclaredRoles } from "./roles.ts";
 import { mountUsers } from "./users.ts";
 
@@ -153,7 +154,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   return {
     offer,
     mounts: [users],
-    endpoints: [...accountEndpoints(parts), ...loginListEndpoints(parts)],
+    endpoints: [...accountEndpoints(parts), ...loginListEndpoints(parts), oneTimePasswordEndpoint(parts)],
     identity: identityFields,
     collections: [accountsCollection, bindingsCollection, revocationsCollection],
     upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => revocations.prune(now) }],

@@ -6,9 +6,9 @@ import { keyOf, type Change, type Where, type WrittenValues } from "../../store/
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../users.ts";
 import { requireAsGiven } from "./administered.ts";
-import { requireGoodPassword } from "./good-password.ts";
 import type { UsersParts } from "./parts.ts";
-import { requireProof } from "./proof.ts";
+import { requireGoodPassword } from "./passwords/good-password.ts";
+import { requireProof } from "./passwords/proof.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
 import { requireMayName, usernameOriginOf } from "./usernames.ts";
 
@@ -117,7 +117,11 @@ async function changeAccount(
         ...(username === undefined ? {} : { username_follows_email: false }),
         ...(password === undefined
           ? {}
-          : { password_hash: await parts.passwords.hash(call, password, askerOf(context)), password_until: null }),
+          : {
+              password_hash: await parts.passwords.hash(call, password, askerOf(context)),
+              password_until: null,
+              password_once: null,
+            }),
       };
       const ended = isOther ? parts.revocations.endAccess(account, call.now) : [];
       if (Object.keys(values).length === 0) return ended;

@@ -1,10 +1,10 @@
-import { isUnsafe } from "../call/cross-site.ts";
-import { isObject } from "../checking/members.ts";
-import { linkTo } from "../html/link.ts";
-import { html, type PageContent } from "../html/markup.ts";
-import type { View } from "../http/formats/view.ts";
-import { SESSION_PATH } from "./frame.ts";
-import { addressOf, type Site } from "./site.ts";
+import { isUnsafe } from "../../call/cross-site.ts";
+import { isObject } from "../../checking/members.ts";
+import { linkTo } from "../../html/link.ts";
+import { html, type PageContent } from "../../html/markup.ts";
+import type { View } from "../../http/formats/view.ts";
+import { SESSION_PATH } from "../frame.ts";
+import { addressOf, type Site } from "../site.ts";
 
 /** The form that logs in, where there is one. It needs no script: the answer leads back to this page. */
 export function loginFormOf(site: Site, view: View): PageContent {

@@ -1,9 +1,9 @@
-import type { Account } from "../../auth/accounts.ts";
-import type { Call } from "../../call/call.ts";
-import { invalid, type Context } from "../../http/exchange.ts";
-import type { Identity } from "../../identity.ts";
-import { problem } from "../../problem/problem.ts";
-import type { UsersParts } from "./parts.ts";
+import type { Account } from "../../../auth/accounts.ts";
+import type { Call } from "../../../call/call.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
+import type { Identity } from "../../../identity.ts";
+import { problem } from "../../../problem/problem.ts";
+import type { UsersParts } from "../parts.ts";
 
 /** How long a login counts as fresh. */
 const FRESH_MS = 600_000;
@@ -60,7 +60,7 @@ async function requirePassword(
   password: string,
 ): Promise<void> {
   const hasPassword = account !== null && account.passwordHash !== null;
-  const verified = hasPassword ? await parts.passwords.verify(call, account.username, password) : null;
+  const verified = hasPassword ? await parts.passwords.prove(call, account.username, password) : null;
   if (verified === null) throw wrongProof("invalid", "The current password is wrong.");
 }
 

@@ -1,7 +1,7 @@
-import { checkNewPassword } from "../../auth/passwords.ts";
-import { invalid } from "../../http/exchange.ts";
-import type { Issue } from "../../problem/problem.ts";
-import type { UsersParts } from "./parts.ts";
+import { checkNewPassword } from "../../../auth/passwords.ts";
+import { invalid } from "../../../http/exchange.ts";
+import type { Issue } from "../../../problem/problem.ts";
+import type { UsersParts } from "../parts.ts";
 
 /** Whose password it is to be. */
 interface Names {

@@ -1,0 +1,4 @@
+import type { Resource } from "../../resource/resource.ts";
+
+/** The shape of a body: a declaration, whose fields say it, or a JSON Schema. */
+export type Shape = Resource | Readonly<Record<string, unknown>>;
