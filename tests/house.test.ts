@@ -5,7 +5,8 @@ import { test } from "node:test";
 
 /** The rooms of `src`, from the ground up: a room imports from its own folder and from the floors below it. */
 const floors = [
-  ["checking", "problem", "crypto", "html", "words", "eventually.ts", "node-version.ts"],
+  ["checking", "words", "eventually.ts", "node-version.ts"],
+  ["problem", "crypto", "html"],
   ["headers", "identity.ts", "observation.ts", "measurement.ts"],
   ["call", "resource", "store", "tracer.ts"],
   ["throttle", "permission", "store/sql"],

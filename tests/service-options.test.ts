@@ -17,7 +17,7 @@ const slips: readonly (readonly [options: object, told: RegExp])[] = [
   [{ hsts: "subdomain" }, /hsts is 'subdomain'; it has to be one of host, subdomains; did you mean subdomains\?/],
   [{ compression: "no" }, /compression is 'no'; it has to be true or false/],
   [{ allowCleartextLogins: "false" }, /allowCleartextLogins is 'false'; it has to be true or false/],
-  [{ trustedProxies: "loopback" }, /trustedProxies is 'loopback'; it has to be a list of texts/],
+  [{ trustedProxies: "loopback" }, /trustedProxies is 'loopback'; it has to be a list of addresses/],
   [{ scopesAllow: true }, /scopesAllow is true; it has to be a function/],
   [{ secret: "a secret of thirty-two characters." }, /secret is none; write secret: new Secret/],
   [

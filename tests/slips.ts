@@ -519,7 +519,7 @@ export const slips: readonly Slip[] = [
   made(
     `defineProblem({ code: "sold_out", status: 409, titel: "Sold out", detail: "a", why: "b", cure: "c" })`,
     /'titel'.*Did you mean.*'title'/,
-    /there is no option titel; there are code, status, title/,
+    /problem sold_out: there is no option titel; did you mean title\?\n.*title is missing/,
   ),
   made(
     `openapiDocument({ titel: "A", version: "1" })`,

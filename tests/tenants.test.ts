@@ -202,7 +202,7 @@ test("an identity without the fields is denied, and a handler that needs them is
 
 test("members and columns that are not there do not compile", () => {
   // @ts-expect-error -- tenat_id
-  assert.ok(sameAs(users, "tenat_id"));
+  assert.throws(() => sameAs(users, "tenat_id"), /sameAs: identity names no tenat_id; did you mean tenant_id\?/);
   // @ts-expect-error -- tenat
   assert.throws(() => mount(notes, { permission: sameAs(users, "tenant_id", "tenat") }));
   // @ts-expect-error -- a text is no tenant_id

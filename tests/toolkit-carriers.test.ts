@@ -146,7 +146,7 @@ test("the API's documentation says where it travels", async (t) => {
 });
 
 for (const [name, told] of [
-  ["limit", /none of limit, cursor, sort/],
+  ["limit", /the parameter limit has a meaning already/],
   ["body", /the parameter body is a credential, and a filter of \/notes/],
 ] as const)
   test(`a credential cannot be called as the parameter ${name} is`, async (t) => {

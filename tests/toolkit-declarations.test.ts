@@ -146,7 +146,10 @@ test("all mistakes are told at once", () => {
 });
 
 test("options of a field that do not fit are refused where they are written", () => {
-  assert.throws(() => decimal({ scale: 7, maximum: "1" }), /decimal: minimum 0, maximum 1 and scale 7 do not fit/);
+  assert.throws(
+    () => decimal({ scale: 7, maximum: "1" }),
+    /decimal: scale is 7; it has to be a whole number from 0 to 6/,
+  );
   assert.throws(() => decimal({ scale: 2, maximum: "9999999999999999" }), /do not fit/);
   assert.throws(() => decimal({ scale: 0, maximum: "1.5" }), /do not fit/);
 });

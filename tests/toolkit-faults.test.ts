@@ -36,6 +36,7 @@ test("a fault is told by its request id and nothing else, wherever it is", async
   const half: Format = {
     ...broken,
     mediaType: "text/half",
+    tagSuffix: "-half",
     problemMediaType: "application/problem+json",
     writeProblem: (document) => JSON.stringify(document),
   };

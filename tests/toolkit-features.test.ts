@@ -262,7 +262,10 @@ test("a feature sees the whole service, once it is whole", async (t) => {
 test("what is no feature, or gives no parts, is told", async () => {
   const rows: readonly (readonly [features: unknown, told: RegExp])[] = [
     [[null], /features\[0\] is null; make one with defineFeature/],
-    [[{}], /features\[0\]: name is missing; it has to be a text\n.*needs is missing; .*\n.*setUp is missing/],
+    [
+      [{}],
+      /features\[0\]: name is missing; it has to be lower-case words joined by hyphens, like audit-trail\n.*needs is missing; .*\n.*setUp is missing/,
+    ],
     [
       [{ name: "a", needs: [], setUp: () => undefined }],
       /feature a: setUp gave nothing; it has to give \{ offer: … \}/,

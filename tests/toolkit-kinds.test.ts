@@ -272,7 +272,7 @@ test("a kind of one's own has a shape, and what is wrong with it does not start"
     [{ ...phone, column: "text" }, /its kind: column is 'text'; it has to be a column, like \{ type: "text" \}/],
     [
       { ...phone, column: { type: "txt" } },
-      /its kind: column is an object; its type is 'txt'; it has to be one of .*did you mean text\?/,
+      /its kind: column is an object; type is 'txt'; it has to be one of .*did you mean text\?/,
     ],
     [{ ...phone, schema: undefined }, /its kind: schema is missing; it has to be an object/],
   ];

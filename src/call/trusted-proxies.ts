@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js";
+import { isText, together } from "../checking/members.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [address: Address, bits: number];
@@ -31,6 +32,13 @@ export function requireTrustedProxies(proxies: readonly string[]): TrustedProxie
   if (problems.length > 0) throw new TypeError(problems.join(" "));
   const ranges = proxies.map(parseRange).filter((each) => each !== null);
   return { unix: proxies.includes("unix"), ranges };
+}
+
+/** What is wrong with an option that lists them; null where nothing is. */
+export function proxyList(value: unknown): string | null {
+  if (!Array.isArray(value) || !value.every(isText))
+    return 'it has to be a list of addresses and CIDR ranges, like ["10.0.0.0/8"]';
+  return together(problemsWith(value).map((problem) => problem.replace(/\.$/, "")));
 }
 
 /** Whether this address is one of the proxies. */

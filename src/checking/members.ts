@@ -54,13 +54,42 @@ export function wholeFrom(least: number, most = Number.MAX_SAFE_INTEGER): Check 
       : `it has to be a whole number ${range}`;
 }
 
-/** An object of these members, of which the first mistake is told. */
+/** An object of these members. */
 export function objectOf(checks: Checks, cure: string): Check {
-  return (value) => (isObject(value) ? (membersMistakes(value, checks)[0] ?? null) : cure);
+  return (value) => (isObject(value) ? together(membersMistakes(value, checks)) : cure);
+}
+
+/** An object with these functions, such as a plug-in has, whatever else it has. */
+export function objectWith(what: string, ...functions: readonly string[]): Check {
+  return (value) => {
+    const missing = isObject(value) ? functions.filter((name) => typeof value[name] !== "function") : functions;
+    if (missing.length === 0) return null;
+    return `it has to be ${what}${isObject(value) ? `; it has no function ${missing.join(", ")}` : ""}`;
+  };
+}
+
+/** What is wrong within one value, as one sentence; null where nothing is. */
+export function together(mistakes: readonly string[]): string | null {
+  return mistakes.length === 0 ? null : mistakes.join("; ");
+}
+
+/** The same as the end of a message. */
+export function sentence(mistakes: readonly string[]): string {
+  const all = mistakes.join("; ");
+  return all.endsWith("?") ? all : `${all}.`;
 }
 
 export const texts: Check = (value) =>
-  Array.isArray(value) && value.every(isText) ? null : 'it has to be a list of texts, like ["application/json"]';
+  Array.isArray(value) && value.every(isText) ? null : "it has to be a list of texts";
+
+/** A whole number that is not below another option of the same object. */
+export function notBelow(name: string, least: unknown): Check {
+  return (value) =>
+    aWholeNumber(value) ??
+    (Number.isSafeInteger(least) && Number(value) < Number(least)
+      ? `it has to be ${name} (${String(least)}) or more`
+      : null);
+}
 
 export const aList: Check = (value) => (Array.isArray(value) ? null : "it has to be a list");
 
@@ -69,6 +98,19 @@ export const origins: Check = (value) =>
   Array.isArray(value) && value.every((each) => isText(each) && /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+$/.test(each))
     ? null
     : 'it has to be a list of origins without a path or a slash at the end, like ["https://app.example"]';
+
+/** A list of some of these words. */
+export function someOf(...values: readonly string[]): Check {
+  const each = oneOf(...values);
+  return (value) =>
+    Array.isArray(value)
+      ? together(
+          Array.from(value, each).flatMap((wrong, at) =>
+            wrong === null ? [] : [`${shown(value[at])} stands there; ${wrong}`],
+          ),
+        )
+      : `it has to be a list of ${values.join(", ")}`;
+}
 
 export function oneOf(...values: readonly string[]): Check {
   return (value) => {

@@ -1,4 +1,4 @@
-import { isObject, isText, optional, text, unknownMembers } from "../checking/members.ts";
+import { isObject, isText, membersMistakes, optional, text, together, type Check } from "../checking/members.ts";
 import type { ChecksOf } from "../checking/options.ts";
 import type { Template } from "./site.ts";
 
@@ -34,6 +34,11 @@ const colorNames = [
 /** What could end a declaration, or load something, is no colour. */
 const COLOR = /^[a-z0-9#(),.%/ -]{3,100}$/i;
 
+const aColor: Check = (value) =>
+  isText(value) && COLOR.test(value) && !/url/i.test(value)
+    ? null
+    : "it has to be a colour as CSS has them, like #3a4bbd";
+
 /** What each option has to be. */
 export const consoleOptions: ChecksOf<ConsoleOptions> = {
   title: text,
@@ -43,10 +48,8 @@ export const consoleOptions: ChecksOf<ConsoleOptions> = {
       : "it has to be a path of this service or data:image/…",
   ),
   colors: optional((value) =>
-    isObject(value) &&
-    unknownMembers(value, colorNames).length === 0 &&
-    Object.values(value).every((each) => isText(each) && COLOR.test(each) && !/url/i.test(each))
-      ? null
+    isObject(value)
+      ? together(membersMistakes(value, Object.fromEntries(colorNames.map((name) => [name, optional(aColor)]))))
       : `it has to be colours as CSS has them, of ${colorNames.join(", ")}`,
   ),
   templates: optional((value) =>

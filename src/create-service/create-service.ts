@@ -3,7 +3,6 @@ import { fetchThrough, type FetchInfo } from "../bindings/web/web.ts";
 import type { Arrival } from "../call/call.ts";
 import { makeClientReader } from "../call/client.ts";
 import { DeclarationError } from "../checking/declaration-error.ts";
-import { isObject } from "../checking/members.ts";
 import { Secret } from "../crypto/secret.ts";
 import { uuidMaker } from "../crypto/uuid.ts";
 import type { Eventually } from "../eventually.ts";
@@ -14,11 +13,11 @@ import { harmless, observerOf, tellAll } from "../feature/observers.ts";
 import { startFeatures } from "../feature/starting.ts";
 import { startUpkeep } from "../feature/upkeep.ts";
 import type { Answer } from "../http/answer/writing.ts";
-import { requireBasePath } from "../http/base-path.ts";
+import { parseBasePath } from "../http/base-path.ts";
 import { makeHeldBodies } from "../http/body/held-bodies.ts";
+import { withCheckedReply } from "../http/endpoint/replying.ts";
 import { explainArrival, explainWhole } from "../http/explaining.ts";
-import { json } from "../http/formats/json.ts";
-import { xml } from "../http/formats/xml.ts";
+import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { makeCursors } from "../http/list/cursors.ts";
 import { makeLongReads } from "../http/list/long-reads.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
@@ -37,7 +36,7 @@ import type { Explanation } from "../scheme/explanation.ts";
 import { readerOf } from "../store/reader.ts";
 import type { Collection, Store } from "../store/store.ts";
 import { throttleCollections, loginThrottle, type LoginThrottle } from "../throttle/throttle.ts";
-import { mistakesOf, type ServiceOptions } from "./options.ts";
+import { canSetUp, mistakesOf, type ServiceOptions } from "./options.ts";
 import { factsOf, ownParts, requireFacts, scopesAllowOf } from "./parts.ts";
 
 export type { ServiceOptions } from "./options.ts";
@@ -90,7 +89,7 @@ export interface Service {
 export async function createService(options: ServiceOptions): Promise<Service> {
   const mistakes = mistakesOf(options);
   // Without a store nothing can be set up, and so nobody can say more.
-  if (!isObject(options.store)) throw new DeclarationError(mistakes);
+  if (!canSetUp(options)) throw new DeclarationError(mistakes);
   const { tracer = null, ownOrigins = [], name = "api" } = options;
   // What is none is told with everything else.
   const secret = options.secret instanceof Secret ? options.secret : null;
@@ -99,7 +98,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const own = ownParts(options);
   const late: { facts?: ServiceFacts } = {};
   const inFlight = { count: 0 };
-  const basePath = requireBasePath(options.basePath ?? "");
+  const basePath = parseBasePath(String(options.basePath ?? "")) ?? "";
   const observers = options.observe === null ? [] : [harmless(options.observe ?? printFaults(name), name)];
   const clock = clockOf(options, (observation) => tellAll(observers, observation));
   const { now } = clock;
@@ -130,7 +129,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     explain: (arrival) => explainWhole(core, arrival),
   }));
   const placed = placeMounts(facts.mounts);
-  const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints], basePath);
+  const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints.map(withCheckedReply)], basePath);
   const core = coreOf(
     options,
     { store, throttle, secret, basePath, now, observe, all, facts, use: composition.use, inFlight },
@@ -207,7 +206,7 @@ function coreOf(options: ServiceOptions, common: Common, find: RoutedService["fi
     chain: makeChain({ schemes: facts.schemes, throttle, observe }),
     basePath,
     compression: options.compression ?? true,
-    formats: [json, xml, ...facts.formats],
+    formats: withBuiltIn(facts.formats),
     explainHeader: `x-${name}-explain`,
     callContext: {
       now,

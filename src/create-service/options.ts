@@ -1,19 +1,24 @@
+import { proxyList } from "../call/trusted-proxies.ts";
 import {
   aBoolean,
   aFunction,
-  anObject,
+  aList,
   anything,
   matching,
   text,
+  isObject,
+  isText,
   membersMistakes,
+  objectWith,
   oneOf,
   optional,
   origins,
-  texts,
+  shown,
   type Check,
 } from "../checking/members.ts";
 import { secretMistakes, type Secret } from "../crypto/secret.ts";
 import type { Feature } from "../feature/feature.ts";
+import { parseBasePath } from "../http/base-path.ts";
 import type { ScopesAllow } from "../http/core.ts";
 import type { Endpoint } from "../http/endpoint/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
@@ -39,7 +44,7 @@ export interface ServiceOptions {
   readonly schemes?: readonly Scheme[];
   readonly mounts?: readonly Mount[];
   readonly endpoints?: readonly Endpoint[];
-  /** Besides JSON, which is the default, and XML. */
+  /** Besides JSON, which is the default, and XML; one for `application/xml` takes its place. */
   readonly formats?: readonly Format[];
   /** Tables that are no resource's: sessions, tokens, accounts. */
   readonly collections?: readonly Collection[];
@@ -80,29 +85,44 @@ export interface ServiceOptions {
 const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   name: optional(matching(/^[a-z][a-z0-9-]{0,39}$/, "it has to be lower case with hyphens, like book-shop")),
   allowedOriginsSetting: optional(text),
-  store: anObject,
-  features: anything,
+  store: objectWith("a store, like sqliteStore({ path })", "open", "find", "list", "listJSON", "write", "close"),
+  features: optional(aList),
   schemes: anything,
   mounts: anything,
   endpoints: anything,
   formats: anything,
   collections: anything,
   secret: anything,
-  throttle: optional(anObject),
+  throttle: optional(objectWith("a throttle, like loginThrottle({ store })", "check", "fail", "look", "pass")),
   allowedOrigins: optional(origins),
   hsts: optional(oneOf("host", "subdomains")),
   ownOrigins: optional(origins),
-  trustedProxies: optional(texts),
+  trustedProxies: optional(proxyList),
   scopesAllow: optional(aFunction),
-  basePath: anything,
+  basePath: optional((value) =>
+    isText(value) && parseBasePath(value) !== null
+      ? null
+      : "it has to be a path such as /api/v1: segments of letters, digits and -._~",
+  ),
   compression: optional(aBoolean),
   allowCleartextLogins: optional(aBoolean),
-  tracer: anything,
-  observe: anything,
+  tracer: optional((value) => (value === null ? null : aTracer(value))),
+  observe: optional((value) => (value === null ? null : aFunction(value))),
   now: optional(aFunction),
 };
 
+/** Whether features can be set up with what there is, so that their mistakes are told too. */
+export function canSetUp(options: unknown): options is ServiceOptions {
+  const needed = ["store", "features", "throttle", "tracer"] as const;
+  return isObject(options) && needed.every((name) => serviceOptions[name](options[name]) === null);
+}
+
+const aTracer = objectWith("what openTelemetry() gives, or null", "request", "part", "observe");
+
 export function mistakesOf(options: ServiceOptions): readonly string[] {
+  const given: unknown = options;
+  if (!isObject(given))
+    return [`createService: its options are ${shown(given)}; write createService({ store, mounts })`];
   const mistakes = [...membersMistakes({ ...options }, serviceOptions), ...secretMistakes(options.secret)];
   return mistakes.map((mistake) => `createService: ${mistake}`);
 }

@@ -1,3 +1,4 @@
+import { DeclarationError } from "../checking/declaration-error.ts";
 import { problemsOf } from "../feature/clashes.ts";
 import type { Parts, ServiceFacts } from "../feature/feature.ts";
 import type { ScopesAllow } from "../http/core.ts";
@@ -38,7 +39,7 @@ export function scopesAllowOf(all: readonly Parts[]): ScopesAllow | null {
 
 export function requireFacts({ facts }: { readonly facts?: ServiceFacts }): ServiceFacts {
   if (facts !== undefined) return facts;
-  throw new TypeError(
-    "The service is known once every feature is set up: ask for it in a handler, in start or in stop.",
-  );
+  throw new DeclarationError([
+    "the service is known once every feature is set up; ask for it in a handler, in start or in stop",
+  ]);
 }

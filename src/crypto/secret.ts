@@ -19,6 +19,11 @@ export class Secret {
 
   /** `older` are those that went before it, the newest first: what was made with them still holds. */
   constructor(value: string | Uint8Array, older: readonly Secret[] = []) {
+    const given: unknown = value;
+    if (typeof given !== "string" && !(given instanceof Uint8Array))
+      throw new TypeError(
+        `A secret is a text or bytes; what is given is ${given === undefined ? "missing" : `of type ${typeof given}`}.`,
+      );
     this.#bytes = Buffer.from(value as string);
     this.#older = older;
   }

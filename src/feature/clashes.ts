@@ -1,5 +1,7 @@
 import { suggestion } from "../checking/nearest.ts";
 import { formType } from "../http/formats/form.ts";
+import type { Format } from "../http/formats/format.ts";
+import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
 import type { Mount } from "../http/mount/mount.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
@@ -31,12 +33,23 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
     ),
     ...namesakesOf(all.flatMap(({ parts: { mounts = [] } }) => mounts)),
     ...twice(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
+    ...twice(
+      [...all, { name: null, parts: { offer: null, formats: builtInBeside(all) } }],
+      "tag suffix",
+      ({ formats = [] }) => formats.map(({ tagSuffix }) => tagSuffix),
+    ),
     ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
       [...collections, ...mounts.map(({ collection }) => collection)].map(({ name }) => name),
     ),
     ...problemsTwice(all),
     ...parametersTwice(all),
   ];
+}
+
+/** The formats that come with every service. */
+function builtInBeside(all: readonly NamedParts[]): readonly Format[] {
+  const own = all.flatMap(({ parts: { formats = [] } }) => formats);
+  return withBuiltIn(own).filter((each) => !own.includes(each));
 }
 
 /** The problems of one's own that some parts name, wherever they do. */

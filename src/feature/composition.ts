@@ -1,11 +1,15 @@
+import { types } from "node:util";
 import {
   aFunction,
+  anything,
   isObject,
   isText,
+  matching,
   membersMistakes,
+  objectWith,
+  optional,
   shown,
-  text,
-  unknownMembers,
+  texts,
   type Check,
 } from "../checking/members.ts";
 import type { Offering } from "../http/core.ts";
@@ -57,12 +61,13 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
       const parts: unknown = feature.setUp(hostOf(feature, surroundings, done));
       if (!isParts(parts))
         throw new DeclarationError([
-          `setUp gave ${parts === undefined ? "nothing" : shown(parts)}; it has to give { offer: … }`,
+          `setUp gave ${givenBy(parts)}; it has to give { offer: … } at once: what has to be waited for belongs into start`,
         ]);
       done.set(feature, { feature, parts });
       failed.delete(feature);
     } catch (error) {
-      if (!(error instanceof DeclarationError)) throw error;
+      // What is known to be wrong may have led to it.
+      if (!(error instanceof DeclarationError)) throw mistakes.length > 0 ? new DeclarationError(mistakes) : error;
       mistakes.push(...error.mistakes.map((each) => `feature ${feature.name}: ${each}`));
     }
   };
@@ -72,7 +77,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   const all = [...inOrder.map(({ feature, parts }) => ({ name: feature.name, parts })), { name: null, parts: own }];
   const malformed = all.flatMap(({ name, parts }) =>
     [
-      ...unknownMembers({ ...parts }, Object.keys(partsMembers)),
+      ...membersMistakes({ ...parts }, partsMembers),
       ...upkeepMistakes(parts.upkeep),
       ...declarationMistakes(parts),
     ].map((each) => (name === null ? each : `feature ${name}: ${each}`)),
@@ -87,27 +92,37 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   return { inOrder, use: (feature) => offerOf(feature, done) };
 }
 
-const partsMembers: Readonly<Record<keyof Parts, true>> = {
-  offer: true,
-  schemes: true,
-  mounts: true,
-  endpoints: true,
-  formats: true,
-  scopesAllow: true,
-  limiter: true,
-  identity: true,
-  collections: true,
-  tags: true,
-  observe: true,
-  alongside: true,
-  problems: true,
-  measure: true,
-  upkeep: true,
-  start: true,
-  stop: true,
+/** What is a list of parts is looked at part by part. */
+const partsMembers: Readonly<Record<keyof Parts, Check>> = {
+  offer: (value) =>
+    value === undefined ? "it has to be what the feature offers to others; null where that is nothing" : null,
+  schemes: anything,
+  mounts: anything,
+  endpoints: anything,
+  formats: anything,
+  scopesAllow: optional(aFunction),
+  limiter: optional(objectWith("a limiter, like that of rateLimits()", "arriving", "identified")),
+  identity: optional(texts),
+  collections: anything,
+  tags: optional((value) =>
+    isObject(value) && Object.values(value).every(isText)
+      ? null
+      : 'it has to be texts by tag, like { books: "What there is to read." }',
+  ),
+  observe: optional(aFunction),
+  alongside: optional(aFunction),
+  problems: optional((value) =>
+    Array.isArray(value) && value.every((each) => isObject(each) && isText(each["code"]))
+      ? null
+      : "it has to be a list of problems of one's own, made with defineProblem",
+  ),
+  measure: optional(aFunction),
+  upkeep: anything,
+  start: optional(aFunction),
+  stop: optional(aFunction),
 };
 const featureMembers: Readonly<Record<keyof Feature, Check>> = {
-  name: text,
+  name: matching(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, "it has to be lower-case words joined by hyphens, like audit-trail"),
   needs: (value) => {
     if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
     const at = Array.from(value).findIndex((each) => !isFeature(each));
@@ -123,7 +138,16 @@ function isFeature(value: unknown): boolean {
 
 /** Its own parts are looked at with those of the others. */
 function isParts(parts: unknown): parts is Parts {
-  return isObject(parts);
+  return isObject(parts) && !types.isPromise(parts);
+}
+
+function givenBy(parts: unknown): string {
+  if (types.isPromise(parts)) {
+    // Nobody waits for it, and a rejection would end the process.
+    parts.catch(() => undefined);
+    return "a promise";
+  }
+  return parts === undefined ? "nothing" : shown(parts);
 }
 
 function shapeMistakes(feature: unknown, at: number): readonly string[] {

@@ -10,16 +10,6 @@ export function parseBasePath(text: string): string | null {
   return segments.every((segment) => /^[A-Za-z0-9._~-]+$/.test(segment) && !/^\.{1,2}$/.test(segment)) ? path : null;
 }
 
-/** The same for a program. Throws `TypeError` where it is none. */
-export function requireBasePath(text: string): string {
-  const path = parseBasePath(text);
-  if (path === null)
-    throw new TypeError(
-      `The basePath ${JSON.stringify(text)} is none. Write one such as /api/v1: segments of letters, digits and -._~`,
-    );
-  return path;
-}
-
 /** What stands behind the base path; null where the path lies outside of it. */
 export function belowBasePath(path: string, basePath: string): string | null {
   if (basePath === "" || path === "*") return path;

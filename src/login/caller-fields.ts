@@ -1,3 +1,4 @@
+import { isObject, shown } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { usualRoles, type Identity, type IdentityFields } from "../identity.ts";
 import { everyAction, type Permission } from "../permission/contract.ts";
@@ -60,7 +61,8 @@ export function sameAs<F extends Fields, I extends keyof F & string, const M ext
   member: M,
   column?: C,
 ): Permission<C>;
-export function sameAs(_users: DefinedUsers, member: string, column = member): Permission<string> {
+export function sameAs(users: DefinedUsers, member: string, column = member): Permission<string> {
+  requireMember("sameAs", users, member);
   return {
     name: `same ${member}`,
     narrows: everyAction,
@@ -78,7 +80,8 @@ export function callerField<F extends Fields, I extends keyof F & string, const 
   users: DefinedUsers<F, I>,
   member: M,
 ): (context: Pick<DraftContext, "requireIdentity">) => NonNullable<ValueOf<F, M>>;
-export function callerField(_users: DefinedUsers, member: string) {
+export function callerField(users: DefinedUsers, member: string) {
+  requireMember("callerField", users, member);
   return ({ requireIdentity }: Pick<DraftContext, "requireIdentity">): unknown => {
     const value = valueIn(requireIdentity(), member);
     if (value === null) throw problem("permission_denied", { detail: `Your account has no ${member}.` });
@@ -115,6 +118,18 @@ export function hasRole(users: { readonly roles: readonly string[] }, ...roles: 
     name: `role ${roles.join(" or ")}`,
     decide: ({ identity }) => (identity !== null && roles.includes(identity.role) ? "allow" : "deny"),
   };
+}
+
+/** Throws `DeclarationError` where the users put no such field into identities. */
+function requireMember(of: string, users: unknown, member: unknown): void {
+  const known: unknown = isObject(users) ? users["identity"] : null;
+  if (!Array.isArray(known))
+    throw new DeclarationError([
+      `${of}: the users are ${shown(users)}; make them with defineUsers({ fields, identity })`,
+    ]);
+  if (known.includes(member)) return;
+  const name = String(member);
+  throw new DeclarationError([`${of}: identity names no ${shownName(name)}${suggestion(name, known as string[])}`]);
 }
 
 function valueIn(identity: Identity | null, member: string): NonNullable<IdentityFields[string]> | null {

@@ -5,6 +5,17 @@ import type { LoginOptions } from "./login.ts";
 /** Of what every way of logging in can be told. */
 export const loginChecks: ChecksOf<LoginOptions> = { enabled: optional(aBoolean) };
 
+/** What is wrong with lives of which each bounds the one before it: one sentence for each pair. */
+export function livesMistakes(lives: Readonly<Record<string, number>>): readonly string[] {
+  const all = Object.entries(lives);
+  return all.flatMap(([name, seconds], at) => {
+    const [outer, most] = all[at + 1] ?? [name, seconds];
+    return seconds > most
+      ? [`${name} (${seconds}) is longer than ${outer} (${most}), which ends it; make it shorter, or the other longer`]
+      : [];
+  });
+}
+
 /** A time in seconds; it may be left out. */
 export function secondsFrom(least: 0 | 1): Check {
   return optional((value) => {

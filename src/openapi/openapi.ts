@@ -2,8 +2,7 @@ import { aList, anObject, anything, optional, text } from "../checking/members.t
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import type { ServedEndpoint } from "../http/endpoint/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
-import { json } from "../http/formats/json.ts";
-import { xml } from "../http/formats/xml.ts";
+import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
 import { placeMounts } from "../http/mount/mount.ts";
 import { catalogueWith, ownAmong } from "../problem/definition.ts";
@@ -40,7 +39,7 @@ export function openapiDocument(options: OpenAPIOptions): Record<string, unknown
   const { title, version, description, license, mounts = [], tags = {}, basePath = "" } = options;
   const { serverURL = basePath === "" ? "/" : basePath } = options;
   const schemes = joinSchemes(options.schemes ?? []);
-  const formats = [json, xml, ...(options.formats ?? [])];
+  const formats = withBuiltIn(options.formats ?? []);
   const placed = placeMounts(mounts);
   const endpoints = [...placed.flatMap(endpointsOf), ...(options.endpoints ?? [])];
   const takeName = uniqueNames(Object.keys(standardSchemas));

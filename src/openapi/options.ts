@@ -18,7 +18,7 @@ export interface OpenAPIOptions {
   readonly mounts?: readonly Mount[];
   /** Besides those of the mounts. */
   readonly endpoints?: readonly Endpoint[];
-  /** Besides JSON and XML. */
+  /** Besides JSON and XML; one for `application/xml` takes its place. */
   readonly formats?: readonly Format[];
   /** What the tags of endpoints mean, by name. Those of resources explain themselves. */
   readonly tags?: Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { DeclarationError } from "../checking/declaration-error.ts";
 import {
   aFunction,
   aList,
@@ -10,9 +11,9 @@ import {
   shown,
   wholeFrom,
 } from "../checking/members.ts";
-import { shownName } from "../checking/nearest.ts";
+import { shownName, suggestion } from "../checking/nearest.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
-import { defineFeature, type Feature } from "../feature/feature.ts";
+import { defineFeature, type Feature, type ServiceFacts } from "../feature/feature.ts";
 import type { Alongside } from "../http/alongside.ts";
 import { defineEndpoint } from "../http/endpoint/endpoint.ts";
 import type { MetricFamily } from "../measurement.ts";
@@ -55,7 +56,7 @@ const SOON_MS = 20;
 export function outbox(options: OutboxOptions): Feature<Outbox> {
   return defineFeature({
     name: "outbox",
-    setUp({ store, observe, now }) {
+    setUp({ store, observe, now, service }) {
       requireOptions(options, checks, { more: subscriberMistakes(options) });
       const { subscribers, attempts = 12, timeoutSeconds = 30, random = Math.random } = options;
       const byName = new Map(subscribers.map((each) => [each.name, each]));
@@ -86,7 +87,10 @@ export function outbox(options: OutboxOptions): Feature<Outbox> {
             },
           }),
         ],
-        start: () => void (timer = setInterval(courier.look, LOOK_MS).unref()),
+        start() {
+          requireMounted(subscribers, service());
+          timer = setInterval(courier.look, LOOK_MS).unref();
+        },
         async stop() {
           clearInterval(timer);
           await courier.stop();
@@ -94,6 +98,23 @@ export function outbox(options: OutboxOptions): Feature<Outbox> {
       };
     },
   });
+}
+
+/** Throws `DeclarationError` where one is told of what nobody serves: it would never hear of anything. */
+function requireMounted(subscribers: readonly Subscriber[], { mounts }: Pick<ServiceFacts, "mounts">): void {
+  const mounted = mounts.map(({ resource }) => resource);
+  const mistakes = subscribers.flatMap(({ name, to }) =>
+    to
+      .filter((resource) => !mounted.includes(resource))
+      .map(
+        ({ path }) =>
+          `feature outbox: the subscriber ${shownName(name)} is told of ${path}, which is not mounted${suggestion(
+            path,
+            mounted.map((each) => each.path),
+          )}`,
+      ),
+  );
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
 }
 
 function subscriberMistakes(options: unknown): readonly string[] {

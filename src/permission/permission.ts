@@ -1,4 +1,7 @@
+import { DeclarationError } from "../checking/declaration-error.ts";
+import { isText, shown } from "../checking/members.ts";
 import type { Where } from "../store/store.ts";
+import { aPermission } from "./checking.ts";
 import { everyAction, type Permission } from "./contract.ts";
 import { decisionOf } from "./decision.ts";
 
@@ -28,6 +31,7 @@ export const administrator: Permission = {
  */
 export function self(parameter?: string): Permission;
 export function self(parameter = "id"): Permission<string> {
+  requireName("self", parameter, "a parameter of the path", 'self("id")');
   return {
     name: "self",
     narrows: ["list"],
@@ -51,6 +55,7 @@ export function self(parameter = "id"): Permission<string> {
  * ```
  */
 export function owner<const C extends string>(column: C): Permission<C> {
+  requireName("owner", column, "a column", 'owner("owner_id")');
   return {
     name: "owner",
     narrows: everyAction,
@@ -61,6 +66,7 @@ export function owner<const C extends string>(column: C): Permission<C> {
 
 /** Whoever holds a credential with this scope, or one that is not limited. */
 export function scope(name: string): Permission {
+  requireName("scope", name, "a scope", 'scope("notes:read")');
   return {
     name: `scope ${name}`,
     decide: ({ identity }) =>
@@ -83,6 +89,7 @@ export const readOnly: Permission = {
 /** What one of them allows; rows that one of them allows. */
 export function anyOf<const C extends string = never>(...permissions: readonly Permission<C>[]): Permission<C>;
 export function anyOf(...permissions: readonly Permission<string>[]): Permission<string> {
+  requirePermissions("anyOf", permissions);
   return {
     name: `any of (${names(permissions)})`,
     ...narrowingOf(permissions),
@@ -101,6 +108,7 @@ export function anyOf(...permissions: readonly Permission<string>[]): Permission
 /** What all of them allow; rows that all of them allow. */
 export function allOf<const C extends string = never>(...permissions: readonly Permission<C>[]): Permission<C>;
 export function allOf(...permissions: readonly Permission<string>[]): Permission<string> {
+  requirePermissions("allOf", permissions);
   return {
     name: `all of (${names(permissions)})`,
     ...narrowingOf(permissions),
@@ -119,6 +127,7 @@ export function allOf(...permissions: readonly Permission<string>[]): Permission
 /** What the other does not allow at all. A permission that narrows to rows cannot be turned round, and throws. */
 export function not<const C extends string = never>(permission: Permission<C>): Permission<C>;
 export function not(permission: Permission<string>): Permission<string> {
+  requirePermissions("not", [permission]);
   return {
     name: `not ${permission.name}`,
     ...narrowingOf([permission]),
@@ -132,6 +141,22 @@ export function not(permission: Permission<string>): Permission<string> {
       return decision === "allow" ? "deny" : "allow";
     },
   };
+}
+
+/** Throws `DeclarationError` where it is no name: a permission that looks for nothing would say so to nobody. */
+function requireName(of: string, name: unknown, what: string, like: string): void {
+  if (isText(name) && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) return;
+  throw new DeclarationError([`${of}: it names ${shown(name)}, and that is not ${what}; write ${like}`]);
+}
+
+/** Throws `DeclarationError` where one of them is none, or there is none: what all of nothing allow is everything. */
+function requirePermissions(of: string, permissions: readonly unknown[]): void {
+  const mistakes = permissions.flatMap((each, at) => {
+    const wrong = aPermission(each);
+    return wrong === null ? [] : [`${of}: argument ${at + 1} is ${shown(each)}; ${wrong}`];
+  });
+  if (permissions.length === 0) mistakes.push(`${of}: it is given no permission; write ${of}(administrator, readOnly)`);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
 }
 
 function narrowingOf(

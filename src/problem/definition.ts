@@ -1,3 +1,5 @@
+import { DeclarationError } from "../checking/declaration-error.ts";
+import { isObject, shown, unknownMembers } from "../checking/members.ts";
 import { catalogue, type CatalogueEntry, type ProblemCode } from "./catalogue.ts";
 
 /** A problem of one's own: what `defineProblem` gives, to be thrown as `throw problem(outOfStock)`. */
@@ -14,12 +16,15 @@ export type Catalogue = Readonly<Record<string, CatalogueEntry>>;
 
 /**
  * Declares a problem of one's own (RFC 9457): its status (400 to 599), the title that is the same each time, the sentence that callers read, and for
- * its page why it happens and what to do. Throws `TypeError` where one of these is missing, where there is another, or where the catalogue has the code.
+ * its page why it happens and what to do. Throws `DeclarationError` where one of these is missing, where there is another, or where the catalogue has the code.
  */
 export function defineProblem(definition: ProblemDefinition): ProblemDefinition {
+  const given: unknown = definition;
+  if (!isObject(given))
+    throw new DeclarationError([`defineProblem: it is ${shown(given)}; it takes an object with ${MEMBERS.join(", ")}`]);
   const mistakes = mistakesOf(definition);
   if (mistakes.length > 0)
-    throw new TypeError(`The problem ${definition.code} cannot be told: ${mistakes.join("; ")}.`);
+    throw new DeclarationError(mistakes.map((mistake) => `problem ${shownCode(definition)}: ${mistake}`));
   return Object.freeze({ ...definition });
 }
 
@@ -28,9 +33,8 @@ const MEMBERS: readonly string[] = ["code", "status", "title", "detail", "why", 
 function mistakesOf(definition: ProblemDefinition): readonly string[] {
   const { code, status, title, detail, why, cure } = definition;
   const texts = Object.entries({ title, detail, why, cure });
-  const unknown = Object.keys(definition).filter((name) => !MEMBERS.includes(name));
   return [
-    ...unknown.map((name) => `there is no option ${name.slice(0, 80)}; there are ${MEMBERS.join(", ")}`),
+    ...unknownMembers({ ...definition }, MEMBERS),
     ...(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(code) && code.length <= 80
       ? []
       : ["the code has to be lower-case words joined by underscores, like out_of_stock"]),
@@ -38,6 +42,10 @@ function mistakesOf(definition: ProblemDefinition): readonly string[] {
     ...(Number.isInteger(status) && status >= 400 && status <= 599 ? [] : ["the status has to be from 400 to 599"]),
     ...texts.filter(([, text]) => typeof text !== "string" || text === "").map(([name]) => `${name} is missing`),
   ];
+}
+
+function shownCode({ code }: { readonly code: unknown }): string {
+  return typeof code === "string" && code !== "" ? code.slice(0, 80) : "(no code)";
 }
 
 /** The catalogue with problems of one's own behind it. */

@@ -1,3 +1,5 @@
+import { unknownMembers } from "../checking/members.ts";
+import { shownName, suggestion } from "../checking/nearest.ts";
 import { catalogue, type CatalogueEntry } from "./catalogue.ts";
 import { codeOf, type AnyProblem } from "./definition.ts";
 
@@ -74,6 +76,7 @@ export class Problem extends Error {
  * ```
  */
 export function problem(which: AnyProblem, options?: ProblemOptions): Problem {
+  requireKnown(which, options);
   // An expected answer needs no stack trace, and collecting one costs more than the rest of the request.
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
@@ -82,4 +85,17 @@ export function problem(which: AnyProblem, options?: ProblemOptions): Problem {
   } finally {
     Error.stackTraceLimit = limit;
   }
+}
+
+const optionNames = ["detail", "issues", "headers", "cause"] as const satisfies readonly (keyof ProblemOptions)[];
+
+/** Throws a TypeError where there is no such problem, or where it is told what means nothing. */
+function requireKnown(which: unknown, options: unknown): void {
+  const code = typeof which === "object" && which !== null && "code" in which ? which.code : which;
+  if (which === code && !(typeof code === "string" && Object.hasOwn(catalogue, code)))
+    throw new TypeError(
+      `problem: there is no problem ${shownName(String(code))}${suggestion(String(code), Object.keys(catalogue))}`,
+    );
+  const [unknown] = typeof options === "object" && options !== null ? unknownMembers({ ...options }, optionNames) : [];
+  if (unknown !== undefined) throw new TypeError(`problem(${shownName(String(code))}): ${unknown}`);
 }

@@ -9,6 +9,7 @@ import {
   oneOf,
   optional,
   shown,
+  someOf,
   wholeFrom,
 } from "../checking/members.ts";
 import type { ChecksOf } from "../checking/options.ts";
@@ -68,15 +69,12 @@ const limitChecks: ChecksOf<RateLimit> = {
       ? null
       : 'it has to be a list of resources and endpoints, like ["POST /api/token/"]',
   ),
-  actions: optional((value) =>
-    Array.isArray(value) && value.every((each) => everyAction.some((action) => action === each))
-      ? null
-      : `it has to be a list of ${everyAction.join(", ")}`,
-  ),
+  actions: optional(someOf(...everyAction)),
 };
 
 /** What is wrong with the limits, each with its place. */
-export function limitMistakes({ limits }: { readonly limits?: unknown }): readonly string[] {
+export function limitMistakes(options: unknown): readonly string[] {
+  const limits = isObject(options) ? options["limits"] : null;
   if (!Array.isArray(limits)) return [];
   return Array.from(limits, (each: unknown, at) => {
     if (!isObject(each)) return [`limits[${at}] is ${shown(each)}, and no object`];

@@ -38,7 +38,8 @@ function shapeOf(path: string): string {
 /** Throws `DeclarationError` where a limit is for what the service does not have: it would never count. */
 export function requirePlaces(limits: readonly RateLimit[], { mounts, endpoints }: ServiceFacts): void {
   const served = [...endpoints, ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null, relations: [] }))];
-  const names = served.flatMap(({ method, path }) => [path, `${method} ${path}`]);
+  const names = [...new Set(served.map(({ method, path }) => `${method} ${path}`))];
+  const paths = [...new Set(served.map(({ path }) => path))];
   const mistakes = limits.flatMap(({ name, at = [] }) =>
     at.flatMap((place) => {
       const isThere =
@@ -47,7 +48,9 @@ export function requirePlaces(limits: readonly RateLimit[], { mounts, endpoints 
           : mounts.some(({ resource }) => resource === place);
       if (isThere) return [];
       const told = typeof place === "string" ? place : place.path;
-      return [`the limit ${name} is for ${told}, which is not served${suggestion(told, names)}`];
+      return [
+        `the limit ${name} is for ${told}, which is not served${suggestion(told, told.includes(" ") ? names : paths)}`,
+      ];
     }),
   );
   if (mistakes.length > 0) throw new DeclarationError(mistakes.map((mistake) => `feature rate-limits: ${mistake}`));

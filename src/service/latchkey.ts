@@ -1,33 +1,14 @@
 import type { People } from "../door/auth.ts";
 import { csv, type Format } from "../door/http.ts";
 import { createService, type Feature, type Service } from "../door/index.ts";
-import type { MetricFamily, Observer, Tracer } from "../door/ops.ts";
+import type { MetricFamily, Observer } from "../door/ops.ts";
 import { postgresStore, sqliteStore, StoreUnavailable, type Store } from "../door/stores.ts";
 import type { BuiltIn } from "./built-in.ts";
 import { builtInFeatures, chosenFeatures } from "./features.ts";
+import { requireLatchkeyOptions, type LatchkeyOptions } from "./options.ts";
 import { importsCollection } from "./records/import-records.ts";
 import { ConfigError, type Settings } from "./settings/settings.ts";
-import type { ConfigFile } from "./system/config-file.ts";
 import { makeFirstAdministrator, type FirstAdministrator } from "./users/first-administrator.ts";
-
-/** What `createLatchkey()` is made of. */
-export interface LatchkeyOptions {
-  readonly settings: Settings;
-  /** The user's own resources, endpoints, schemes and formats. */
-  readonly config?: ConfigFile;
-  readonly observe?: Observer | null;
-  readonly now?: () => number;
-  /** Follows requests through their parts, as `await openTelemetry()` does. */
-  readonly tracer?: Tracer | null;
-  /** What else this process has measured, for `/metrics`. */
-  readonly measured?: () => readonly MetricFamily[];
-  /** The text of `/metrics` where several processes are one service; of this process alone where it is left out. */
-  readonly gatherMetrics?: () => Promise<string>;
-  /** The file into which the first administrator's password goes where one is drawn, for its owner alone; where it is left out, `firstAdministrator` has it. */
-  readonly passwordFile?: string;
-  /** What stands between the service and its store; nothing where it is left out. */
-  readonly over?: (store: Store) => Store;
-}
 
 /** The whole service, ready to be served. */
 export interface Latchkey extends Service {
@@ -48,8 +29,9 @@ export interface OpenLatchkey {
   has(feature: Feature): boolean;
 }
 
-/** Puts the service together and starts it: the first administrator is made, and what has run out is erased. */
+/** Puts the service together and starts it: the first administrator is made, and what has run out is erased. Throws `ConfigError` for options that cannot be used. */
 export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey> {
+  requireLatchkeyOptions(options);
   const { settings } = options;
   const { service, people, builtIn, has } = await openLatchkey(options);
   try {

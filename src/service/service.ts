@@ -3,6 +3,7 @@
  *
  * @module latchkey/service
  */
-export { createLatchkey, type Latchkey, type LatchkeyOptions } from "./latchkey.ts";
+export { createLatchkey, type Latchkey } from "./latchkey.ts";
+export type { LatchkeyOptions } from "./options.ts";
 export { defineConfig, loadConfigFile, type ConfigFile } from "./system/config-file.ts";
 export { ConfigError, readSettings, type SchemeName, type Settings } from "./settings/settings.ts";

@@ -6,14 +6,17 @@ import {
   objectOf,
   oneOf,
   optional,
+  sentence,
   shown,
   text,
+  together,
   wholeFrom,
   type Check,
+  type Members,
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import type { ChecksOf } from "../checking/options.ts";
-import type { Collection, Column } from "./store.ts";
+import type { Change, Collection, Column, Transaction } from "./store.ts";
 
 /** What is wrong with a declared table: each mistake with its place in it. */
 export function collectionMistakes(collection: Readonly<Record<string, unknown>>): readonly string[] {
@@ -22,6 +25,9 @@ export function collectionMistakes(collection: Readonly<Record<string, unknown>>
   if (mistakes.length > 0 || !Array.isArray(columns)) return mistakes;
   const known = ["id", ...columns.map((column: Column) => column.name)];
   return [
+    ...known
+      .filter((name) => !/^[a-z][a-z0-9_]*$/i.test(name))
+      .map((name) => `the column ${shownName(name)} has to be called by letters, digits and underscores`),
     ...known
       .filter((name, at) => known.indexOf(name) < at)
       .map((name) => `the column ${name} is there twice; keep one`),
@@ -35,10 +41,7 @@ export function collectionMistakes(collection: Readonly<Record<string, unknown>>
 const aFlag: Check = (value) => (value === true ? null : "it has to be true, or left out");
 
 const columnMembers: ChecksOf<Column> = {
-  name: (value) =>
-    isText(value) && /^[a-z][a-z0-9_]*$/i.test(value) && value !== "id"
-      ? null
-      : "it has to be letters, digits and underscores, and not id, which every row has",
+  name: text,
   type: oneOf("integer", "text", "boolean", "decimal", "date", "date-time", "json"),
   nullable: optional((value) => (typeof value === "boolean" ? null : "it has to be true or false")),
   unique: optional((value) =>
@@ -47,7 +50,7 @@ const columnMembers: ChecksOf<Column> = {
   folded: optional(aFlag),
   searched: optional(aFlag),
   few: optional(aFlag),
-  scale: optional(wholeFrom(0, 6)),
+  scale: optional(wholeFrom(0, 15)),
   default: anything,
   references: optional(
     objectOf(
@@ -62,8 +65,7 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
   key: oneOf("integer", "text"),
   columns: (value) => {
     if (!Array.isArray(value)) return 'it has to be a list, like [{ name: "at", type: "integer" }]';
-    const wrong = Array.from(value, columnMistake).filter((mistake) => mistake !== null);
-    return wrong.length === 0 ? null : wrong.join("; ");
+    return together(Array.from(value, columnMistake).filter((mistake) => mistake !== null));
   },
   indexes: optional((value) =>
     Array.isArray(value) && value.every((each) => Array.isArray(each) && each.every(isText))
@@ -74,6 +76,57 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
 
 function columnMistake(column: unknown, at: number): string | null {
   if (!isObject(column)) return `columns[${at}] is ${shown(column)}, and no object`;
-  const [first] = membersMistakes(column, columnMembers);
-  return first === undefined ? null : `${isText(column["name"]) ? column["name"] : `columns[${at}]`}: ${first}`;
+  const found = membersMistakes(column, columnMembers);
+  const place = isText(column["name"]) ? column["name"] : `columns[${at}]`;
+  return together(found.map((mistake) => `${place}: ${mistake}`));
+}
+
+/** What is wrong with the shape of the tables that a store is opened with: each mistake with its place. The rest the database knows. */
+export function storeMistakes(collections: unknown): readonly string[] {
+  if (!Array.isArray(collections)) return [`the collections are ${shown(collections)}; a store is opened with a list`];
+  return Array.from(collections, (each: unknown, at) => {
+    if (!isObject(each)) return [`collections[${at}] is ${shown(each)}, and no object`];
+    const place = isText(each["name"]) ? `collection ${each["name"]}` : `collections[${at}]`;
+    return membersMistakes(each, collectionMembers).map((mistake) => `${place}: ${mistake}`);
+  }).flat();
+}
+
+/** The members that each kind of change has. */
+const changeMembers = {
+  insert: ["kind", "collection", "key", "values"],
+  update: ["kind", "collection", "key", "values", "revision"],
+  delete: ["kind", "collection", "key", "revision"],
+  updateAll: ["kind", "collection", "where", "values", "atMost"],
+  deleteAll: ["kind", "collection", "where", "atMost"],
+  add: ["kind", "collection", "key", "column", "by", "values"],
+  forget: ["kind", "collection", "key", "caller"],
+  require: ["kind", "collection", "where", "atLeast", "atMost", "name"],
+} as const satisfies { readonly [K in Change["kind"]]: readonly (keyof Extract<Change, { readonly kind: K }>)[] };
+
+const kinds = Object.keys(changeMembers);
+const knownMembers: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
+  Object.entries(changeMembers).map(([kind, members]) => [kind, new Set<string>(members)]),
+);
+
+/** Throws a TypeError where a change is none that there is, or has a member that means nothing: it would be passed over without a word. */
+export function requireChanges({ changes }: Transaction): void {
+  const given: unknown = changes;
+  if (!Array.isArray(given)) throw new TypeError(`The changes of a transaction are ${shown(given)}, and no list.`);
+  for (let at = 0; at < given.length; at++) {
+    const change: unknown = given[at];
+    const mistake = isObject(change) ? changeMistake(change) : `it is ${shown(change)}, and no object`;
+    if (mistake !== null) throw new TypeError(`Change ${at} of a transaction cannot be made: ${sentence([mistake])}`);
+  }
+}
+
+function changeMistake(change: Members): string | null {
+  const { kind, collection } = change;
+  const known = knownMembers.get(kind);
+  if (known === undefined) return `its kind is ${shown(kind)}; ${oneOf(...kinds)(kind)}`;
+  for (const name in change)
+    if (!known.has(name))
+      return `there is no member ${shownName(name)} of ${String(kind)}${suggestion(name, [...known])}`;
+  return isObject(collection) && isText(collection["name"])
+    ? null
+    : `its collection is ${shown(collection)}, and no table`;
 }

@@ -1,3 +1,5 @@
+import { DeclarationError } from "../checking/declaration-error.ts";
+import { suggestion } from "../checking/nearest.ts";
 import { isFolded } from "./fold.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
@@ -7,15 +9,12 @@ const namePattern = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 /** Throws a TypeError where the value is not of the column's type. */
 type Encode = (column: Column, value: Value) => unknown;
 
-/** Throws a TypeError that names every mistake in the declarations. */
+/** Throws `DeclarationError` with every mistake in the declarations. */
 export function requireSoundDeclarations(collections: readonly Collection[], encode: Encode): void {
   const byName = new Map(collections.map((each) => [each.name, each]));
   const mistakes = collections.flatMap((collection) => mistakesIn(collection, byName, encode));
   if (byName.size !== collections.length) mistakes.push("two collections have the same name");
-  if (mistakes.length > 0)
-    throw new TypeError(
-      `The collections cannot be stored as declared:\n${mistakes.map((each) => `- ${each}`).join("\n")}`,
-    );
+  if (mistakes.length > 0) throw new DeclarationError(mistakes.map((mistake) => `collection ${mistake}`));
 }
 
 function mistakesIn(collection: Collection, byName: ReadonlyMap<string, Collection>, encode: Encode): string[] {
@@ -51,7 +50,10 @@ function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection
     mistakes.push("a decimal needs a scale from 0 to 15");
   if (references !== undefined) {
     const target = byName.get(references.collection);
-    if (target === undefined) mistakes.push(`refers to ${references.collection}, which is not declared`);
+    if (target === undefined)
+      mistakes.push(
+        `refers to ${references.collection}, which is not declared${suggestion(references.collection, [...byName.keys()])}`,
+      );
     else if (target.key !== type) mistakes.push(`refers to keys of type ${target.key} and is of type ${type}`);
   }
   try {

@@ -1,5 +1,8 @@
 import { Call } from "../call/call.ts";
 import { makeClientReader } from "../call/client.ts";
+import { proxyList } from "../call/trusted-proxies.ts";
+import { aBoolean, anything, optional, text } from "../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../checking/options.ts";
 
 /** A request as a test writes it down. */
 export interface CallSketch {
@@ -17,11 +20,23 @@ export interface CallSketch {
   readonly body?: string | Uint8Array;
 }
 
+const checks: ChecksOf<CallSketch> = {
+  method: optional(text),
+  path: optional(text),
+  headers: anything,
+  peer: optional(text),
+  encrypted: optional(aBoolean),
+  now: anything,
+  trustedProxies: optional(proxyList),
+  body: anything,
+};
+
 /** What a service is called that says nothing else. */
 const about = { name: "api", allowedOrigins: "allowedOrigins" };
 
 /** A call without a socket, for tests. */
 export function callOf(sketch: CallSketch = {}): Call {
+  requireOptions(sketch, checks, { of: "callOf" });
   const { headers = [], now = 0, trustedProxies = [], body = "" } = sketch;
   const pairs = Array.isArray(headers) ? headers : Object.entries(headers);
   return new Call(

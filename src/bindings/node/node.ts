@@ -8,7 +8,9 @@ import {
 } from "node:http";
 import type { ServerOptions as TlsServerOptions, Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { objectOf, optional, text, texts, wholeFrom } from "../../checking/members.ts";
+import { proxyList } from "../../call/trusted-proxies.ts";
+import { DeclarationError } from "../../checking/declaration-error.ts";
+import { isObject, objectOf, optional, shown, text, wholeFrom } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import { NodeArrival } from "./arrival.ts";
@@ -38,7 +40,7 @@ const checks: ChecksOf<ListenOptions> = {
   host: optional(text),
   port: wholeFrom(0, 65_535),
   connectionsPerAddress: optional(wholeFrom(0)),
-  trustedProxies: optional(texts),
+  trustedProxies: optional(proxyList),
   tls: optional(objectOf(tlsMembers, "it has to be { cert, key }, both in PEM")),
 };
 
@@ -87,14 +89,19 @@ const limits: ServerOptions = {
  * ```
  */
 export async function listen(service: Responder, options: ListenOptions): Promise<Listener> {
-  requireOptions(options, checks, { of: "listen" });
+  const given: unknown = service;
+  const more =
+    isObject(given) && typeof given["respond"] === "function"
+      ? []
+      : [`the service is ${shown(given)}; make one: await createService({ … })`];
+  requireOptions(options, checks, { of: "listen", more });
   const { host = "127.0.0.1", port, tls } = options;
   const state = { closing: false };
   const answer = requestListener(service, state);
   const server =
     tls === undefined
       ? createServer(limits, answer)
-      : await createTlsServer({ ...limits, ...secured(tls), handshakeTimeout: 10_000 }, answer);
+      : await createTlsServer({ ...limits, ...secured(tls), handshakeTimeout: 10_000 }, answer).catch(refuseTLS);
   server.maxHeadersCount = 0; // the pipeline counts them, and answers
   server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
   // Left to themselves these are answered without a word of ours, with 100 before anybody has looked, and not at all.
@@ -136,6 +143,12 @@ export async function listen(service: Responder, options: ListenOptions): Promis
       return closeServer(server, sockets, graceSeconds, idleSeconds);
     },
   };
+}
+
+function refuseTLS(error: unknown): never {
+  throw new DeclarationError([
+    `listen: OpenSSL refuses the certificate or the key (${error instanceof Error ? error.message : String(error)}); tls takes both as PEM, and the key has to be that of the certificate`,
+  ]);
 }
 
 /** Closes what nobody reads: an answer waits in memory for its reader. One that is still being made keeps its connection. */

@@ -1,5 +1,6 @@
-import { isObject, isText, shown, type Check, type Members } from "../../checking/members.ts";
+import { isObject, isText, shown, together, type Check, type Members } from "../../checking/members.ts";
 import { shownName, suggestion } from "../../checking/nearest.ts";
+import { aPermission } from "../../permission/checking.ts";
 import type { Action, Permission } from "../../permission/contract.ts";
 import { catalogue } from "../../problem/catalogue.ts";
 
@@ -18,25 +19,9 @@ export function permissionsMistakes(permissions: Members): readonly string[] {
   return Object.entries(permissions).flatMap(([action, permission]) => {
     if (!Object.hasOwn(actions, action))
       return [`permission.${action} is of no action${suggestion(action, Object.keys(actions))}`];
-    if (permission === undefined || isPermission(permission)) return [];
-    return [`permission.${action} is ${shown(permission)}; ${permissionForm}`];
+    const wrong = aPermission(permission);
+    return wrong === null ? [] : [`permission.${action} is ${shown(permission)}; ${wrong}`];
   });
-}
-
-export const permissionForm =
-  "it has to be a permission: an object with a name and a function decide, like anyone or authenticated";
-
-/** A permission, told with what one is where it is none. */
-export const aPermission: Check = (value) => (isPermission(value) ? null : permissionForm);
-
-/** Whether it can be asked. What it answers is looked at each time. */
-export function isPermission(value: unknown): value is Permission<string> {
-  if (!isObject(value) || !isText(value["name"]) || typeof value["decide"] !== "function") return false;
-  return isTexts(value["narrows"]) && isTexts(value["columns"]) && isTexts(value["identity"]);
-}
-
-function isTexts(value: unknown): boolean {
-  return value === undefined || (Array.isArray(value) && value.every(isText));
 }
 
 /** What is wrong with permissions for rows that have these columns. */
@@ -59,7 +44,8 @@ export function columnMistakes(
 export const aProblemList: Check = (value) => {
   if (!Array.isArray(value)) return 'it has to be a list, like ["conflict"]';
   const codes = value.filter((each) => !(isObject(each) && isText(each["code"])));
-  const unknown = codes.map(String).find((code) => !Object.hasOwn(catalogue, code));
-  if (unknown === undefined) return null;
-  return `there is no problem ${shownName(unknown)}${suggestion(unknown, Object.keys(catalogue))}`;
+  const unknown = codes.map(String).filter((code) => !Object.hasOwn(catalogue, code));
+  return together(
+    unknown.map((code) => `there is no problem ${shownName(code)}${suggestion(code, Object.keys(catalogue))}`),
+  );
 };

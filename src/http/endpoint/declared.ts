@@ -11,17 +11,21 @@ import {
   shown,
   text,
   texts,
+  together,
   type Check,
   type Members,
 } from "../../checking/members.ts";
-import type { Carrier, RejectionCode, Scheme } from "../../scheme/scheme.ts";
+import { shownName } from "../../checking/nearest.ts";
+import { aPermission, isPermission, permissionForm } from "../../permission/checking.ts";
+import { schemeMistakes } from "../../scheme/checking.ts";
+import type { Scheme } from "../../scheme/scheme.ts";
 import { collectionMistakes } from "../../store/checking.ts";
 import type { Collection } from "../../store/store.ts";
 import { FORMAT_PARAMETER, type Format } from "../formats/format.ts";
 import { MAX_BODY_BYTES } from "../limits.ts";
 import type { Mount } from "../mount/mount.ts";
-import { actions, aProblemList, isPermission, permissionForm, permissionsMistakes } from "./checking.ts";
-import type { Endpoint, EndpointDocumentation } from "./endpoint.ts";
+import { actions, aProblemList, permissionsMistakes } from "./checking.ts";
+import type { Endpoint, EndpointDocumentation, ResponseDocumentation } from "./endpoint.ts";
 import { pathMistake } from "./path.ts";
 
 /** What somebody adds to a service, before anybody has looked at it: JavaScript has no types, and a config file may have lied about them. */
@@ -39,8 +43,8 @@ export function declarationMistakes(declared: Declared): readonly string[] {
   return [
     ...each("mounts", mounts, mountMistakes),
     ...each("endpoints", endpoints, endpointMistakes),
-    ...each("schemes", schemes, (scheme) => membersMistakes(scheme, schemeMembers)),
-    ...each("formats", formats, (format) => membersMistakes(format, formatMembers)),
+    ...each("schemes", schemes, (scheme) => schemeMistakes(scheme, ownParameters)),
+    ...each("formats", formats, formatMistakes),
     ...each("collections", collections, collectionMistakes),
   ];
 }
@@ -83,8 +87,10 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   method: oneOf("GET", "QUERY", "POST", "PUT", "PATCH", "DELETE"),
   path: pathMistake,
   action: optional(oneOf(...Object.keys(actions), "call")),
-  access: (value) =>
-    value === "open" || isPermission(value) ? null : `${permissionForm}; "open" looks at no credentials`,
+  access: (value) => {
+    if (value === "open") return null;
+    return isPermission(value) ? aPermission(value) : `${permissionForm}; "open" looks at no credentials`;
+  },
   query: optional(oneOf("read", "ignored")),
   consumes: optional(texts),
   refusesBrowserForms: optional(aBoolean),
@@ -100,7 +106,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   produces: optional(text),
   documentation: optional((value) =>
     isObject(value)
-      ? (membersMistakes(value, documentationMembers)[0] ?? null)
+      ? together(membersMistakes(value, documentationMembers))
       : 'it has to be an object, like { summary: "Lend a book" }',
   ),
   preconditions: optional(oneOf("handler")),
@@ -110,54 +116,64 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   handle: aFunction,
 };
 
+/** What an answer is told of, by its status. */
+function someResponses(value: unknown): string | null {
+  if (!isObject(value)) return 'it has to be answers by status, like { 204: { description: "It is lent." } }';
+  return together(
+    Object.entries(value).flatMap(([status, response]) => {
+      if (!/^[2-5]\d\d$/.test(status)) return [`${shownName(status)} is no status from 200 to 599`];
+      if (!isObject(response)) return [`of ${status}: it has to be an object, like { description: "It is lent." }`];
+      return membersMistakes(response, responseMembers).map((mistake) => `of ${status}: ${mistake}`);
+    }),
+  );
+}
+
+const responseMembers: Readonly<Record<keyof ResponseDocumentation, Check>> = {
+  description: text,
+  schema: optional(anObject),
+  headers: optional(anObject),
+};
+
+/** Parameters of OpenAPI 3.1 (§4.8.12), or where one stands: whatever else is in them, a name and a place. */
+function someParameters(value: unknown): string | null {
+  const isParameter = (each: unknown): boolean =>
+    isObject(each) && (isText(each["$ref"]) || (isText(each["name"]) && isText(each["in"])));
+  return Array.isArray(value) && value.every(isParameter)
+    ? null
+    : 'it has to be a list of parameters of OpenAPI, like [{ name: "since", in: "query", schema: { type: "string" } }]';
+}
+
 const documentationMembers: Readonly<Record<keyof EndpointDocumentation, Check>> = {
   summary: text,
   tag: optional(text),
   request: optional(anObject),
-  responses: optional(anObject),
-  parameters: optional((value) => (Array.isArray(value) ? null : "it has to be a list")),
+  responses: optional(someResponses),
+  parameters: optional(someParameters),
   problems: optional(aProblemList),
 };
 
 /** What lists and formats are asked for with. */
 const ownParameters: readonly string[] = ["limit", "cursor", "sort", "fields", "expand", "search", FORMAT_PARAMETER];
 
-const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-const rejectionCodes = [
-  "invalid_credentials",
-  "invalid_token",
-  "token_not_valid",
-] as const satisfies readonly RejectionCode[];
-
-const schemeMembers: Readonly<Record<keyof Scheme, Check>> = {
-  name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like remote-user"),
-  carriers: (value) =>
-    Array.isArray(value) && value.length > 0 && value.every(isCarrier)
-      ? null
-      : `it has to be a list of places like { in: "header", name: "X-Badge" }, in authorization, header, cookie, proxy or query; a parameter of the query has a name of its own, and none of ${ownParameters.join(", ")}`,
-  readsBody: optional(aBoolean),
-  ambient: optional(aBoolean),
-  shared: optional(aBoolean),
-  recognizes: optional(aFunction),
-  challenge: optional(aFunction),
-  missingDetail: optional(text),
-  rejectedAs: optional(oneOf(...rejectionCodes)),
-  alsoRejectedAs: optional((value) =>
-    Array.isArray(value) && value.every((code) => rejectionCodes.some((known) => known === code))
-      ? null
-      : `it has to be a list of ${rejectionCodes.join(", ")}`,
-  ),
-  authenticate: aFunction,
-};
-
 const mediaType = matching(/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/, "it has to be a media type in lower case, like text/csv");
+const isNotJSON: Check = (value) =>
+  value === "application/json" ? "it is what everyone gets who does not say, and stays so; name another" : null;
+
+function formatMistakes(format: Members): readonly string[] {
+  const { mediaType: type, read } = format;
+  return [
+    ...membersMistakes(format, formatMembers),
+    ...(type === "application/xml" && read === undefined
+      ? ["it takes the place of XML, in which bodies are sent too; give it a read"]
+      : []),
+  ];
+}
 
 const formatMembers: Readonly<Record<keyof Format, Check>> = {
-  mediaType,
+  mediaType: (value) => mediaType(value) ?? isNotJSON(value),
   problemMediaType: mediaType,
   tagSuffix: (value) =>
-    isText(value) && /^[\x21\x23-\x7e]*$/.test(value) ? null : "it has to be a short text, like -csv",
+    isText(value) && /^[\x21\x23-\x7e]{1,40}$/.test(value) ? null : "it has to be a short text, like -csv",
   shows: optional(oneOf("lists")),
   charset: optional(oneOf("utf-8")),
   contentSecurityPolicy: optional(text),
@@ -168,13 +184,3 @@ const formatMembers: Readonly<Record<keyof Format, Check>> = {
   writeProblem: aFunction,
   read: optional(aFunction),
 };
-
-function isCarrier(value: unknown): value is Carrier {
-  if (!isObject(value)) return false;
-  const { in: place, name, scheme, hostPrefix } = value;
-  const named = place === "authorization" ? scheme : name;
-  if (!isText(named) || !fieldName.test(named)) return false;
-  if (hostPrefix !== undefined && (place !== "cookie" || typeof hostPrefix !== "boolean")) return false;
-  if (place === "query") return !ownParameters.includes(named);
-  return isText(place) && ["authorization", "header", "cookie", "proxy"].includes(place);
-}

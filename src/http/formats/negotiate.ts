@@ -1,5 +1,12 @@
 import { parse } from "content-type";
 import type { Format } from "./format.ts";
+import { json } from "./json.ts";
+import { xml } from "./xml.ts";
+
+/** JSON, which everyone gets who does not say, XML, and formats of one's own, of which one for `application/xml` takes its place. */
+export function withBuiltIn(own: readonly Format[]): readonly Format[] {
+  return own.some(({ mediaType }) => mediaType === xml.mediaType) ? [json, ...own] : [json, xml, ...own];
+}
 
 /**
  * The format that the caller prefers (RFC 9110 §12.5.1); null where none is acceptable. The first is what everyone gets who does

@@ -11,6 +11,7 @@ import {
   type Check,
 } from "../../checking/members.ts";
 import type { Eventually } from "../../eventually.ts";
+import { aPermission, isPermission, permissionForm } from "../../permission/checking.ts";
 import type { Action, Permission } from "../../permission/permission.ts";
 import type { AnyProblem } from "../../problem/definition.ts";
 import { isShown } from "../../resource/kinds/field.ts";
@@ -23,7 +24,7 @@ import {
   type StoredOf,
 } from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
-import { columnMistakes, isPermission, permissionForm, permissionsMistakes } from "../endpoint/checking.ts";
+import { columnMistakes, permissionsMistakes } from "../endpoint/checking.ts";
 import { readActions, type Actions, type ServedAction } from "./actions/action.ts";
 import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
 import { collectionOf } from "./collection.ts";
@@ -184,10 +185,10 @@ function permissionsOf(
 }
 
 const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
-  permission: (value) =>
-    isPermission(value) || (isObject(value) && !("decide" in value))
-      ? null
-      : `${permissionForm}, or one for each action`,
+  permission: (value) => {
+    if (isPermission(value)) return aPermission(value);
+    return isObject(value) && !("decide" in value) ? null : `${permissionForm}, or one for each action`;
+  },
   requireIfMatch: optional(aBoolean),
   personal: optional(aBoolean),
   arrays: optional(aBoolean),
@@ -211,9 +212,15 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
     isPermission(permission) || !isObject(permission) || "decide" in permission ? [] : permissionsMistakes(permission);
   const related = isObject(expand) ? relationMistakes(resource as unknown as Resource, expand) : [];
   const several = arraysMistakes(resource, options);
+  const isOffered = own.length > 0 || isPermission(permission) || Object.values(permission ?? {}).some(isPermission);
+  const offersNothing =
+    isObject(permission) && !isOffered && Object.keys(options["actions"] ?? {}).length === 0
+      ? ["permission names no action, so that nothing would be served; write permission: anyone, or { list: anyone }"]
+      : [];
   return [
     ...membersMistakes(options, mountMembers),
     ...own,
+    ...offersNothing,
     ...related,
     ...several,
     ...writersMistakes(resource, options),

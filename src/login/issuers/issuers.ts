@@ -1,7 +1,8 @@
 import { externalBearer } from "../../auth/bearer/bearer.ts";
-import type { IssuerDeclaration } from "../../auth/bearer/issuers-declaration.ts";
+import { IssuersError, type IssuerDeclaration } from "../../auth/bearer/issuers-declaration.ts";
 import type { FetchKeys } from "../../auth/bearer/issuers-fetch.ts";
 import { externalIssuers, type ExternalIssuers } from "../../auth/bearer/issuers.ts";
+import { DeclarationError } from "../../checking/declaration-error.ts";
 import { aFunction, anything, optional } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
@@ -27,8 +28,17 @@ export function issuerLogin(people: AccountsFeature, options: IssuerLoginOptions
       requireOptions(options, checks);
       const { bindings, issuer: ownIssuer, takeOutsideLogins } = host.use(people);
       takeOutsideLogins();
-      const issuers = externalIssuers({ ...options, ownIssuer, bindings, observe: host.observe });
+      const issuers = declared(() => externalIssuers({ ...options, ownIssuer, bindings, observe: host.observe }));
       return { offer: issuers, schemes: [externalBearer({ issuers })] };
     },
   });
+}
+
+/** What is wrong with the issuers is told with everything else that keeps the service from starting. */
+function declared<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw error instanceof IssuersError ? new DeclarationError(error.problems) : error;
+  }
 }

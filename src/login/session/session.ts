@@ -6,12 +6,12 @@ import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { Context } from "../../http/exchange.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { loginChecks, secondsFrom } from "../options.ts";
+import { livesMistakes, loginChecks, secondsFrom } from "../options.ts";
 import { sessionEndpoints, startSession } from "./endpoints.ts";
 
 /** Options of `sessionLogin()`: how long a session lives, in seconds. */
 export interface SessionLoginOptions extends LoginOptions {
-  /** How long an unused session lives; a day where it is left out. */
+  /** How long an unused session lives; a day where it is left out. Not longer than one lives in all. */
   readonly idleSeconds?: number;
   /** How long a session lives in all; two weeks where it is left out. */
   readonly lifetimeSeconds?: number;
@@ -35,12 +35,13 @@ const PRUNE_SECONDS = 60;
 
 /** Logging in with a session cookie, by JSON, XML or the form of a page: `/api/session/`. */
 export function sessionLogin(people: AccountsFeature, options: SessionLoginOptions = {}): Feature<SessionLogin> {
-  const { enabled = true, idleSeconds = DAY_SECONDS, lifetimeSeconds = 14 * DAY_SECONDS } = options;
+  const { enabled = true, lifetimeSeconds = 14 * DAY_SECONDS } = options;
+  const { idleSeconds = Math.min(DAY_SECONDS, lifetimeSeconds) } = options;
   return defineFeature({
     name: "session-login",
     needs: [people],
     setUp({ use, store, observe, ownOrigins }) {
-      requireOptions(options, checks);
+      requireOptions(options, checks, { more: livesMistakes({ idleSeconds, lifetimeSeconds }) });
       const kept = sessions({ store, idleSeconds, lifetimeSeconds, observe });
       const parts = { people: use(people), sessions: kept, ownOrigins };
       const { accounts, endsWith, listLogins } = parts.people;

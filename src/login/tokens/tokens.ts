@@ -9,14 +9,14 @@ import { aBoolean, optional, text } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { loginChecks, secondsFrom } from "../options.ts";
+import { livesMistakes, loginChecks, secondsFrom } from "../options.ts";
 import { keysEndpoint, tokenEndpoints } from "./endpoints.ts";
 
 /** Options of `tokenLogin()`: how long tokens live, in seconds, and with which keys they are signed. */
 export interface TokenLoginOptions extends LoginOptions {
-  /** How long an access token lives; five minutes where it is left out. */
+  /** How long an access token lives; five minutes where it is left out. Not longer than a refresh token. */
   readonly accessSeconds?: number;
-  /** How long a refresh token lives; a week where it is left out. */
+  /** How long a refresh token lives; a week where it is left out. Not longer than a login can be refreshed. */
   readonly refreshSeconds?: number;
   /** How long one login can be refreshed in all; 30 days where it is left out. */
   readonly familySeconds?: number;
@@ -53,13 +53,15 @@ const PRUNE_SECONDS = 60;
  * `/api/token/`, `/api/token/refresh/`, `/api/token/verify/`, `Authorization: Bearer`, and the public keys. Needs the service's secret.
  */
 export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions = {}): Feature<TokenLogin> {
-  const { enabled = true, accessSeconds = 300, refreshSeconds = 7 * DAY_SECONDS, signingKeysFile: file } = options;
-  const { familySeconds = 30 * DAY_SECONDS, graceSeconds = 10, rotates = true } = options;
+  const { enabled = true, signingKeysFile: file, graceSeconds = 10, rotates = true } = options;
+  const { familySeconds = 30 * DAY_SECONDS } = options;
+  const { refreshSeconds = Math.min(7 * DAY_SECONDS, familySeconds) } = options;
+  const { accessSeconds = Math.min(300, refreshSeconds) } = options;
   return defineFeature({
     name: "token-login",
     needs: [people],
     setUp(host) {
-      requireOptions(options, checks);
+      requireOptions(options, checks, { more: livesMistakes({ accessSeconds, refreshSeconds, familySeconds }) });
       const { store, secret, observe } = host;
       const offered = host.use(people);
       const { accounts, revocations, issuer, identityFields: fields, roles } = offered;

@@ -1,3 +1,5 @@
+import { aFunction, oneOf } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import type { Observation, Observer } from "../../observation.ts";
 import { makeThinning } from "../thinning.ts";
 
@@ -16,11 +18,17 @@ const FLUSH_AT_CHARACTERS = 16 * 1024;
 /** Half of what is promised: a busy event loop is late. */
 const FLUSH_AFTER_MS = 25;
 
+const checks: ChecksOf<{ readonly level: LogLevel; readonly write: (text: string) => void }> = {
+  level: oneOf("debug", "info", "error", "silent"),
+  write: aFunction,
+};
+
 /**
  * Writes observations as JSON lines: what went wrong at once, so that it is there whatever becomes of the process, the others several at a
  * time, within 50 ms. Null where nothing is to be logged. No observation carries a credential.
  */
 export function makeLog(level: LogLevel, write: (text: string) => void): Log | null {
+  requireOptions({ level, write }, checks, { of: "makeLog" });
   if (level === "silent") return null;
   let waiting = "";
   let timer: NodeJS.Timeout | null = null;

@@ -10,6 +10,7 @@ import {
   optional,
   shown,
   text,
+  together,
   type Checks,
 } from "../../checking/members.ts";
 import type { Identity } from "../../identity.ts";
@@ -128,9 +129,7 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   parseText: aFunction,
   schema: anObject,
   column: (value) =>
-    isObject(value)
-      ? (membersMistakes(value, columnMembers).map((mistake) => `its ${mistake}`)[0] ?? null)
-      : 'it has to be a column, like { type: "text" }',
+    isObject(value) ? together(membersMistakes(value, columnMembers)) : 'it has to be a column, like { type: "text" }',
   references: optional(anObject),
   options: optional(anObject),
 };

@@ -1,4 +1,5 @@
-import { aBoolean, aWholeNumber, isObject, isText, optional, type Only } from "../../checking/members.ts";
+import { DeclarationError } from "../../checking/declaration-error.ts";
+import { aBoolean, isObject, isText, notBelow, optional, shown, wholeFrom, type Only } from "../../checking/members.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks } from "./field.ts";
 import { isMailbox } from "./mailbox.ts";
 
@@ -53,14 +54,14 @@ export function text(options: TextOptions = {}): Field<string> {
     parseText: parse,
     schema,
     column: { type: "text" },
-    options: textOptions,
+    options: { ...textOptions, maxLength: optional(notBelow("minLength", minLength)) },
   } as const;
   return defineField(kind, options);
 }
 
 const textOptions: OwnChecks<TextOptions> = {
-  minLength: optional(aWholeNumber),
-  maxLength: optional(aWholeNumber),
+  minLength: optional(wholeFrom(0)),
+  maxLength: optional(wholeFrom(0)),
   trim: optional(aBoolean),
   pattern: optional((value) =>
     isObject(value) && value["matches"] instanceof RegExp && isText(value["detail"])
@@ -136,6 +137,8 @@ export function enumeration<const V extends string, const O extends FieldOptions
   options?: Only<O, FieldOptions<NoInfer<V>>>,
 ): Field<V, O>;
 export function enumeration(values: readonly string[], options: FieldOptions<string> = {}): Field<string> {
+  const mistake = wordsMistake(values);
+  if (mistake !== null) throw new DeclarationError([`enumeration: ${mistake}`]);
   const known = new Map<unknown, string>(values.map((each) => [each, each]));
   const flaw = new Flaw("invalid", `One of ${values.join(", ")} is required.`);
   const parse = (value: unknown): string | Flaw => known.get(value) ?? flaw;
@@ -149,6 +152,15 @@ export function enumeration(values: readonly string[], options: FieldOptions<str
     },
     options,
   );
+}
+
+function wordsMistake(values: unknown): string | null {
+  const like = 'write enumeration(["open", "paid"])';
+  if (!Array.isArray(values)) return `its words are ${shown(values)}, and no list; ${like}`;
+  if (values.length === 0) return `there is no word that it could be; ${like}`;
+  if (!values.every(isText)) return `its words have to be texts; ${like}`;
+  const again = values.find((each, at) => values.indexOf(each) < at);
+  return again === undefined ? null : `the word ${again} is there twice; keep one`;
 }
 
 /** A mailbox (RFC 5321 §4.1.2, at most 254 octets), kept as written. */

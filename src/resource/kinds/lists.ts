@@ -1,5 +1,5 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import { aWholeNumber, isObject, optional, type Only } from "../../checking/members.ts";
+import { isObject, notBelow, optional, wholeFrom, type Only } from "../../checking/members.ts";
 import {
   defineField,
   Flaw,
@@ -43,21 +43,20 @@ export function array(of: Field, options: ArrayOptions<unknown> = {}): Field<rea
       parseText: (text) => parse(parseJSON(text)),
       schema: { type: "array", items: of.kind.schema, minItems, maxItems },
       column: { type: "json" },
-      options: arrayOptions,
+      options: arrayOptions(options),
     },
     options,
   );
 }
 
-const arrayOptions: OwnChecks<ArrayOptions<unknown>> = {
-  minItems: optional(aWholeNumber),
-  maxItems: optional(aWholeNumber),
-};
+function arrayOptions({ minItems = 0 }: ArrayOptions<unknown>): OwnChecks<ArrayOptions<unknown>> {
+  return { minItems: optional(wholeFrom(0)), maxItems: optional(notBelow("minItems", minItems)) };
+}
 
 /** What a member may be, and nothing that only a field of its own can have. */
 function requireSimple(of: unknown, options: ArrayOptions<unknown>): void {
   const kind: unknown = isObject(of) ? of["kind"] : undefined;
-  const mistakes = [...optionMistakes("array", { ...options }, arrayOptions)];
+  const mistakes = [...optionMistakes("array", { ...options }, arrayOptions(options))];
   if (!isObject(kind) || !isObject(kind["column"]) || !isObject((of as Field).options))
     mistakes.push("array: its members have to be a field, like array(text({ maxLength: 30 }))");
   else {

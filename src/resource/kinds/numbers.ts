@@ -1,5 +1,5 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import { aWholeNumber, optional, text, type Only } from "../../checking/members.ts";
+import { aWholeNumber, notBelow, optional, text, wholeFrom, type Only } from "../../checking/members.ts";
 import {
   defineField,
   Flaw,
@@ -21,10 +21,12 @@ export interface IntegerOptions extends FieldOptions<number> {
 /** A whole number that JavaScript can hold exactly. */
 export function integer<const O extends IntegerOptions = {}>(options?: Only<O, IntegerOptions>): Field<number, O>;
 export function integer(options: IntegerOptions = {}): Field<number> {
-  return defineField({ ...integerKind(options.minimum, options.maximum), options: integerOptions }, options);
+  const own: OwnChecks<IntegerOptions> = {
+    minimum: optional(aWholeNumber),
+    maximum: optional(notBelow("minimum", options.minimum)),
+  };
+  return defineField({ ...integerKind(options.minimum, options.maximum), options: own }, options);
 }
-
-const integerOptions: OwnChecks<IntegerOptions> = { minimum: optional(aWholeNumber), maximum: optional(aWholeNumber) };
 
 export function integerKind(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER): Kind<number> {
   const parse = (value: unknown): number | Flaw => {
@@ -61,11 +63,12 @@ export function decimal(options: DecimalOptions): Field<string> {
   const { scale, minimum = "0", maximum } = options;
   const smallest = scaledOf(minimum, scale);
   const largest = scaledOf(maximum, scale);
-  if (smallest === null || largest === null || !Number.isSafeInteger(largest) || scale < 0 || scale > 6) {
-    throw new TypeError(
-      `decimal: minimum ${minimum}, maximum ${maximum} and scale ${scale} do not fit fifteen digits.`,
-    );
-  }
+  if (smallest === null || largest === null || !Number.isSafeInteger(largest) || !Number.isSafeInteger(smallest))
+    throw new DeclarationError([
+      `decimal: minimum ${minimum}, maximum ${maximum} and scale ${scale} do not fit fifteen digits; write them like { scale: 2, minimum: "0", maximum: "9999.99" }`,
+    ]);
+  if (smallest > largest)
+    throw new DeclarationError([`decimal: maximum is ${maximum}; it has to be minimum (${minimum}) or more`]);
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", 'A decimal number as text is required, like "12.50".');
     const scaled = scaledOf(value, scale);
@@ -81,7 +84,7 @@ export function decimal(options: DecimalOptions): Field<string> {
   return defineField({ name: "decimal", parse, parseText: parse, schema, column, options: decimalOptions }, options);
 }
 
-const decimalOptions: OwnChecks<DecimalOptions> = { scale: aWholeNumber, minimum: optional(text), maximum: text };
+const decimalOptions: OwnChecks<DecimalOptions> = { scale: wholeFrom(0, 6), minimum: optional(text), maximum: text };
 
 function scaledOf(value: string, scale: number): number | null {
   const match = /^(-?)(0|[1-9]\d{0,15})(?:\.(\d{1,6}))?$/.exec(value);

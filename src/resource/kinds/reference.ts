@@ -1,4 +1,5 @@
-import { oneOf, optional, type Only } from "../../checking/members.ts";
+import { DeclarationError } from "../../checking/declaration-error.ts";
+import { isObject, isText, oneOf, optional, shown, type Only } from "../../checking/members.ts";
 import type { Resource } from "../declaration.ts";
 import { tableOf } from "../table.ts";
 import { defineField, type Field, type FieldOptions, type OwnChecks, type Refers } from "./field.ts";
@@ -33,6 +34,11 @@ export function reference<const O extends NamedReferenceOptions<number> & { read
   options?: Only<O, NamedReferenceOptions<number> & { readonly id?: "integer" }>,
 ): Field<number, O & Refers>;
 export function reference(resource: string | Resource, options: NamedReferenceOptions = {}): Field {
+  const to: unknown = resource;
+  if (to === "" || !(isText(to) || (isObject(to) && isText(to["plural"]))))
+    throw new DeclarationError([
+      `reference: what it refers to is ${shown(to)}, and no resource; name one: reference(authors), or its plural where it stands later: reference("authors")`,
+    ]);
   const isNamed = typeof resource === "string";
   const references = { resource: isNamed ? resource : tableOf(resource), onDelete: options.onDelete ?? "restrict" };
   const id = isNamed ? options.id : resource.id;

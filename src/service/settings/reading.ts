@@ -112,7 +112,8 @@ function unknownNames(environment: Environment): readonly string[] {
     });
 }
 
-function problemsOfConfig(config: ConfigFile): readonly string[] {
+/** Everything that is wrong with a configuration, each with its place and its cure. */
+export function problemsOfConfig(config: ConfigFile): readonly string[] {
   const problems = Object.keys(config)
     .filter((name) => !members.includes(name))
     .map((name) => `${shownName(name)} in the config file means nothing. The nearest is ${nearest(name, members)}.`);

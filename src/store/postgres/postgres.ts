@@ -4,7 +4,7 @@ import { aSecret, type Secret } from "../../crypto/secret.ts";
 import type { Observer } from "../../observation.ts";
 import { storeOver } from "../sql/store.ts";
 import { StoreUnavailable, type ConnectionCounts, type Store } from "../store.ts";
-import { readAddress } from "./address.ts";
+import { isPostgresURL, readAddress } from "./address.ts";
 
 /** Where a PostgreSQL store is kept. */
 export interface PostgresStoreOptions {
@@ -17,7 +17,11 @@ export interface PostgresStoreOptions {
 }
 
 const checks: ChecksOf<PostgresStoreOptions> = {
-  url: aSecret,
+  url: (value) =>
+    aSecret(value) ??
+    (isPostgresURL((value as Secret).reveal().toString())
+      ? null
+      : "it has to hold postgres://USER:PASSWORD@HOST:PORT/DATABASE"),
   observe: optional(aFunction),
   poolSize: optional(wholeFrom(1)),
 };

@@ -1,3 +1,5 @@
+import { DeclarationError } from "../../checking/declaration-error.ts";
+import { requireChanges, storeMistakes } from "../checking.ts";
 import type { Collection, Store } from "../store.ts";
 
 /** A store that is open. */
@@ -20,6 +22,8 @@ export function storeOver(open: (collections: readonly Collection[]) => Promise<
 
   return {
     async open(collections) {
+      const mistakes = storeMistakes(collections);
+      if (mistakes.length > 0) throw new DeclarationError(mistakes);
       await close();
       engine = await open(collections);
     },
@@ -33,7 +37,10 @@ export function storeOver(open: (collections: readonly Collection[]) => Promise<
     estimate: (collection) => opened().estimate?.(collection) ?? null,
     plan: (query) => opened().plan?.(query) ?? [],
     recall: (idempotency) => opened().recall(idempotency),
-    write: (transaction) => (engine === null ? Promise.reject(notOpen()) : engine.write(transaction)),
+    async write(transaction) {
+      requireChanges(transaction);
+      return opened().write(transaction);
+    },
     async follow(collection, onRow) {
       return opened().follow(collection, onRow);
     },

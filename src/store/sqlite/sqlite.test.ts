@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
+import { DeclarationError } from "../../checking/declaration-error.ts";
 import type { Observation } from "../../observation.ts";
 import { certifyStore } from "../../testing/store-contract.ts";
 import { StoreUnavailable, type Collection, type Store } from "../store.ts";
@@ -275,7 +276,7 @@ test("declarations that cannot be stored are all named at once", async () => {
   ];
 
   await assert.rejects(store.open(declared), (error) => {
-    assert.ok(error instanceof TypeError);
+    assert.ok(error instanceof DeclarationError);
     for (const place of [
       "latchkey_schema",
       "a b:",
@@ -289,7 +290,7 @@ test("declarations that cannot be stored are all named at once", async () => {
       "d.x",
       "d.c_id",
     ])
-      assert.ok(error.message.includes(`- ${place}`), `${place} in ${error.message}`);
+      assert.ok(error.message.includes(`- collection ${place}`), `${place} in ${error.message}`);
     return true;
   });
 });

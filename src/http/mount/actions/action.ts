@@ -1,5 +1,6 @@
 import { isObject, membersMistakes, oneOf, optional, shown, text, type Check } from "../../../checking/members.ts";
 import type { Eventually } from "../../../eventually.ts";
+import { aPermission } from "../../../permission/checking.ts";
 import type { Permission } from "../../../permission/contract.ts";
 import type { AnyProblem } from "../../../problem/definition.ts";
 import {
@@ -14,7 +15,7 @@ import {
   type TransientOf,
 } from "../../../resource/resource.ts";
 import type { Collection } from "../../../store/store.ts";
-import { aProblemList, isPermission, permissionForm } from "../../endpoint/checking.ts";
+import { aProblemList } from "../../endpoint/checking.ts";
 import type { Context } from "../../exchange.ts";
 import type { ActionResult } from "./given.ts";
 
@@ -94,7 +95,7 @@ const NAME = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
 
 const actionMembers: Readonly<Record<keyof CollectionAction, Check>> = {
   on: optional(oneOf("record", "collection")),
-  permission: (value) => (isPermission(value) ? null : permissionForm),
+  permission: aPermission,
   method: optional(oneOf("POST", "GET")),
   body: optional((value) => (isObject(value) ? null : "it has to be fields, like { reason: text() }")),
   answer: optional((value) =>

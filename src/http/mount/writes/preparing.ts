@@ -1,3 +1,4 @@
+import { sentence, shown } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Resource } from "../../../resource/resource.ts";
@@ -24,12 +25,15 @@ export async function prepare({ beforeWrite, resource, collection }: MountInPlac
   const prepared = await beforeWrite(write);
   const mistakes = preparedMistakes(prepared, collection);
   if (mistakes.length === 0) return prepared;
-  throw new TypeError(`mount(${resource.path}): beforeWrite gave something wrong: ${mistakes.join("; ")}.`);
+  throw new TypeError(`mount(${resource.path}): beforeWrite gave something wrong: ${sentence(mistakes)}`);
 }
 
 /** The changes that belong to a write besides its own. */
 export async function furtherChanges(prepared: Prepared): Promise<readonly Change[]> {
-  return [...(prepared.changes ?? []), ...((await prepared.complete?.()) ?? [])];
+  const completed: unknown = (await prepared.complete?.()) ?? [];
+  if (!Array.isArray(completed))
+    throw new TypeError(`complete of a beforeWrite gave ${shown(completed)}; it has to give a list of changes.`);
+  return [...(prepared.changes ?? []), ...(completed as readonly Change[])];
 }
 
 /** The values of a new record, below the parent of its path. */

@@ -1,4 +1,14 @@
-import { unknownMembers, type ThereIsNo } from "../../../checking/members.ts";
+import {
+  aFunction,
+  aList,
+  anObject,
+  isObject,
+  membersMistakes,
+  optional,
+  shown,
+  type Check,
+  type ThereIsNo,
+} from "../../../checking/members.ts";
 import { shownName, suggestion } from "../../../checking/nearest.ts";
 import type { Eventually } from "../../../eventually.ts";
 import type { Draft } from "../../../resource/draft.ts";
@@ -71,7 +81,7 @@ export interface Prepared<R extends Resource = Resource> {
   /** Changes of the same transaction, after the record's own: `keyOf(0)` is its id. */
   readonly changes?: readonly Change[];
   /**
-   * What costs much, or conflicts with what others have: asked once the preconditions hold. Its changes stand behind `also`.
+   * What costs much, or conflicts with what others have: asked once the preconditions hold. Its changes stand behind `changes`.
    */
   complete?(): Eventually<readonly Change[]>;
 }
@@ -112,14 +122,21 @@ export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["b
 /** Written as a method for the same reason. */
 export type AfterWrite = { afterWrite(written: Written): Eventually<void> }["afterWrite"];
 
-const preparedMembers: Readonly<Record<keyof Prepared, true>> = { values: true, changes: true, complete: true };
+const preparedMembers: Readonly<Record<keyof Prepared, Check>> = {
+  values: optional(anObject),
+  changes: optional(aList),
+  complete: optional(aFunction),
+};
 
 /** What is wrong with what `beforeWrite` gave. A name that means nothing would be dropped without a word, and the write would lack what it stood for. */
-export function preparedMistakes({ values = {}, ...rest }: Prepared, { columns }: Collection): readonly string[] {
+export function preparedMistakes(prepared: unknown, { columns }: Collection): readonly string[] {
+  if (!isObject(prepared))
+    return [`it is ${shown(prepared)}; it has to give { values, changes }, or {} where nothing is added`];
   const known = columns.map(({ name }) => name);
+  const { values } = prepared;
   return [
-    ...unknownMembers(rest, Object.keys(preparedMembers)),
-    ...Object.keys(values)
+    ...membersMistakes({ ...prepared }, preparedMembers),
+    ...Object.keys(isObject(values) ? values : {})
       .filter((name) => !known.includes(name))
       .map((name) => `there is no column ${shownName(name)}${suggestion(name, known)}`),
   ];

@@ -1,0 +1,74 @@
+import type { Reply } from "../../call/call.ts";
+import {
+  anything,
+  isObject,
+  isText,
+  membersMistakes,
+  oneOf,
+  optional,
+  sentence,
+  shown,
+  text,
+  together,
+  wholeFrom,
+  type Check,
+  type Checks,
+} from "../../checking/members.ts";
+import { after } from "../../eventually.ts";
+import type { ServedEndpoint } from "./endpoint.ts";
+
+/** The endpoint, whose replies are looked at: what a handler gives that nobody can send is a fault of its author's, told by its name. */
+export function withCheckedReply(endpoint: ServedEndpoint): ServedEndpoint {
+  const handle: ServedEndpoint["handle"] = (context) =>
+    after(endpoint.handle(context), (reply) => requireReply(endpoint, reply));
+  const prototype: unknown = Object.getPrototypeOf(endpoint);
+  return Object.assign(Object.create(prototype as object | null) as ServedEndpoint, endpoint, { handle });
+}
+
+function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
+  const given: unknown = reply;
+  const mistakes = isObject(given)
+    ? membersMistakes(given, replyMembers)
+    : [`it is ${shown(given)}; a handler gives { status, body }`];
+  if (mistakes.length === 0) return reply;
+  throw new TypeError(`The handler of ${method} ${path} gave what is no reply: ${sentence(mistakes)}`);
+}
+
+const aHeaderList: Check = (value) =>
+  Array.isArray(value) && value.every((each: unknown) => Array.isArray(each) && each.length === 2 && each.every(isText))
+    ? null
+    : 'it has to be a list of pairs, like [["Location", "/books/7"]]';
+
+const bodyMembers: Readonly<Record<NonNullable<Reply["body"]>["kind"], Checks>> = {
+  data: { ...shownMembers(), value: (value) => (value === undefined ? "it has to be JSON; null is a value" : null) },
+  json: { ...shownMembers(), json: (value) => (isText(value) ? null : "it has to be JSON text") },
+  raw: {
+    kind: anything,
+    type: text,
+    content: (value) => (isText(value) || value instanceof Uint8Array ? null : "it has to be a text or bytes"),
+  },
+};
+
+function shownMembers(): Checks {
+  return { kind: anything, element: text, items: optional(text), jsonMembers: anything, related: anything };
+}
+
+const aBody: Check = (value) => {
+  const like = 'like { kind: "data", value, element: "greeting" }';
+  if (!isObject(value)) return `it has to be an object, ${like}`;
+  const wrong = oneOf(...Object.keys(bodyMembers))(value["kind"]);
+  if (wrong !== null) return `its kind is ${shown(value["kind"])}; ${wrong}, ${like}`;
+  const mistakes = membersMistakes(value, bodyMembers[value["kind"] as keyof typeof bodyMembers]);
+  return together(mistakes);
+};
+
+const replyMembers: Readonly<Record<keyof Reply, Check>> = {
+  status: wholeFrom(200, 599),
+  headers: optional(aHeaderList),
+  body: optional(aBody),
+  tag: optional((value) => (value === null || isText(value) ? null : "it has to be a text, or null")),
+  cache: optional(oneOf("public", "private", "no-store")),
+  vary: optional(text),
+  maxAgeSeconds: optional(wholeFrom(0)),
+  contentSecurityPolicy: optional(text),
+};
