@@ -10,6 +10,7 @@ import { startService } from "./service-process.ts";
 /**
  * What a page shows works. In README.md and docs:
  * - a block of `ts` has the right types, also in a docstring, one of `ts run` runs too; `ts part` is a piece of something larger and is only read;
+ * - a block of any kind with `file=…` behind it shows that file, which is run somewhere else;
  * - the blocks of `sh run` of a page run in order, as one script, against a service of their own. `http://127.0.0.1:8000` means
  *   that service, `$PASSWORD` its administrator's password; `NAME=value` behind `sh run` is a setting it starts with.
  */
@@ -65,6 +66,13 @@ for (const block of typescript.filter(({ info }) => info === "ts run")) {
     await run(process.execPath, ["--import", fromSource, fileOf(block)], { cwd: scratch, timeout: 20_000 });
   });
 }
+
+test("a block that names its file shows all of it", () => {
+  for (const { page, line, info, text } of blocks) {
+    const file = / file=(\S+)/.exec(info)?.[1];
+    if (file !== undefined) assert.equal(text, readFileSync(path.join(root, file), "utf8"), `${page}:${line}`);
+  }
+});
 
 for (const page of pages) {
   const commands = blocks.filter((block) => block.page === page && /^sh run\b/.test(block.info));

@@ -5,6 +5,14 @@ import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts"
 /** Hears how many octets more are kept for a body that arrives. Throws the problem that ends the request where they are too many. */
 export type Weigh = (bytes: number) => void;
 
+/** Who calls, as somebody in front of the service has found out. */
+export interface ToldClient {
+  /** The caller's address. */
+  readonly address: string;
+  /** The caller's connection is TLS. */
+  readonly encrypted: boolean;
+}
+
 /** What a binding hands over: one request as it arrived, before anybody looked at it. */
 export interface Arrival {
   readonly method: string;
@@ -16,8 +24,10 @@ export interface Arrival {
   readonly peer: string;
   /** The connection itself is TLS. */
   readonly encrypted: boolean;
-  /** The version of HTTP that the request line names (`1.1`), where there was one. */
-  readonly version?: string;
+  /** Who calls, as a framework in front has found out. Its word is the last: proxies that the service trusts are not asked. */
+  readonly client?: ToldClient | undefined;
+  /** The request came over HTTP/1.1, which asks for a `Host`. */
+  readonly needsHost?: boolean;
   /** Reads the body, and tells `weigh` as octets arrive. Throws the problem `content_too_large` beyond `maxBytes`, and what `weigh` throws. */
   readBody(maxBytes: number, weigh?: Weigh): Promise<Uint8Array>;
 }
@@ -25,8 +35,8 @@ export interface Arrival {
 /** Another request of whoever sent this one, over the same connection and without a body. */
 export function alike(arrival: Arrival, asked: Partial<Pick<Arrival, "method" | "target" | "rawHeaders">>): Arrival {
   // Written out: what a binding hands over may have its members in its class, where a spread does not see them.
-  const { method, target, rawHeaders, peer, encrypted } = arrival;
-  return { method, target, rawHeaders, peer, encrypted, ...asked, readBody: async () => new Uint8Array() };
+  const { method, target, rawHeaders, peer, encrypted, client } = arrival;
+  return { method, target, rawHeaders, peer, encrypted, client, ...asked, readBody: async () => new Uint8Array() };
 }
 
 /** Where the request came from, as far as trusted proxies can be believed. */

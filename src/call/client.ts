@@ -1,4 +1,4 @@
-import type { Call, Client } from "./call.ts";
+import type { Call, Client, ToldClient } from "./call.ts";
 import { isTrusted, readAddress, requireTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
 /**
@@ -6,10 +6,21 @@ import { isTrusted, readAddress, requireTrustedProxies, type TrustedProxies } fr
  * nobody else: addresses, CIDR ranges, or `unix` for local sockets.
  */
 export function makeClientReader(trustedProxies: readonly string[]): (call: Call) => Client {
-  if (trustedProxies.length === 0) return readDirectClient;
   const trusted = requireTrustedProxies(trustedProxies);
-  return (call) =>
-    isTrusted(trusted, plainAddress(call.arrival.peer)) ? readProxiedClient(call, trusted) : readDirectClient(call);
+  const trustsNobody = trustedProxies.length === 0;
+  return (call) => {
+    const { client, peer } = call.arrival;
+    if (client !== undefined) return readToldClient(call, client);
+    if (trustsNobody || !isTrusted(trusted, plainAddress(peer))) return readDirectClient(call);
+    return readProxiedClient(call, trusted);
+  };
+}
+
+/** A framework may believe what anybody writes: so its word makes nobody a proxy, and nobody a caller on this machine who is elsewhere. */
+function readToldClient(call: Call, { address, encrypted }: ToldClient): Client {
+  const plain = plainAddress(address);
+  const loopback = isLoopback(plain) && isLoopback(plainAddress(call.arrival.peer));
+  return new KnownClient(plain, encrypted, loopback, false, () => formatOrigin(encrypted, call.header("host")));
 }
 
 function readDirectClient(call: Call): Client {

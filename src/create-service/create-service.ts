@@ -47,6 +47,8 @@ export interface Service {
   respond(arrival: Arrival): Eventually<Answer>;
   /** Answers a Fetch `Request`, for whatever speaks that: Hono, Next.js, Deno, a test. */
   fetch(request: Request, info: FetchInfo): Promise<Response>;
+  /** Whether something of it stands at this address (`/api/books?limit=2`), whatever the method: for whoever hands on what is not. */
+  serves(target: string): boolean;
   /** What the schemes would make of a request; nothing happens. */
   explain(arrival: Arrival): Eventually<Explanation>;
   /** What each list that the declarations permit costs today, for an operator: it asks for all of them, a resource after another. */
@@ -100,7 +102,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const inFlight = { count: 0 };
   const basePath = parseBasePath(String(options.basePath ?? "")) ?? "";
   const observers = options.observe === null ? [] : [harmless(options.observe ?? printFaults(name), name)];
-  const clock = clockOf(options, (observation) => tellAll(observers, observation));
+  const tell: Observer = (observation) => tellAll(observers, observation);
+  const clock = clockOf(options, tell);
   const { now } = clock;
   const composition = compose(options.features ?? [], own, {
     store,
@@ -110,17 +113,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     basePath,
     ownOrigins,
     tracer,
-    observe: (observation) => tellAll(observers, observation),
+    observe: tell,
     now,
     service: () => requireFacts(late),
     mistakes,
   });
   const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
-  observers.push(
-    ...[...all, ...(tracer === null ? [] : [tracer])].flatMap(({ observe: each }) =>
-      each === undefined ? [] : harmless(each, name),
-    ),
-  );
+  for (const { observe: each } of [...all, ...(tracer === null ? [] : [tracer])])
+    if (each !== undefined) observers.push(harmless(each, name));
   const observe = observerOf(observers);
   const facts = (late.facts = factsOf(all, {
     inFlight: () => inFlight.count,
@@ -149,6 +149,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   return {
     respond: (arrival) => respond(core, arrival),
     fetch: (request, info) => fetchThrough((arrival) => respond(core, arrival), request, info),
+    serves: (target) => routes.find(pathOf(target)) !== null,
     explain: (arrival) => explainArrival(core, arrival),
     explainLists: () => explainLists(store, placed),
     store,
@@ -165,6 +166,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await stop();
     },
   };
+}
+
+function pathOf(target: string): string {
+  const question = target.indexOf("?");
+  return question === -1 ? target : target.slice(0, question);
 }
 
 function collectionsOf(placed: readonly MountInPlace[], all: readonly Parts[]): readonly Collection[] {

@@ -9,7 +9,15 @@ export type { ExplainedList } from "../http/mount/explaining.ts";
 export type { Endpoint, EndpointDocumentation } from "../http/endpoint/endpoint.ts";
 export { invalid } from "../http/exchange.ts";
 export type { EndpointFacts, Method, ReceivedBody, Refusal } from "../http/endpoint/facts.ts";
-export { Call, type Arrival, type Body, type Cacheability, type Client, type Reply } from "../call/call.ts";
+export {
+  Call,
+  type Arrival,
+  type Body,
+  type Cacheability,
+  type Client,
+  type Reply,
+  type ToldClient,
+} from "../call/call.ts";
 export type { Answer } from "../http/answer/writing.ts";
 export { csv, formatCSVLine, type CSVOptions } from "../http/formats/csv.ts";
 export { formType } from "../http/formats/form.ts";
@@ -23,7 +31,8 @@ export { Problem, type Issue, type ProblemOptions } from "../problem/problem.ts"
 export type { TraceContext } from "../headers/traceparent.ts";
 export { formatClearedCookie, formatSetCookie, type CookieToSet } from "../headers/set-cookie.ts";
 export { after, type Eventually } from "../eventually.ts";
-export { requestListener, type Listener, type ListenOptions } from "../bindings/node/node.ts";
+export type { Listener, ListenOptions } from "../bindings/node/node.ts";
+export { requestListener, type RequestListenerOptions } from "../bindings/node/request-listener.ts";
 export type { FetchInfo } from "../bindings/web/web.ts";
 export { parseBasePath } from "../http/base-path.ts";
 export {

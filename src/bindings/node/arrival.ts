@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Arrival, Weigh } from "../../call/call.ts";
+import type { Arrival, ToldClient, Weigh } from "../../call/call.ts";
 import { readBody } from "./body.ts";
 
 /** A request of `node:http`, as the core wants it. */
@@ -7,19 +7,20 @@ export class NodeArrival implements Arrival {
   readonly method: string;
   readonly target: string;
   readonly rawHeaders: readonly string[];
-  readonly version?: string;
+  readonly needsHost: boolean;
+  readonly client: ToldClient | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse | null;
 
   /** Without a response there is no body either: `CONNECT`. */
-  constructor(request: IncomingMessage, target: string, response: ServerResponse | null) {
+  constructor(request: IncomingMessage, target: string, response: ServerResponse | null, client?: ToldClient) {
     this.#request = request;
     this.#response = response;
     this.method = request.method!;
     this.target = target.startsWith("/") ? target : originForm(target);
     this.rawHeaders = request.rawHeaders;
-    // What stands on a stream of HTTP/2 was framed by that.
-    if (!("stream" in request)) this.version = request.httpVersion;
+    this.needsHost = request.httpVersionMinor === 1;
+    this.client = client;
   }
 
   get peer(): string {

@@ -1,11 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
 import type { ServerOptions as TlsServerOptions, Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { proxyList } from "../../call/trusted-proxies.ts";
@@ -16,8 +9,7 @@ import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import { NodeArrival } from "./arrival.ts";
 import { closeServer } from "./closing.ts";
 import { endWithAnswer } from "./ending.ts";
-import { inLine } from "./pipelining.ts";
-import { send } from "./sending.ts";
+import { makeListener } from "./request-listener.ts";
 import { admitSockets } from "./sockets.ts";
 import { refuseUnreadable, type HoldsMessage, type Responder } from "./unreadable.ts";
 
@@ -97,7 +89,7 @@ export async function listen(service: Responder, options: ListenOptions): Promis
   requireOptions(options, checks, { of: "listen", more });
   const { host = "127.0.0.1", port, tls } = options;
   const state = { closing: false };
-  const answer = requestListener(service, state);
+  const answer = makeListener(service, { state });
   const server =
     tls === undefined
       ? createServer(limits, answer)
@@ -169,33 +161,4 @@ function secured({ cert, key }: { readonly cert: string; readonly key: string })
 async function createTlsServer(options: TlsServerOptions, answer: RequestListener): Promise<Server> {
   const https = await import("node:https");
   return https.createServer(options, answer);
-}
-
-/** What `http.createServer` takes, for whoever brings a server of their own: Express, Fastify, a test. */
-export function requestListener(
-  service: Responder,
-  state: { readonly closing: boolean } = { closing: false },
-): (request: IncomingMessage, response: ServerResponse) => void {
-  const tell = (address: string): void =>
-    service.observe?.({
-      kind: "refused",
-      reason: "unread",
-      address,
-      detail: "Too many answers wait for their readers.",
-    });
-  const take = (request: IncomingMessage, response: ServerResponse): void => {
-    const answer = service.respond(new NodeArrival(request, targetFor(service, request), response));
-    if (answer instanceof Promise) void answer.then((done) => send(request, response, done, state.closing, tell));
-    else send(request, response, answer, state.closing, tell);
-  };
-  return (request, response) => {
-    if (response.socket === null && request.httpVersionMajor === 1)
-      inLine(request.socket, response, () => take(request, response));
-    else take(request, response);
-  };
-}
-
-/** A framework that takes the prefix off what it hands on (Express) keeps the whole beside it, and the base path counts from the root. */
-function targetFor({ basePath = "" }: Responder, request: IncomingMessage & { readonly originalUrl?: string }): string {
-  return (basePath === "" ? undefined : request.originalUrl) ?? request.url!;
 }

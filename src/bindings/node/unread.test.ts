@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { test } from "node:test";
 import type { Observation } from "../../observation.ts";
-import { requestListener } from "./node.ts";
+import { requestListener } from "./request-listener.ts";
 import { makeUnread, type Counted } from "./unread.ts";
 
 const KIBIBYTE = 1024;

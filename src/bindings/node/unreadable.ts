@@ -12,6 +12,8 @@ import { endWith, endWithAnswer } from "./ending.ts";
 /** What can answer: a service. */
 export interface Responder {
   respond(arrival: Arrival): Eventually<Answer>;
+  /** Whether something of it stands at a target; at all of them where it is left out. */
+  serves?(target: string): boolean;
   /** Hears what was refused before it was a request. */
   readonly observe?: Observer | null;
   /** The path below which it stands; the root where it is left out. */

@@ -2,6 +2,7 @@ import type { Arrival, Weigh } from "../../call/call.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Answer } from "../../http/answer/writing.ts";
 import { CollectedBody, readBefore } from "../../http/body/collecting.ts";
+import { problem } from "../../problem/problem.ts";
 
 /** What a Fetch `Request` does not tell. */
 export interface FetchInfo {
@@ -45,6 +46,20 @@ async function readBody(request: Request, maxBytes: number, weigh?: Weigh): Prom
     throw readBefore("Hand over the Request before anybody reads its body, or a clone().");
   const collected = new CollectedBody(maxBytes, Number(request.headers.get("content-length") ?? 0), weigh);
   if (request.body === null) return collected.bytes;
-  for await (const chunk of request.body as AsyncIterable<Uint8Array>) collected.add(chunk);
+  for await (const chunk of untilGone(request.body as AsyncIterable<Uint8Array>)) collected.add(chunk);
   return collected.bytes;
+}
+
+/** A body that breaks off is that of a caller who has gone; nobody will read the answer. */
+async function* untilGone(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  const next = () =>
+    chunks.next().catch(() => {
+      throw problem("request_timeout");
+    });
+  try {
+    for (let read = await next(); read.done !== true; read = await next()) yield read.value;
+  } finally {
+    await chunks.return?.();
+  }
 }

@@ -1,0 +1,17 @@
+import express from "express";
+import { requestListener } from "latchkey/http";
+import { startService } from "./service.ts";
+
+export const service = await startService();
+export const app = express();
+app.set("trust proxy", "loopback");
+
+// Before whatever reads bodies.
+app.use(
+  requestListener(service, {
+    client: ({ ip = "unknown", secure }: express.Request) => ({ address: ip, encrypted: secure }),
+  }),
+);
+
+app.use(express.json());
+app.post("/api/echo", (request, response) => void response.json(request.body));

@@ -1,0 +1,19 @@
+import Fastify from "fastify";
+import { requestListener } from "latchkey/http";
+import { startService } from "./service.ts";
+
+export const service = await startService();
+export const app = Fastify({ trustProxy: "loopback" });
+
+// Fastify has read no body yet.
+app.addHook("onRequest", (request, reply, done) => {
+  if (!service.serves(request.raw.url!)) return done();
+  reply.hijack(); // Fastify leaves the answer to us
+  const { ip, protocol } = request;
+  requestListener(service, { client: () => ({ address: ip, encrypted: protocol === "https" }) })(
+    request.raw,
+    reply.raw,
+  );
+});
+
+app.post("/api/echo", (request) => request.body);

@@ -1,0 +1,21 @@
+import { once } from "node:events";
+import { standsIn } from "./promises.ts";
+
+process.env["PORT"] = "0";
+
+standsIn("a server of one's own with Next.js", async () => {
+  const { app, server } = await import("./next/server.ts");
+  const { serviceOf } = await import("./next/service.ts");
+  if (!server.listening) await once(server, "listening");
+  return {
+    server,
+    knowsQuery: true,
+    caller: { address: "203.0.113.7", encrypted: true, viaTrustedProxy: true },
+    async close() {
+      server.close();
+      await once(server, "close");
+      await app.close();
+      await (await serviceOf()).close();
+    },
+  };
+});

@@ -1,0 +1,29 @@
+// What the tests run: the package as it is installed, NestJS without its decorators, and Next.js built.
+import { execFileSync } from "node:child_process";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { build } from "esbuild";
+
+const here = import.meta.dirname;
+
+const installed = path.join(here, "node_modules/latchkey");
+rmSync(installed, { recursive: true, force: true });
+symlinkSync(path.join(here, "../.."), installed, "junction");
+
+await build({
+  entryPoints: [path.join(here, "nest.ts")],
+  outfile: path.join(here, "generated/nest.js"),
+  bundle: true,
+  format: "esm",
+  packages: "external",
+  tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+});
+
+// Next.js adds to it what it needs.
+writeFileSync(path.join(here, "generated/tsconfig.json"), '{ "extends": "../tsconfig.json" }');
+
+execFileSync(process.execPath, [path.join(here, "node_modules/next/dist/bin/next"), "build"], {
+  cwd: path.join(here, "next"),
+  env: { ...process.env, NEXT_TELEMETRY_DISABLED: "1" },
+  stdio: "inherit",
+});

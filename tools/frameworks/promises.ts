@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request, type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, type Server } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+/** A framework that listens, with a service below `/api`. */
+export interface Standing {
+  readonly server: Server;
+  /** Whether the framework knows methods beside those of RFC 9110 and PATCH. */
+  readonly knowsQuery: boolean;
+  /** What `X-Forwarded-For` and `-Proto` of the nearest proxy make of the caller. */
+  readonly caller: { readonly address: string; readonly encrypted: boolean; readonly viaTrustedProxy: boolean };
+  /** Ends the framework, and then the service. */
+  close(): Promise<void>;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+const json = { "content-type": "application/json" };
+
+/** What holds in every framework. Real requests over real connections; the last test ends it. */
+export function standsIn(name: string, start: () => Promise<Standing>): void {
+  const standing = start();
+  const port = standing.then(({ server }) => (server.address() as AddressInfo).port);
+  const open = async (method: string, path: string, options: RequestOptions = {}) =>
+    request({ host: "127.0.0.1", port: await port, method, path, agent: false, ...options });
+  const ask = async (
+    method: string,
+    path: string,
+    body?: string,
+    headers: Record<string, string> = {},
+  ): Promise<Answered> => {
+    const sent = await open(method, path, { headers: { ...(body === undefined ? {} : json), ...headers } });
+    sent.end(body);
+    return read(sent);
+  };
+
+  test(`${name}: a resource below the prefix is made, listed, changed and removed`, async () => {
+    const made = await ask("POST", "/api/books", '{"title":"Emma"}');
+    assert.deepEqual([made.status, made.headers.location], [201, "/api/books/1"], made.text);
+    const list = await ask("GET", "/api/books?limit=1");
+    assert.equal(list.text, '[{"id":1,"title":"Emma"}]');
+    assert.match(String(list.headers.link), /^<\/api\/books\?limit=1>; rel="first"/);
+    const merge = { "content-type": "application/merge-patch+json", "if-match": '"1"' };
+    assert.equal((await ask("PATCH", "/api/books/1", '{"title":"Persuasion"}', merge)).status, 200);
+    assert.equal((await ask("PATCH", "/api/books/1", '{"title":"Emma"}', merge)).status, 412);
+    const removed = await ask("DELETE", "/api/books/1");
+    assert.deepEqual([removed.status, removed.text], [204, ""]);
+  });
+
+  test(`${name}: what is not the service's goes on to the next handler, and a method that it lacks does not`, async () => {
+    const echoed = await ask("POST", "/api/echo", '{"of":"the framework"}');
+    assert.deepEqual([echoed.status, JSON.parse(echoed.text)], [200, { of: "the framework" }]);
+    for (const path of ["/elsewhere", "/apis/books", "/API%2fbooks"]) {
+      const { status, headers } = await ask("GET", path);
+      assert.deepEqual([status, String(headers["content-type"]).includes("problem+json")], [404, false], path);
+    }
+    const { status, headers } = await ask("PUT", "/api/books", "{}");
+    assert.equal(status, 405);
+    assert.match(String(headers.allow), /GET, HEAD, QUERY, POST/);
+  });
+
+  test(`${name}: HEAD is GET without its body`, async () => {
+    await ask("POST", "/api/books", '{"title":"Head"}');
+    const [got, head] = [await ask("GET", "/api/books"), await ask("HEAD", "/api/books")];
+    assert.deepEqual([head.status, head.text], [200, ""]);
+    for (const field of ["content-type", "etag", "link"]) assert.equal(head.headers[field], got.headers[field], field);
+  });
+
+  test(`${name}: QUERY is the service's where the framework knows it, and refused where not`, async () => {
+    const { knowsQuery } = await standing;
+    const { status, text } = await ask("QUERY", "/api/books", '{"where":{"title":{"eq":"Head"}}}');
+    assert.equal(status < 300, knowsQuery, `${status} ${text}`);
+    if (knowsQuery) assert.deepEqual(JSON.parse(text), [{ id: 2, title: "Head" }]);
+    else assert.ok(status === 400 || status === 405, String(status));
+  });
+
+  test(`${name}: logging in sets two cookies, and the service reads them`, async () => {
+    const ann = { name: "Ann", email: "ann@example.com", password: "the password of ann" };
+    const https = { "x-forwarded-proto": "https" };
+    assert.equal((await ask("POST", "/api/users", JSON.stringify(ann), https)).status, 201);
+    const login = JSON.stringify({ username: ann.email, password: ann.password, cookie: true });
+
+    const { status, headers, text } = await ask("POST", "/api/api/token/", login, https);
+
+    assert.equal(status, 200, text);
+    const cookies = (headers["set-cookie"] ?? []).map((each) => each.split(";")[0]!);
+    assert.deepEqual(
+      cookies.map((each) => each.split("=")[0]),
+      ["__Host-access_token", "__Secure-refresh_token"],
+    );
+    const own = await ask("GET", "/api/users/1", undefined, { ...https, cookie: cookies.join("; ") });
+    assert.equal((JSON.parse(own.text) as { email: string }).email, ann.email);
+  });
+
+  test(`${name}: a body that comes in pieces is read, and one that is too large is refused`, async () => {
+    const slow = await open("POST", "/api/books", { headers: json });
+    for (const piece of ['{"tit', 'le":"In ', 'pieces"}']) {
+      slow.write(piece);
+      await wait(20);
+    }
+    slow.end();
+    assert.equal((await read(slow)).status, 201);
+    const large = await ask("POST", "/api/books", JSON.stringify({ title: "x".repeat(1024 * 1024) }));
+    assert.equal(large.status, 413);
+  });
+
+  test(`${name}: whoever goes in the middle of a body has made nothing, and others are served`, async () => {
+    const before = await ask("GET", "/api/books");
+    const socket = connect(await port, "127.0.0.1");
+    socket.write(
+      'POST /api/books HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"title"',
+    );
+    await wait(50);
+    socket.destroy();
+    await wait(50);
+    assert.equal((await ask("GET", "/api/books")).text, before.text);
+  });
+
+  test(`${name}: the service sees the caller whom the framework has found`, async () => {
+    const forwarded = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
+    const { caller } = await standing;
+    const { text } = await ask("GET", "/api/caller", undefined, forwarded);
+    assert.deepEqual(JSON.parse(text), caller);
+  });
+
+  test(`${name}: what upgrades its connection is the framework's`, async () => {
+    const { server } = await standing;
+    server.on("upgrade", (_request, socket) => {
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+      socket.pipe(socket);
+    });
+    const asked = await open("GET", "/echo", { headers: { connection: "Upgrade", upgrade: "echo" } });
+    asked.end();
+    const [, socket] = (await once(asked, "upgrade")) as [IncomingMessage, ReturnType<typeof connect>];
+    socket.write("hello");
+    assert.equal(String((await once(socket, "data"))[0]), "hello");
+    socket.destroy();
+  });
+
+  test(`${name}: a request that is on its way when the framework ends is answered`, async () => {
+    const { close } = await standing;
+    const late = await open("POST", "/api/books", { headers: json });
+    late.write('{"title":');
+    await wait(50);
+    const closed = close();
+    late.end('"At last"}');
+    assert.equal((await read(late)).status, 201);
+    await closed;
+    await assert.rejects(ask("GET", "/api/books"), { code: /^ECONN(REFUSED|RESET)$/ });
+  });
+}
+
+async function read(sent: ReturnType<typeof request>): Promise<Answered> {
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  const text = Buffer.concat((await answer.toArray()) as Buffer[]).toString();
+  return { status: answer.statusCode!, headers: answer.headers, text };
+}
