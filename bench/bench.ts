@@ -9,7 +9,11 @@ import { prepareWriting, scenarios } from "./scenarios.ts";
 import { captureReply, onAnyCore, onServerCore, pinned, startBare, startByHand, startCommitting } from "./servers.ts";
 
 const options = parseArgs({
-  options: { rounds: { type: "string", default: "5" }, seconds: { type: "string", default: "1.5" } },
+  options: {
+    rounds: { type: "string", default: "5" },
+    seconds: { type: "string", default: "1.5" },
+    only: { type: "string", default: "" },
+  },
 });
 const rounds = Number(options.values.rounds);
 const seconds = Number(options.values.seconds);
@@ -18,6 +22,7 @@ await using service = await startService({}, onServerCore("dist/cli/latchkey.js"
 const rows: Record<string, Record<string, string | number>> = {};
 
 for (const { name, prepare, beside, target, whileOthersWrite } of scenarios) {
+  if (!name.includes(options.values.only)) continue;
   const request = await prepare(service);
   const reply = await captureReply(service.address, request);
   await using rival = beside === "bare" ? await startBare(reply) : await startByHand(reply, service);
@@ -37,27 +42,29 @@ for (const { name, prepare, beside, target, whileOthersWrite } of scenarios) {
   rows[name] = rowOf(ours, theirs, beside, (round) => round.requestsPerCPUSecond, target);
 }
 
-// By the clock and on all cores: what holds a write up is the disk, which costs no CPU, and a thread writes beside the one that answers.
-await using free = await startService({}, onAnyCore("dist/cli/latchkey.js"));
-const { read, write } = await prepareWriting(free);
-const reads: Round[] = [];
-const writes: Round[] = [];
-for (let round = 0; round <= rounds; round++) {
-  reads.push(await runRound(free, { request: read, status: 200, connections: 64, sleeps: true }, seconds));
-  writes.push(await runRound(free, { request: write, status: 201, connections: 64, sleeps: true }, seconds));
+if ("creating".includes(options.values.only)) {
+  // By the clock: what holds a write up is the disk, which costs no CPU, and a thread writes beside the one that answers.
+  await measureWriting("creating a user, 64 clients, per second", onAnyCore, 0.5);
+  if (pinned) await measureWriting("the same, the service on one core", onServerCore, 0.4);
 }
-rows["creating a user, 64 clients, per second"] = rowOf(
-  writes.slice(1),
-  reads.slice(1),
-  "reading one",
-  (round) => round.requestsPerSecond,
-  0.5,
-);
 
 console.table(rows);
 console.log(
   `Medians of ${rounds} rounds of ${seconds} s each, in turn${pinned ? "; server on core 0, load on core 1 (not where users are created)" : "; not pinned to cores"}. Node ${process.version}.`,
 );
+
+async function measureWriting(name: string, on: (script: string) => string[], target: number): Promise<void> {
+  await using writing = await startService({}, on("dist/cli/latchkey.js"));
+  const { read, write } = await prepareWriting(writing);
+  const reads: Round[] = [];
+  const writes: Round[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    reads.push(await runRound(writing, { request: read, status: 200, connections: 64, sleeps: true }, seconds));
+    writes.push(await runRound(writing, { request: write, status: 201, connections: 64, sleeps: true }, seconds));
+  }
+  const rate = (round: Round): number => round.requestsPerSecond;
+  rows[name] = rowOf(writes.slice(1), reads.slice(1), "reading one", rate, target);
+}
 
 function rowOf(
   ours: readonly Round[],

@@ -1,6 +1,6 @@
 /**
  * What people write by hand: `node:http`, a bearer token that is verified once and remembered, and SQLite building the JSON of the
- * first hundred users. It reads the service's own file and trusts the service's own keys, told on standard input.
+ * first hundred users, or of those between the two ids that the query tells. It reads the service's own file and trusts the service's own keys, told on standard input.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,9 +16,10 @@ const { file, keys, reply } = JSON.parse(await text(process.stdin)) as {
 };
 const headers = [...reply.headers];
 const database = new DatabaseSync(file, { readOnly: true });
-const page = database.prepare(
-  "SELECT json_group_array(json_object('id', id, 'name', name, 'email', email)) AS json FROM (SELECT id, name, email FROM users ORDER BY id LIMIT 100)",
-);
+const hundred = (where: string): string =>
+  `SELECT json_group_array(json_object('id', id, 'name', name, 'email', email)) AS json FROM (SELECT id, name, email FROM users ${where} ORDER BY id LIMIT 100)`;
+const first = database.prepare(hundred(""));
+const between = database.prepare(hundred("WHERE id > ? AND id < ?"));
 const keySet = createLocalJWKSet(keys);
 const expiries = new Map<string, number>();
 
@@ -26,8 +27,10 @@ const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) =>
   const token = (request.headers.authorization ?? "").slice("Bearer ".length);
   const expiry = expiries.get(token);
   const answer = (): void => {
+    const asked = request.url!.includes("id[") ? new URLSearchParams(request.url!.split("?")[1]) : null;
+    const row = asked === null ? first.get() : between.get(Number(asked.get("id[gt]")), Number(asked.get("id[lt]")));
     response.writeHead(200, headers);
-    response.end((page.get() as { json: string }).json);
+    response.end((row as { json: string }).json);
   };
   if (expiry !== undefined && expiry > Date.now() / 1000) return answer();
   jwtVerify(token, keySet).then(

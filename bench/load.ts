@@ -20,7 +20,7 @@ const {
 const { hostname, port, host } = new URL(address);
 const fields = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}\r\n`);
 const head = `${request.method ?? "GET"} ${request.path} HTTP/1.1\r\nhost: ${host}\r\n${fields.join("")}`;
-const fixed = request.body === undefined ? Buffer.from(`${head}\r\n`) : null;
+const fixed = request.body === undefined && !request.path.includes("{n}") ? Buffer.from(`${head}\r\n`) : null;
 const firstNumber = Date.now() * 1000;
 let count = 0;
 const expected = `HTTP/1.1 ${status} `;
@@ -43,9 +43,13 @@ const result: LoadResult = {
 };
 console.log(JSON.stringify(result));
 
-function numbered(template: string): string {
-  const body = template.replace("{n}", String(firstNumber + count++));
-  return `${head}content-length: ${body.length}\r\n\r\n${body}`;
+/** A request with a number of its own in the path and in the body. */
+function numbered(): string {
+  const number = String(firstNumber + count++);
+  const ownHead = head.replace("{n}", number);
+  if (request.body === undefined) return `${ownHead}\r\n`;
+  const body = request.body.replace("{n}", number);
+  return `${ownHead}content-length: ${body.length}\r\n\r\n${body}`;
 }
 
 /** Keeps one connection busy until the time is over. */
@@ -57,7 +61,7 @@ function ask(): Promise<void> {
     const send = (): void => {
       received = "";
       sentAt = performance.now();
-      socket.write(fixed ?? numbered(request.body!));
+      socket.write(fixed ?? numbered());
     };
     socket.on("connect", send);
     socket.on("error", reject);

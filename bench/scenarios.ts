@@ -5,8 +5,9 @@ import type { ServiceProcess } from "../tests/service-process.ts";
 export interface Request {
   /** `GET` where it is left out. */
   readonly method?: string;
+  /** `{n}` in it becomes a number that no other request of the run has. */
   readonly path: string;
-  /** Sent with it; `{n}` in it becomes a number that no other request of the run has. */
+  /** Sent with it; `{n}` likewise. */
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -47,6 +48,15 @@ export const scenarios: readonly Scenario[] = [
     beside: "by hand",
     whileOthersWrite: true,
     prepare: preparePage,
+  },
+  {
+    name: "the same, another condition in each request",
+    beside: "by hand",
+    target: 0.7,
+    async prepare(service) {
+      const { headers } = await preparePage(service);
+      return { path: "/users?limit=100&id[gt]=0&id[lt]={n}", headers };
+    },
   },
 ];
 

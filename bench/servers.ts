@@ -39,7 +39,10 @@ function onCore(core: number, script: string): string[] {
 
 /** Sends the request once and keeps the answer. */
 export async function captureReply(address: string, { path: target, headers }: Request): Promise<CapturedReply> {
-  const outgoing = ask(new URL(target, address), { headers, agent: false }).end();
+  const outgoing = ask(new URL(target.replace("{n}", String(Date.now() * 1000)), address), {
+    headers,
+    agent: false,
+  }).end();
   const [reply] = (await once(outgoing, "response")) as [IncomingMessage];
   const kept = reply.rawHeaders.flatMap((name, at, raw) =>
     at % 2 === 0 && !addedByNode.has(name.toLowerCase()) ? [name, raw[at + 1]!] : [],

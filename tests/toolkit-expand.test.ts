@@ -120,14 +120,9 @@ test("what was remembered for one page is not shown when anything has changed", 
   const titles = async (): Promise<string[]> =>
     (await get("/shops?expand=books")).json[0].books.map(({ title }: { title: string }) => title);
 
-  assert.deepEqual(
-    [await titles(), await titles()],
-    [
-      ["T1", "T2", "T3"],
-      ["T1", "T2", "T3"],
-    ],
-  );
-  assert.equal(asked.length, 1);
+  for (let time = 0; time < 3; time++) assert.deepEqual(await titles(), ["T1", "T2", "T3"]);
+  // The second time shows that it is asked again.
+  assert.equal(asked.length, 2);
   await ask("PATCH", "/shops/1/books/2", { body: { title: "new" } });
   assert.deepEqual(await titles(), ["T1", "new", "T3"]);
   await ask("DELETE", "/shops/1/books/1");

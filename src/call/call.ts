@@ -26,8 +26,8 @@ export interface Arrival {
   readonly encrypted: boolean;
   /** Who calls, as a framework in front has found out. Its word is the last: proxies that the service trusts are not asked. */
   readonly client?: ToldClient | undefined;
-  /** The request came over HTTP/1.1, which asks for a `Host`. */
-  readonly needsHost?: boolean;
+  /** The version of HTTP that the request line names (`1.1`), where there was one. */
+  readonly version?: string;
   /** Reads the body, and tells `weigh` as octets arrive. Throws the problem `content_too_large` beyond `maxBytes`, and what `weigh` throws. */
   readBody(maxBytes: number, weigh?: Weigh): Promise<Uint8Array>;
 }

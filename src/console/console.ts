@@ -9,6 +9,7 @@ import type { DataBody, Format, ProblemDocument } from "../http/formats/format.t
 import type { View } from "../http/formats/view.ts";
 import { problem } from "../problem/problem.ts";
 import { parametersOf } from "./addresses.ts";
+import { giveWayFor } from "./excerpt.ts";
 import { hasLoginForm } from "./forms/login-form.ts";
 import { ACCOUNT_PATH, SESSION_PATH, writeFramed } from "./frame.ts";
 import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
@@ -110,6 +111,7 @@ function pages(site: Site): Format {
 }
 
 async function draw(site: Site, body: DataBody, view: View): Promise<Drawn> {
+  await giveWayFor(body.value);
   const path = subjectOf(view);
   const drawing: Drawing = { site, view, body, path, offers: await view.offers(path), tag: await tagOf(view, path) };
   const template = view.place === null ? undefined : site.templates[view.place.path];

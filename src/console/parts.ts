@@ -1,4 +1,5 @@
 import { html, type PageContent, type Markup } from "../html/markup.ts";
+import { excerptOf, MOST_SHOWN, textOfJSON } from "./excerpt.ts";
 import { showDocument } from "./values.ts";
 
 /** A table in a frame of its own, which scrolls in place of the page. */
@@ -36,9 +37,12 @@ export function code(id: string, caption: PageContent, what: string, text: PageC
   </figure>`;
 }
 
-/** Data as a program gets it. */
+/** Data as a program gets it; of what is long the beginning. */
 export function asJSON(id: string, mediaType: string, what: string, value: unknown): Markup {
-  return code(id, mediaType, what, showDocument(value));
+  const text = typeof value === "object" && value !== null ? textOfJSON(value) : "";
+  if (text.length <= MOST_SHOWN) return code(id, mediaType, what, showDocument(value));
+  const caption = `${mediaType}, the beginning of ${text.length.toLocaleString("en")} characters`;
+  return code(id, caption, what, excerptOf(text, MOST_SHOWN));
 }
 
 /** What a method does, as a word and in its colour. */

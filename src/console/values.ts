@@ -1,23 +1,26 @@
 import { isObject } from "../checking/members.ts";
 import { html, type Markup } from "../html/markup.ts";
 import type { Field } from "../resource/kinds/field.ts";
+import { excerptOf, MOST_SHOWN, textOfJSON } from "./excerpt.ts";
 import { addressOf, pathOfReference, type Drawing } from "./site.ts";
 
-/** One value, as it is shown; `field` is null where nobody declared one. */
-export function showValue(drawing: Drawing, field: Field | null, value: unknown): Markup {
+/** One value, as it is shown; `field` is null where nobody declared one. What is longer than `most` characters is cut. */
+export function showValue(drawing: Drawing, field: Field | null, value: unknown, most = MOST_SHOWN): Markup {
   if (value === null || value === undefined) return html`<span class="dim">null</span>`;
-  if (typeof value === "object") return showJSON(value);
-  if (field === null) return showPlain(value);
+  if (typeof value === "object") return html`<code>${excerptOf(textOfJSON(value), most)}</code>`;
+  if (field === null) return showPlain(value, most);
   const path = pathOfReference(drawing.site, field, value);
   if (path !== null) return html`<a class="mono" href="${addressOf(drawing.view, path)}">${String(value)}</a>`;
   if (field.kind.name === "enumeration") return html`<span class="tag">${String(value)}</span>`;
   if (field.kind.column.type === "date-time") return showTime(String(value));
-  return field.kind.column.type === "decimal" ? html`<span class="mono">${String(value)}</span>` : showPlain(value);
+  return field.kind.column.type === "decimal"
+    ? html`<span class="mono">${String(value)}</span>`
+    : showPlain(value, most);
 }
 
-function showPlain(value: unknown): Markup {
+function showPlain(value: unknown, most: number): Markup {
   if (typeof value !== "string") return html`<span class="mono">${String(value)}</span>`;
-  return TIME.test(value) ? showTime(value) : html`<bdi>${value}</bdi>`;
+  return TIME.test(value) ? showTime(value) : html`<bdi>${excerptOf(value, most)}</bdi>`;
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
@@ -36,11 +39,6 @@ export function timeText(value: string): string {
 export function textOf({ kind }: Field, value: unknown): string {
   if (kind.column.type === "json") return JSON.stringify(value, null, 2);
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Any JSON value, in one line. */
-function showJSON(value: object): Markup {
-  return html`<code>${JSON.stringify(value)}</code>`;
 }
 
 /** Whether a column of such values reads better with its ends below each other. */

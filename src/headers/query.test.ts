@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { Problem } from "../problem/problem.ts";
-import { parseQuery } from "./query.ts";
+import { formatQuery, parseQuery } from "./query.ts";
 
 for (const [query, expected] of [
   ["", []],
@@ -52,3 +53,20 @@ for (const [query, pointer] of [
     );
   });
 }
+
+test("a query is written as URLSearchParams writes it, and read back as it was", () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: "binary" }),
+    fc.constantFrom("id[gt]", "a b", "~'()!*-._", "+%", "é"),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(text, text)), (parameters) => {
+      const written = formatQuery(parameters);
+
+      assert.equal(written, new URLSearchParams(parameters).toString());
+      const wellFormed = parameters.map((pair) => pair.map((each) => each.toWellFormed()));
+      assert.deepEqual(parseQuery(written), wellFormed);
+    }),
+  );
+});

@@ -22,6 +22,11 @@ export function parseQuery(query: string): readonly QueryParameter[] {
   return parameters;
 }
 
+/** Writes parameters as a query, as forms and `URLSearchParams` do. */
+export function formatQuery(parameters: readonly QueryParameter[]): string {
+  return parameters.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
+}
+
 /** The values of one parameter. One that is not percent-encoded UTF-8 holds U+FFFD in place of what cannot be read. */
 export function valuesOf(query: string, name: string): readonly string[] {
   return query.split("&").flatMap((part) => (nameOf(part) === name ? [valueOf(part)] : []));
@@ -57,6 +62,23 @@ function decode(text: string): string | null {
 }
 
 const ENCODED = /[%+]/;
+
+function encode(text: string): string {
+  if (PLAIN.test(text)) return text;
+  return encodeURIComponent(text.toWellFormed()).replace(UNLIKE_FORMS, (part) => asInForms[part]!);
+}
+
+const PLAIN = /^[\w*.-]*$/;
+// Where `encodeURIComponent` differs from application/x-www-form-urlencoded.
+const UNLIKE_FORMS = /%20|[!'()~]/g;
+const asInForms: Readonly<Record<string, string>> = {
+  "%20": "+",
+  "!": "%21",
+  "'": "%27",
+  "(": "%28",
+  ")": "%29",
+  "~": "%7E",
+};
 
 function broken(name: string, detail: string): Error {
   return problem("invalid_query", { issues: [{ pointer: `?${name}`, code: "malformed", detail }] });

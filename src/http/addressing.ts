@@ -5,7 +5,7 @@ import { problem } from "../problem/problem.ts";
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::\d*)?$/;
 
 /** Ends a request that does not say where it goes: HTTP/1.1 asks for one `Host` (RFC 9112 §3.2) and a target without a fragment. */
-export function requireAddress({ target, rawHeaders, needsHost = false }: Arrival): void {
+export function requireAddress({ target, rawHeaders, version }: Arrival): void {
   if (target.includes("#")) throw problem("malformed", { detail: "The address has a fragment, which is not sent." });
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -15,16 +15,24 @@ export function requireAddress({ target, rawHeaders, needsHost = false }: Arriva
     hosts++;
   }
   if (hosts > 1) throw problem("malformed", { detail: "Host is given twice." });
-  if (hosts === 0 && needsHost) throw problem("malformed", { detail: "HTTP/1.1 asks for a Host." });
+  if (hosts === 0 && version === "1.1") throw problem("malformed", { detail: "HTTP/1.1 asks for a Host." });
 }
 
-/** Ends a request whose body is in a transfer coding that is not read, for then nobody knows where it ends (RFC 9112 §6.1). */
-export function requireFraming({ rawHeaders }: Arrival): void {
+const CLOSE = [["Connection", "close"]] as const;
+
+/**
+ * Ends a request of which nobody knows where it ends: with a transfer coding that is not read, or in a version that has none
+ * (RFC 9112 §6.1), for whoever stands in front may have seen another end.
+ */
+export function requireFraming({ rawHeaders, version = "1.1" }: Arrival): void {
+  if (version !== "1.1" && version !== "1.0")
+    throw problem("malformed", { detail: "HTTP/1.1 and HTTP/1.0 are spoken here.", headers: CLOSE });
   let codings = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;
     if (name.length !== 17 || name.toLowerCase() !== "transfer-encoding") continue;
     if (++codings > 1 || rawHeaders[at + 1]!.trim().toLowerCase() !== "chunked")
-      throw problem("not_implemented", { headers: [["Connection", "close"]] });
+      throw problem("not_implemented", { headers: CLOSE });
+    if (version === "1.0") throw problem("malformed", { detail: "HTTP/1.0 has no Transfer-Encoding.", headers: CLOSE });
   }
 }

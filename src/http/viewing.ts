@@ -3,13 +3,14 @@ import type { Eventually } from "../eventually.ts";
 import { withoutParameters } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
 import { Problem } from "../problem/problem.ts";
+import type { Row } from "../store/store.ts";
 import { tagIn } from "./answer/tags.ts";
 import { belowBasePath } from "./base-path.ts";
 import type { ServiceCore } from "./core.ts";
 import type { ServedEndpoint } from "./endpoint/endpoint.ts";
 import { Exchange } from "./exchange.ts";
 import type { Offer, Place, View } from "./formats/view.ts";
-import { findVisible, requireParents } from "./mount/reads/reading.ts";
+import { findById, findVisible, requireParents } from "./mount/reads/reading.ts";
 import { expandableNames } from "./mount/relations.ts";
 import { requirePermission } from "./permitting.ts";
 import type { FindRoute, Match } from "./routes.ts";
@@ -31,6 +32,7 @@ export class ServedView implements View {
   readonly headers: Headers;
   readonly tag: string | null;
   readonly #seen: Seen;
+  readonly #found = new Map<string, Eventually<Row | null>>();
 
   constructor(seen: Seen, { status, headers = [], tag = null }: Pick<Reply, "status" | "headers" | "tag">) {
     this.call = seen.call;
@@ -94,6 +96,14 @@ export class ServedView implements View {
     return offers.filter((each) => each !== null);
   }
 
+  /** A record is read once, however many offers ask whether it is there. */
+  readonly #find: typeof findById = (placed, exchange) => {
+    const at = `${placed.collection.name} ${exchange.key()}`;
+    let found = this.#found.get(at);
+    if (found === undefined) this.#found.set(at, (found = findById(placed, exchange)));
+    return found;
+  };
+
   /** The same steps as those of a request, as far as the handler. */
   async #offer(endpoint: ServedEndpoint, path: string): Promise<Offer | null> {
     const { service } = this.#seen;
@@ -103,7 +113,7 @@ export class ServedView implements View {
     const isThere = await told(async () => {
       requirePermission(probe);
       if (mounted === undefined) return true;
-      if (match.params["id"] !== undefined) return (await findVisible(mounted, probe)) !== null;
+      if (match.params["id"] !== undefined) return (await findVisible(mounted, probe, this.#find)) !== null;
       await requireParents(mounted, probe);
       return true;
     });

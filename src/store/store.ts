@@ -82,6 +82,8 @@ export interface ListQuery {
   readonly columns?: readonly string[];
   /** It may have to look at all rows: a driver reads it where nobody waits for it, and gives it up after some seconds with `StoreTimeout`. */
   readonly long?: boolean;
+  /** This very object is asked again and again: a driver may keep its page for as long as nobody has committed. */
+  readonly repeated?: boolean;
 }
 
 /** A page as the text of a JSON array, with what its neighbours are found by. */

@@ -7,7 +7,7 @@ export class NodeArrival implements Arrival {
   readonly method: string;
   readonly target: string;
   readonly rawHeaders: readonly string[];
-  readonly needsHost: boolean;
+  readonly version?: string;
   readonly client: ToldClient | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse | null;
@@ -19,7 +19,8 @@ export class NodeArrival implements Arrival {
     this.method = request.method!;
     this.target = target.startsWith("/") ? target : originForm(target);
     this.rawHeaders = request.rawHeaders;
-    this.needsHost = request.httpVersionMinor === 1;
+    // What stands on a stream of HTTP/2 was framed by that.
+    if (!("stream" in request)) this.version = request.httpVersion;
     this.client = client;
   }
 

@@ -1,6 +1,7 @@
 import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import type { Issue } from "../../problem/problem.ts";
+import { isTooLong } from "../excerpt.ts";
 import { needsScript } from "../parts.ts";
 import { addressOf } from "../site.ts";
 import { inputsOf, type Input } from "./inputs.ts";
@@ -94,6 +95,7 @@ function hintOf({ name, isNeeded, isUnseen }: Input, method: string): PageConten
 
 function writeInput(input: Input, about: Markup, value: unknown): Markup {
   const { name, type, choices, isSecret, help } = input;
+  if (isTooLong(value)) return html`<span${about} class="dim">It is too long to be changed on a page.</span>`;
   if (choices !== null) return writeSelect(input, choices, about, value);
   const text = value === null || value === undefined ? "" : input.textOf(value);
   if (type.startsWith("json")) return html`<textarea${about} rows="4" spellcheck="false">${text}</textarea>`;

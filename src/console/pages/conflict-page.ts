@@ -3,6 +3,7 @@ import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import { isShown, type Field } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
+import { isTooLong } from "../excerpt.ts";
 import { attributesOf, writeField } from "../forms/form.ts";
 import { inputOfField } from "../forms/inputs.ts";
 import { needsScript } from "../parts.ts";
@@ -34,6 +35,7 @@ export async function drawConflict(view: View, path: string): Promise<Drawn | nu
     !isObject(sent)
   )
     return null;
+  if (Object.values(sent).some(isTooLong)) return null;
   const offer = (await view.offers(path)).find(({ action }) => action === "update");
   const found = await view.ask(path);
   if (

@@ -3,6 +3,7 @@ import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { ProblemDocument } from "../../http/formats/format.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import { catalogueWith } from "../../problem/definition.ts";
+import { isTooLong } from "../excerpt.ts";
 import { writeForm, writeMistakes } from "../forms/form.ts";
 import { inputsOf } from "../forms/inputs.ts";
 import { hasLoginForm, loginFormOf } from "../forms/login-form.ts";
@@ -121,6 +122,8 @@ async function formAgain(view: View, document: ProblemDocument): Promise<Drawn |
   const { place, sent, call } = view;
   const { errors = [], detail } = document;
   if (place === null || isLoginPage(view) || (sent !== null && !isObject(sent)) || errors.length === 0) return null;
+  // The page that sent it still has it.
+  if (Object.values({ ...sent }).some(isTooLong)) return null;
   const offers = await view.offers();
   const offer = offers.find(({ method, path }) => method === call.method && path === askedPath(view));
   if (offer === undefined) return null;

@@ -1,24 +1,37 @@
 import { isObject } from "../../checking/members.ts";
 import { html, type Markup } from "../../html/markup.ts";
+import { MOST_IN_CELL } from "../excerpt.ts";
 import { column, table } from "../parts.ts";
 import type { Drawing } from "../site.ts";
 import { showValue } from "../values.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Whether data is a table, whoever declared it. */
+/** The most columns of a table. */
+const MOST_COLUMNS = 100;
+
+/** Whether data is a table, whoever declared it: rows with members of ever other names are none. */
 export function isRows(value: unknown): value is readonly Values[] {
-  return Array.isArray(value) && value.every(isObject);
+  return Array.isArray(value) && value.every(isObject) && columnsOf(value) !== null;
+}
+
+function columnsOf(rows: readonly Values[]): readonly string[] | null {
+  const names = new Set<string>();
+  for (const row of rows) {
+    for (const name in row) names.add(name);
+    if (names.size > MOST_COLUMNS) return null;
+  }
+  return [...names];
 }
 
 /** Rows of which nobody declared anything. */
 export function rowsOf(drawing: Drawing, rows: readonly Readonly<Record<string, unknown>>[]): Markup {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const names = columnsOf(rows) ?? [];
   if (rows.length === 0) return html`<div class="empty"><h2>Nothing here</h2></div>`;
   const lines = rows.map(
     (row) =>
       html`<tr>
-        ${names.map((name) => html`<td>${showValue(drawing, null, row[name])}</td>`)}
+        ${names.map((name) => html`<td>${showValue(drawing, null, row[name], MOST_IN_CELL)}</td>`)}
       </tr> `,
   );
   return table(

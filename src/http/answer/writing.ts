@@ -4,6 +4,7 @@ import { isUnsafe } from "../../call/cross-site.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Coding } from "../../headers/accept-encoding.ts";
 import { problem, type Problem } from "../../problem/problem.ts";
+import { LARGE_BYTES, takeTurn } from "../body/turns.ts";
 import type { ServiceCore } from "../core.ts";
 import { acceptFields } from "../endpoint/facts.ts";
 import type { Exchange } from "../exchange.ts";
@@ -114,8 +115,11 @@ export function contentTag(content: string | Uint8Array): string {
 function contentOf(reply: Reply, body: Body, format: Format, viewOf: ViewOf): Eventually<string | Uint8Array> {
   if (body.kind === "raw") return body.content;
   if (body.kind === "json" && format.writeJSON !== undefined) return format.writeJSON(body.json);
-  const data = body.kind === "data" ? body : { ...body, value: JSON.parse(body.json) as unknown };
-  return format.write(data, viewOf(reply));
+  if (body.kind === "data") return format.write(body, viewOf(reply));
+  const { json } = body;
+  return after(json.length > LARGE_BYTES ? takeTurn() : undefined, () =>
+    format.write({ ...body, value: JSON.parse(json) as unknown }, viewOf(reply)),
+  );
 }
 
 function typeOf(mediaType: string, { charset }: Format): string {

@@ -1,7 +1,7 @@
 import type { ReceivedBody } from "../endpoint/facts.ts";
 
 /** Reading, checking and writing so much take milliseconds each; what is smaller is not worth a turn. */
-const LARGE_BYTES = 64 * 1024;
+export const LARGE_BYTES = 64 * 1024;
 
 const waiting = new Set<() => void>();
 

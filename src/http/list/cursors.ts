@@ -40,7 +40,8 @@ export function makeCursors(keys: readonly Uint8Array[]): Cursors {
       if (known !== undefined) return known;
       const text = Buffer.concat([sign(payload, query), Buffer.from(payload)]).toString("base64url");
       if (place.length > LONGEST_REMEMBERED) return text;
-      if (remembered.size >= REMEMBERED) remembered.delete(remembered.keys().next().value!);
+      // All at once: to find the oldest of ever new ones costs more than to sign a few again.
+      if (remembered.size >= REMEMBERED) remembered.clear();
       remembered.set(place, text);
       return text;
     },

@@ -139,7 +139,7 @@ function besides(
   const remember = rememberedPages(version);
 
   async function readPage(query: ListQuery): Promise<ListText> {
-    const { collection, ...rest } = query;
+    const { collection, repeated: _, ...rest } = query;
     // Asked before the page is read: what is committed in between makes it an old one, and not a wrong one.
     const now = version();
     const { page } = await long.read({ kind: "page", collection: collection.name, ...rest });

@@ -1,4 +1,4 @@
-import { parseQuery } from "../../../headers/query.ts";
+import { formatQuery, parseQuery } from "../../../headers/query.ts";
 import { isIssues } from "../../../problem/problem.ts";
 import { readListRequest, type AskedOnce } from "../../../resource/query.ts";
 import { isServed } from "../../../store/served.ts";
@@ -33,21 +33,35 @@ export interface Asked {
   readonly count?: "exact" | "estimated";
 }
 
+/** Texts of queries of one place. */
+interface Memory {
+  /** Those that were asked again. */
+  readonly known: Map<string, Asked>;
+  /** Those that were asked once, lately. */
+  readonly once: Set<string>;
+}
+
 /** The same few queries are asked over and over, and reading one costs half as much as the page. */
 const REMEMBERED = 100;
-const remembered = new WeakMap<MountInPlace, Map<string, Asked>>();
+const remembered = new WeakMap<MountInPlace, Memory>();
 
-/** What the text of a query asks for. */
+/** What the text of a query asks for. One that comes again is remembered: to keep what is never asked again costs more than reading it. */
 export function askedOf(placed: MountInPlace, text: string): Asked {
-  let known = remembered.get(placed);
-  if (known === undefined) remembered.set(placed, (known = new Map<string, Asked>()));
-  let asked = known.get(text);
-  if (asked === undefined) {
-    asked = readAsked(placed, text);
-    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
-    known.set(text, asked);
+  let memory = remembered.get(placed);
+  if (memory === undefined) remembered.set(placed, (memory = { known: new Map<string, Asked>(), once: new Set() }));
+  const { known, once } = memory;
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const asked = readAsked(placed, text);
+  if (!once.delete(text)) {
+    if (once.size >= REMEMBERED) once.clear();
+    once.add(text);
+    return asked;
   }
-  return asked;
+  const repeated = { ...asked, query: { ...asked.query, repeated: true } };
+  if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
+  known.set(text, repeated);
+  return repeated;
 }
 
 function readAsked(placed: MountInPlace, text: string): Asked {
@@ -61,9 +75,7 @@ function readAsked(placed: MountInPlace, text: string): Asked {
   return {
     ...askFor(placed, whereOf(request.filters), request),
     shape: shapeOf(request),
-    kept: new URLSearchParams(
-      parameters.filter(([name]) => name !== "cursor").map(([name, value]) => [name, value]),
-    ).toString(),
+    kept: formatQuery(parameters.filter(([name]) => name !== "cursor")),
   };
 }
 

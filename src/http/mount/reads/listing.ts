@@ -41,7 +41,10 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked
         after(linksOf(exchange, { query, binding, cursor, kept: asked.kept }, page), (links) =>
           after(countOf(exchange, query, asked.count), (count) =>
             after(asked.showing === null ? page : expandPage(exchange, asked.showing, page), (shown) =>
-              replyOf(placed, asked, shown, [...links, ...(count ?? []), ACCEPT_QUERY]),
+              replyOf(placed, asked, shown, {
+                headers: [...links, ...(count ?? []), ACCEPT_QUERY],
+                tag: tagOf(shown, query),
+              }),
             ),
           ),
         ),
@@ -54,14 +57,14 @@ function replyOf(
   { resource, jsonMembers, cache }: MountInPlace,
   { showing }: Asked,
   shown: Shown,
-  headers: Headers,
+  { headers, tag }: { readonly headers: Headers; readonly tag: string },
 ): Reply {
   const body = { kind: "json", json: shown.json, element: resource.plural, items: resource.name, jsonMembers } as const;
   return {
     status: 200,
     headers,
     body: showing === null ? body : { ...body, related: shapesOf(showing.expansions) },
-    tag: tagOf(shown),
+    tag,
     cache: showing === null ? cache : cacheOf(showing.placed, showing.expansions),
     // Whether the caller used it or not (RFC 7240 §2).
     vary: "Prefer",
@@ -78,7 +81,7 @@ function queryOf(
   const all: Where[] = query.where === null ? [] : [query.where];
   if (parentColumn !== null) all.push({ column: parentColumn, operator: "eq", value: params[parentColumn]! });
   if (only !== null) all.push(only);
-  const narrowed = { ...query, where: allOf(all) };
+  const narrowed = { ...query, where: allOf(all), repeated: false };
   return { ...narrowed, long: !isServed(narrowed) };
 }
 
@@ -94,10 +97,11 @@ export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Event
   if (decision === "deny") return null;
   const only = decision === "allow" ? null : decision.only;
   const query = queryOf(placed, { only, params }, askedOf(placed, ""));
-  return after(readPage(exchange, query, null), tagOf);
+  return after(readPage(exchange, query, null), (page) => tagOf(page, query));
 }
 
-function tagOf(page: Shown): string {
+function tagOf(page: Shown, { repeated }: ListQuery): string {
+  if (repeated !== true) return contentTag(page.json);
   let tag = tags.get(page);
   if (tag === undefined) tags.set(page, (tag = contentTag(page.json)));
   return tag;
@@ -111,7 +115,7 @@ function readInTurn(exchange: Exchange, query: ListQuery, cursor: Cursor | null)
 
 function readPage(exchange: Exchange, query: ListQuery, cursor: Cursor | null): Eventually<ListText> {
   if (cursor === null) return askForPage(exchange, query);
-  if (cursor.direction === "after") return askForPage(exchange, { ...query, after: cursor.values });
+  if (cursor.direction === "after") return askForPage(exchange, { ...query, after: cursor.values, repeated: false });
   // The page before: the nearest rows the other way round, turned back.
   return after(askForRows(exchange, { ...query, sort: reversed(query.sort), after: cursor.values }), (rows) => {
     const turned = rows.toReversed();

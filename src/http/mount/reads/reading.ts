@@ -75,13 +75,18 @@ export function showChanged(placed: MountInPlace, exchange: Exchange, row: Row):
 }
 
 /** The row of the path; null where there is none, or none that the caller may know of. */
-export function findVisible(placed: MountInPlace, exchange: Exchange): Eventually<Row | null> {
+export function findVisible(
+  placed: MountInPlace,
+  exchange: Exchange,
+  find: typeof findById = findById,
+): Eventually<Row | null> {
   return after(hasParents(placed, exchange), (has) =>
-    has ? after(findById(placed, exchange), (row) => visible(placed, within(row, placed, exchange), exchange)) : null,
+    has ? after(find(placed, exchange), (row) => visible(placed, within(row, placed, exchange), exchange)) : null,
   );
 }
 
-function findById({ collection }: MountInPlace, exchange: Exchange): Eventually<Row | null> {
+/** The record that the path names, whoever may know of it. */
+export function findById({ collection }: MountInPlace, exchange: Exchange): Eventually<Row | null> {
   return exchange.service.store.find(collection, exchange.key());
 }
 

@@ -19,7 +19,8 @@ export function searched(exchange: Exchange, query: ListQuery, words: readonly s
     const rarest = found.indexOf(Math.min(...found));
     // One is enough: of the few rows that have it each is looked at for the others.
     if (found[rarest]! <= FEW) conditions[rarest] = { word: words[rarest]!, few: true };
-    const narrowed = { ...query, where: allOf(query.where === null ? conditions : [query.where, ...conditions]) };
+    const where = allOf(query.where === null ? conditions : [query.where, ...conditions]);
+    const narrowed = { ...query, where, repeated: false };
     return { ...narrowed, long: !isServed(narrowed) };
   });
 }

@@ -11,7 +11,7 @@ export type ReadPage = (table: Table, statements: Statements, query: ListQuery) 
 /** Longer pages are not remembered, in characters. */
 const longestRemembered = 64 * 1024;
 
-/** Pages that were read for a query (the very object). */
+/** Pages that were read for a query (the very object) that says it is repeated: one that nobody asks again would but wait for the collector. */
 export interface RememberedPages {
   /** Null where there is none, or somebody has committed since. */
   find(query: ListQuery): ListText | null;
@@ -24,11 +24,13 @@ export function rememberedPages(version: () => number): RememberedPages {
   const remembered = new WeakMap<ListQuery, { readonly version: number; readonly page: ListText }>();
   return {
     find(query) {
+      if (query.repeated !== true) return null;
       const known = remembered.get(query);
       return known !== undefined && known.version === version() ? known.page : null;
     },
     keep(query, page, now) {
-      if (page.json.length <= longestRemembered) remembered.set(query, { version: now, page });
+      if (query.repeated === true && page.json.length <= longestRemembered)
+        remembered.set(query, { version: now, page });
     },
   };
 }
