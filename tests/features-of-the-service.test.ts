@@ -14,7 +14,7 @@ const paths = {
   health: ["/livez", "/readyz"],
   metrics: ["/metrics"],
   documentation: ["/openapi.json", "/docs", "/problems", "/problems/not_found"],
-  console: [`/console/page.${pageStyle().version}.css`],
+  console: [`/console/${pageStyle().name}`],
   "way-in": ["/"],
   orders: ["/orders"],
   protected: ["/protected/"],

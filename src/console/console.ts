@@ -2,7 +2,7 @@ import type { Reply } from "../call/call.ts";
 import { isObject } from "../checking/members.ts";
 import { requireOptions } from "../checking/options.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
-import { pageScript, pageStyle } from "../html/look.ts";
+import { pageScript, pageStyle, type Asset } from "../html/look.ts";
 import { belowBasePath } from "../http/base-path.ts";
 import { defineEndpoint, type Endpoint } from "../http/endpoint/endpoint.ts";
 import type { DataBody, Format, ProblemDocument } from "../http/formats/format.ts";
@@ -38,10 +38,6 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
       const { title, logo, colors = {}, templates = {} } = options;
       const style = pageStyle(colorRule(colors));
       const script = pageScript();
-      const assets = [
-        { name: `page.${style.version}.css`, type: "text/css; charset=utf-8", text: style.text },
-        { name: `page.${script.version}.js`, type: "text/javascript; charset=utf-8", text: script.text },
-      ] as const;
       const site: Site = {
         title,
         ...(logo === undefined ? {} : { logo }),
@@ -53,28 +49,22 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
           ...templates,
         },
         assets: {
-          style: `${basePath}/console/${assets[0].name}`,
-          script: `${basePath}/console/${assets[1].name}`,
+          style: `${basePath}/console/${style.name}`,
+          script: `${basePath}/console/${script.name}`,
         },
         facts: service,
       };
       return {
         offer: null,
         formats: [pages(site)],
-        endpoints: [assetEndpoint(assets), whyEndpoint(service, basePath)],
+        endpoints: [assetEndpoint([style, script]), whyEndpoint(service, basePath)],
       };
     },
   });
 }
 
-interface NamedAsset {
-  readonly name: string;
-  readonly type: string;
-  readonly text: string;
-}
-
 /** Style and script: their names change with what is in them, so that they are kept for a year. */
-function assetEndpoint(assets: readonly NamedAsset[]): Endpoint {
+function assetEndpoint(assets: readonly Asset[]): Endpoint {
   return defineEndpoint({
     method: "GET",
     path: "/console/{file:text}",

@@ -4,16 +4,15 @@ import { readFileSync } from "node:fs";
 /** A file that pages bring along. It stands beside this module, and in a build beside its chunk. */
 export interface Asset {
   readonly text: string;
-  /** As a Content-Security-Policy names it where it stands in the page itself (CSP 3 §2.3.1). */
-  readonly source: string;
-  /** Of its text: what has changed has another name. */
-  readonly version: string;
+  /** What it is asked for by: `page.0123456789ab.css`. */
+  readonly name: string;
+  readonly type: string;
 }
 
 /** How pages look, in light and in dark; with rules of one's own behind the others. */
 export function pageStyle(rules = ""): Asset {
   style ??= read("page.css");
-  return rules === "" ? style : assetOf(style.text + rules);
+  return rules === "" ? style : assetOf("css", style.text + rules);
 }
 
 /** Copying, relative times, keys, and the methods that forms lack. Pages are read without it. */
@@ -25,11 +24,13 @@ export function pageScript(): Asset {
 let style: Asset | null = null;
 let script: Asset | null = null;
 
-function read(file: string): Asset {
-  return assetOf(readFileSync(new URL(`./${file}`, import.meta.url), "utf8"));
+function read(file: "page.css" | "page.js"): Asset {
+  const text = readFileSync(new URL(`./${file}`, import.meta.url), "utf8");
+  return assetOf(file === "page.css" ? "css" : "js", text);
 }
 
-function assetOf(text: string): Asset {
-  const source = `'sha256-${hash("sha256", text, "base64")}'`;
-  return { text, source, version: hash("sha256", text, "hex").slice(0, 12) };
+/** What has changed has another name, so that each is kept for a year. */
+function assetOf(kind: "css" | "js", text: string): Asset {
+  const type = kind === "css" ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
+  return { name: `page.${hash("sha256", text, "hex").slice(0, 12)}.${kind}`, type, text };
 }

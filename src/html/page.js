@@ -157,28 +157,79 @@ const tell = (form, page) => {
   note.focus();
 };
 
-/* One request with a credential that is given here, and without the session's cookie. */
+/* One request as it stands in a form: in a page of the docs, or with a credential that is given here, and then without the session's cookie. */
+const requestOf = (form) => {
+  const { method = "GET", template } = form.dataset;
+  const inputs = [...form.elements].filter((each) => each.dataset.in && each.value !== "");
+  const within = (place) => inputs.filter((each) => each.dataset.in === place);
+  const path = within("path").reduce(
+    (at, { name, value }) => at.replace(`{${name}}`, encodeURIComponent(value)),
+    template,
+  );
+  const query = new URLSearchParams(within("query").map(({ name, value }) => [name, value])).toString();
+  const body = within("body")[0]?.value ?? null;
+  const headers = Object.fromEntries(within("header").map(({ name, value }) => [name, value]));
+  if (body !== null) headers["Content-Type"] = within("type")[0].value;
+  return { method, path: query === "" ? path : `${path}?${query}`, headers, body };
+};
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The same request for a shell and for a script. What shows who one is stands there as a word. */
+const spell = (form) => {
+  const { method, path, headers, body } = requestOf(form);
+  const [name, ...rest] = form.dataset.credential.split(": ");
+  const all = { ...(name && { [name]: rest.join(": ") }), ...headers };
+  const at = location.origin + path;
+  document.getElementById("curl").textContent = [
+    `curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(at)}`,
+    ...Object.entries(all).map((each) => `-H ${quoted(each.join(": "))}`),
+    ...(body === null ? [] : [`-d ${quoted(body)}`]),
+  ].join(" \\\n  ");
+  const init = JSON.stringify({ method, headers: all, ...(body !== null && { body }) }, null, 2);
+  document.getElementById("fetch").textContent =
+    `const reply = await fetch(${JSON.stringify(at)}, ${init});\nconsole.log(reply.status, await reply.text());`;
+};
+
+/** Who is logged in, for whoever is about to send something. */
+const tellWho = async (place) => {
+  const reply = await fetch(place.dataset.who, { headers: { Accept: "application/json" } });
+  const { caller } = reply.ok ? await reply.json() : {};
+  if (caller !== undefined)
+    place.textContent = caller === null ? "Sent as nobody." : `Sent as ${caller.username}, and it really happens.`;
+};
+
+const givenOf = (form) => {
+  const { method, path, header, value } = Object.fromEntries(new FormData(form));
+  return { method, path, headers: value ? { [header]: value } : {}, body: null, isOther: value !== "" };
+};
+
 const attempt = async (form) => {
-  const { method, path, body, header, value } = Object.fromEntries(new FormData(form));
+  const { method, path, headers: given, body, isOther } = form.dataset.template ? requestOf(form) : givenOf(form);
   const out = document.getElementById(form.dataset.try);
-  const headers = {
-    Accept: "application/json",
-    ...(value && { [header]: value }),
-    ...(body && { "Content-Type": "application/json" }),
-  };
+  const headers = { Accept: "application/json", ...given };
+  out.textContent = "…";
   const started = performance.now();
   try {
     const reply = await fetch(path, {
       method,
       headers,
-      body: body || null,
-      credentials: value ? "omit" : "same-origin",
+      body,
+      credentials: isOther ? "omit" : "same-origin",
     });
     const text = await reply.text();
     const line = `${reply.status} ${reply.statusText} in ${Math.round(performance.now() - started)} ms`;
-    out.textContent = [line, ...[...reply.headers].map((each) => each.join(": ")), "", text].join("\n");
+    out.textContent = [line, ...[...reply.headers].map((each) => each.join(": ")), "", pretty(text)].join("\n");
+    out.focus();
+  } catch (error) {
+    out.textContent = `No answer: ${error.message}`;
+  }
+};
+
+const pretty = (text) => {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    out.textContent = "No answer.";
+    return text;
   }
 };
 
@@ -233,8 +284,14 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (!form.dataset.method && !form.dataset.try) return;
   event.preventDefault();
+  if (form.dataset.template) spell(form);
   void (form.dataset.try ? attempt(form) : send(form));
 });
 
+for (const form of all("[data-template]")) {
+  spell(form);
+  form.addEventListener("input", () => spell(form));
+}
+for (const place of all("[data-who]")) tellWho(place).catch(() => undefined);
 furnish(document);
 measure();

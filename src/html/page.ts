@@ -1,6 +1,5 @@
 import { linkTo } from "./link.ts";
-import { pageStyle } from "./look.ts";
-import { html, Markup, type PageContent } from "./markup.ts";
+import { html, type Markup, type PageContent } from "./markup.ts";
 
 /** A page and the Content-Security-Policy that it needs. */
 export interface Page {
@@ -98,14 +97,4 @@ function crumbsOf({ crumbs, basePath }: PageParts): Markup {
       ${steps}
     </ol>
   </nav>`;
-}
-
-/** A page that carries its style within itself and runs nothing. */
-export function writeStill(parts: Omit<PageParts, "head">): Page {
-  const { text, source } = pageStyle();
-  const head = html`<style>${Markup.join([text], [])}</style>`;
-  return {
-    html: writePage({ ...parts, head }),
-    policy: `default-src 'none'; style-src ${source}; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  };
 }

@@ -1,18 +1,25 @@
 import type { Reply } from "../call/call.ts";
 import { requireOptions } from "../checking/options.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
+import { pageScript, pageStyle } from "../html/look.ts";
 import type { Page } from "../html/page.ts";
 import { ifNoneMatch, notModified, textSchema, type JSONSchema } from "../http/endpoint/documentation.ts";
 import { defineEndpoint, type Endpoint, type EndpointDocumentation } from "../http/endpoint/endpoint.ts";
 import { catalogueWith } from "../problem/definition.ts";
 import { problem } from "../problem/problem.ts";
+import type { JSONObject } from "./json.ts";
 import { docsPage, openapiDocument } from "./on-demand.ts";
 import { titleChecks, type DocumentationOptions } from "./options.ts";
+import type { DocsParts } from "./page/page.ts";
 import { problemIndexPage, problemPage } from "./problem-pages.ts";
 
 export type { DocumentationOptions } from "./options.ts";
 
 const MAX_AGE_SECONDS = 300;
+const YEAR_SECONDS = 365 * 86_400;
+
+/** Where people log in on a page, in services that have it. */
+const SESSION = "/api/session/";
 
 /** `GET /openapi.json` (OpenAPI 3.1), `/docs`, which shows it, and `/problems` with a page for each problem. They authenticate nobody. */
 export function documentation(options: DocumentationOptions): Feature<null> {
@@ -29,6 +36,12 @@ export function documentation(options: DocumentationOptions): Feature<null> {
         const described = await openapiDocument({ ...options, basePath, ...parts });
         return (written ??= JSON.stringify(described));
       };
+      const docsParts = async (): Promise<DocsParts> => {
+        written ??= await write();
+        const { endpoints } = host.service();
+        const has = (path: string) => (endpoints.some((each) => each.path === path) ? path : null);
+        return { document: JSON.parse(written) as JSONObject, basePath, session: has(SESSION), who: has("/") };
+      };
       return {
         offer: null,
         tags: { system: "Health, keys and documentation." },
@@ -43,7 +56,16 @@ export function documentation(options: DocumentationOptions): Feature<null> {
             path: "/docs",
             produces: "text/html",
             documentation: of("This API, as a page", textSchema),
-            handle: async () => shown(await docsPage(basePath)),
+            handle: async () => shown((await docsPage(await docsParts()))!),
+          }),
+          openEndpoint({
+            path: "/docs/{page:text}",
+            produces: "text/html",
+            documentation: of("One operation, to be tried, or what its page looks like", textSchema),
+            async handle({ params }) {
+              const name = params["page"] as string;
+              return docsAsset(name) ?? shown((await docsPage(await docsParts(), name)) ?? missing());
+            },
           }),
           openEndpoint({
             path: "/problems",
@@ -66,6 +88,18 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       };
     },
   });
+}
+
+/** Style and script of the pages: their names change with what is in them, so that they are kept for a year. */
+function docsAsset(name: string): Reply | null {
+  const found = [pageStyle(), pageScript()].find((each) => each.name === name);
+  if (found === undefined) return null;
+  const { type, text: content } = found;
+  return { status: 200, cache: "public", maxAgeSeconds: YEAR_SECONDS, body: { kind: "raw", type, content } };
+}
+
+function missing(): never {
+  throw problem("not_found");
 }
 
 /** Credentials sent to it are not looked at, nor is its query. */

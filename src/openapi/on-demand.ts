@@ -1,5 +1,6 @@
 import type { Page } from "../html/page.ts";
 import type { OpenAPIOptions } from "./options.ts";
+import type { DocsParts } from "./page/page.ts";
 
 // A service that runs for weeks is asked for its description a few times; until then the code for it is not even loaded.
 
@@ -8,7 +9,8 @@ export async function openapiDocument(options: OpenAPIOptions): Promise<Record<s
   return (await import("./openapi.ts")).openapiDocument(options);
 }
 
-/** The page that shows it. */
-export async function docsPage(basePath = ""): Promise<Page> {
-  return (await import("./page/page.ts")).docsPage(basePath);
+/** The page of an operation, by its id, or where none is named the page that lists them all; null where there is no such operation. */
+export async function docsPage(parts: DocsParts, operation?: string): Promise<Page | null> {
+  const pages = await import("./page/page.ts");
+  return operation === undefined ? pages.docsPage(parts) : pages.operationPage(parts, operation);
 }

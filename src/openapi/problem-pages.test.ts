@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { test } from "node:test";
 import { html } from "../html/markup.ts";
-import type { Page } from "../html/page.ts";
 import { catalogue, type ProblemCode } from "../problem/catalogue.ts";
 import { problemIndexPage, problemPage } from "./problem-pages.ts";
 
@@ -30,28 +28,23 @@ test("the index leads to every page, below the base path too", () => {
   }
 });
 
-test("the policy lets the page's own style through and nothing else", () => {
+test("the policy lets the style of pages through and nothing else, and nothing stands within the page", () => {
   for (const page of [
     ...codes.map((code) => problemPage(code, catalogue[code], service)),
     problemIndexPage(catalogue, service),
   ]) {
     assert.deepEqual(directivesOf(page.policy), {
       "default-src": "'none'",
-      "style-src": hashesOf(page, "style"),
+      "style-src": "'self'",
       "img-src": "'self' data:",
       "base-uri": "'none'",
       "form-action": "'none'",
       "frame-ancestors": "'none'",
     });
-    assert.doesNotMatch(page.html, /<script|style=|\son\w+=/);
+    assert.doesNotMatch(page.html, /<script|<style|style=|\son\w+=/);
   }
 });
 
 function directivesOf(policy: string): Record<string, string> {
   return Object.fromEntries(policy.split("; ").map((each) => each.split(/ (.*)/s).slice(0, 2) as [string, string]));
-}
-
-function hashesOf({ html: page }: Page, element: string): string {
-  const inline = [...page.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))];
-  return inline.map(([, text = ""]) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`).join(" ");
 }

@@ -1,5 +1,6 @@
+import { pageStyle } from "../html/look.ts";
 import { html } from "../html/markup.ts";
-import { writeStill, type Page } from "../html/page.ts";
+import { writePage, type Page, type PageParts } from "../html/page.ts";
 import type { CatalogueEntry } from "../problem/catalogue.ts";
 import type { Catalogue } from "../problem/definition.ts";
 
@@ -36,7 +37,7 @@ export function problemPage(code: string, problem: CatalogueEntry, { title: serv
     ["problems", "/problems"],
     [code, `/problems/${code}`],
   ] as const;
-  return writeStill({ title, service, basePath, crumbs, main, narrow: true });
+  return still({ title, service, basePath, crumbs, main, narrow: true });
 }
 
 /** The page that lists every problem, by status. */
@@ -72,5 +73,16 @@ export function problemIndexPage(catalogue: Catalogue, { title: service, basePat
         </tbody>
       </table>
     </div>`;
-  return writeStill({ title: "Problems", service, basePath, crumbs: [["problems", "/problems"]], main, narrow: true });
+  return still({ title: "Problems", service, basePath, crumbs: [["problems", "/problems"]], main, narrow: true });
 }
+
+/** A page that runs nothing. */
+function still(parts: Omit<PageParts, "head">): Page {
+  const { basePath } = parts;
+  const head = html`<link rel="stylesheet" href="${basePath}/docs/${pageStyle().name}" />`;
+  const tools = html`<a href="${basePath}/docs">Docs</a>`;
+  return { html: writePage({ ...parts, head, tools }), policy };
+}
+
+const policy =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

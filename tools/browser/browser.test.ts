@@ -53,7 +53,7 @@ test("/docs shows every operation, the browser complains of nothing, and the pag
     summaries.filter((summary) => !shown.includes(summary)),
     [],
   );
-  assert.equal(await page.title(), "Latchkey");
+  assert.equal(await page.title(), "API · Latchkey");
   assert.deepEqual(complaints, []);
 
   await fetchFrom(page, originOf(stranger));

@@ -1,53 +1,75 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { Script } from "node:vm";
-import { docsPage } from "./page.ts";
+import { brotliCompressSync } from "node:zlib";
+import { mount } from "../../http/mount/mount.ts";
+import { anyone } from "../../permission/permission.ts";
+import { integer, text } from "../../resource/kinds/fields.ts";
+import { defineResource } from "../../resource/resource.ts";
+import { openapiDocument } from "../openapi.ts";
+import { operationsOf } from "./description.ts";
+import { docsPage, operationPage, type DocsParts } from "./page.ts";
 
-const { html, policy } = docsPage();
-
-test("the policy lets the page's own script and style through, and data from here alone", () => {
-  assert.deepEqual(policy.split("; "), [
-    "default-src 'none'",
-    `script-src '${hashOf("script")}'`,
-    `style-src '${hashOf("style")}'`,
-    "connect-src 'self'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ]);
+const hostile = `<script>alert(1)</script>"><img src=x>`;
+const books = defineResource({
+  name: "book",
+  fields: {
+    title: text({ maxLength: 100, description: hostile, example: "O'Hara's" }),
+    pages: integer({ optional: true }),
+  },
+  filters: { title: ["eq"] },
+  description: "What can be read, and `taken`.",
 });
-
-test("nothing comes from elsewhere, and nothing stands where the policy would stop it", () => {
-  assert.doesNotMatch(html, /https?:|\bsrc=|@import|url\(|\sstyle=|\son\w+=/);
+const document = openapiDocument({
+  title: "Library",
+  version: "1",
+  mounts: [
+    mount(books, {
+      permission: anyone,
+      actions: { lend: { permission: anyone, body: { to: text() }, handle: () => undefined } },
+    }),
+  ],
 });
+const parts: DocsParts = { document, basePath: "/api", session: "/api/session/", who: "/" };
+const operations = operationsOf(document);
+const pages = [docsPage(parts), ...operations.map(({ id }) => operationPage(parts, id)!)];
 
-test("the script is whole and never reads data as HTML", () => {
-  assert.doesNotThrow(() => new Script(inline("script")));
-  assert.doesNotMatch(inline("script"), /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function/);
-});
-
-test("the page has a language, a viewport, landmarks and a way without script", () => {
-  for (const part of [
-    '<html lang="en">',
-    'name="viewport"',
-    "<nav aria-label=",
-    "<main",
-    'href="#main"',
-    "<noscript>",
-  ]) {
-    assert.ok(html.includes(part), part);
+test("the policy lets in nothing but what comes from here, and nothing stands where it would be stopped", () => {
+  for (const { html, policy } of pages) {
+    assert.equal(
+      policy,
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    assert.doesNotMatch(
+      html,
+      /\bsrc="(?!\/api\/)|href="(?!\/api\/|#|data:)|@import|url\(|<style|<script>|\sstyle=|\son\w+=/,
+    );
   }
 });
 
-function inline(element: "script" | "style"): string {
-  const parts = [...html.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))];
-  assert.equal(parts.length, 1);
-  return parts[0]![1]!;
-}
+test("what authors say is text", () => {
+  for (const { html } of pages) assert.doesNotMatch(html, /<img|alert\(1\)<\/script>"?>?</);
+  assert.ok(operationPage(parts, "createBook")!.html.includes("&lt;script&gt;alert(1)&lt;/script&gt;"));
+});
 
-function hashOf(element: "script" | "style"): string {
-  return `sha256-${createHash("sha256").update(inline(element)).digest("base64")}`;
-}
+test("each operation has a page that can be read without a script, with everything filled in", () => {
+  for (const { id, method, path } of operations) {
+    const { html } = operationPage(parts, id)!;
+    assert.match(html, new RegExp(`data-template="/api${path.replaceAll(/[{}]/g, "\\$&")}"`), id);
+    assert.match(html, new RegExp(`curl(?: -X ${method})? &#39;/api${path.replaceAll(/\{\w+\}/g, "1")}`), id);
+    assert.match(html, /<html lang="en">[\s\S]*<main[\s\S]*<h1>[\s\S]*<noscript>/);
+    assert.ok(docsPage(parts).html.includes(`href="/api/docs/${id}"`), id);
+    assert.ok(brotliCompressSync(html).length < 40_000);
+  }
+  assert.match(
+    operationPage(parts, "createBook")!.html,
+    /-d &#39;\{\n {2}&quot;title&quot;: &quot;O&#39;\\&#39;&#39;Hara/,
+  );
+  assert.equal(operationPage(parts, "nothing"), null);
+});
+
+test("codes of problems lead to their pages", () => {
+  assert.match(
+    operationPage(parts, "createBook")!.html,
+    /<a href="\/api\/problems\/invalid"><code>invalid<\/code><\/a>/,
+  );
+});

@@ -1,38 +1,37 @@
-import { hash } from "node:crypto";
-import { html, Markup } from "../../html/markup.ts";
-import { pageScript } from "./page-script.ts";
-import { pageStyle } from "./page-style.ts";
+import { pageScript, pageStyle } from "../../html/look.ts";
+import { html, type Markup, type PageContent } from "../../html/markup.ts";
+import { writePage, type Page } from "../../html/page.ts";
+import type { JSONObject } from "../json.ts";
+import {
+  contentOf,
+  listAt,
+  objectAt,
+  operationsOf,
+  parametersOf,
+  resolved,
+  textAt,
+  type Operation,
+} from "./description.ts";
+import { tryIt } from "./try-it.ts";
+import { prose, shapeOf, typeWords, type Writing } from "./words.ts";
 
-/** A page that shows `/openapi.json` (below the base path) in a browser, and the Content-Security-Policy that it needs. It loads nothing but the document. */
-export function docsPage(basePath = ""): { readonly html: string; readonly policy: string } {
-  return { html: htmlOf(basePath).toString(), policy };
+/** What the pages of an API are made of. */
+export interface DocsParts {
+  readonly document: JSONObject;
+  /** The path below which the service stands; empty for the root. */
+  readonly basePath: string;
+  /** Where people log in; null where nobody does on a page. */
+  readonly session: string | null;
+  /** What tells who is calling; null where nothing does. */
+  readonly who: string | null;
 }
 
-const htmlOf = (base: string): Markup =>
-  html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>API</title>
-        <style>${Markup.join([pageStyle], [])}</style>
-      </head>
-      <body data-base="${base}">
-        <a class="skip" href="#main">To the content</a>
-        <nav aria-label="Operations"></nav>
-        <main id="main">
-          <p role="status">Reading the description of the API …</p>
-          <noscript><p>This page needs JavaScript to show <a href="${base}/openapi.json">the OpenAPI document</a>.</p></noscript>
-        </main>
-        <script>${Markup.join([pageScript], [])}</script>
-      </body>
-    </html> `;
-
-// This very script and style run; with trusted types the browser itself refuses to read data as HTML.
+// Data is never read as HTML, and the browser itself refuses to with trusted types.
 const policy = [
   "default-src 'none'",
-  `script-src '${sourceOf(pageScript)}'`,
-  `style-src '${sourceOf(pageStyle)}'`,
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self' data:",
   "connect-src 'self'",
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
@@ -41,6 +40,179 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-function sourceOf(text: string): string {
-  return `sha256-${hash("sha256", text, "base64")}`;
+/** The page that lists every operation of an API. */
+export function docsPage(parts: DocsParts): Page {
+  const { document, basePath } = parts;
+  const { title, version, description } = objectAt(document["info"]);
+  const writing = { document, basePath };
+  const sections = byTag(document).map(
+    ([tag, said, operations]) => html`<section aria-labelledby="${idOf(tag)}">
+      <h2 id="${idOf(tag)}">${tag}</h2>
+      ${said === "" ? "" : html`<p class="dim">${prose(writing, said)}</p>`}
+      <ul class="ops wide">${operations.map((each) => entryOf(basePath, each))}</ul>
+    </section> `,
+  );
+  const main = html`<div class="head">
+      <div>
+        <h1>${textAt(title)} <small>${textAt(version)}</small></h1>
+        ${description === undefined ? "" : html`<p>${prose(writing, description)}</p>`}
+      </div>
+      <a class="btn" href="${basePath}/openapi.json">OpenAPI document</a>
+    </div>
+    ${sections}${schemesOf(writing)}`;
+  return written(parts, "API", [["docs", "/docs"]], main);
+}
+
+/** The page of one operation, where it can be tried; null where there is none of this id. */
+export function operationPage(parts: DocsParts, id: string): Page | null {
+  const { document, basePath } = parts;
+  const operation = operationsOf(document).find((each) => each.id === id);
+  if (operation === undefined) return null;
+  const { method, path, summary, said } = operation;
+  const writing = { document, basePath };
+  const main = html`<div class="split docs">
+    <div class="stack far">
+      <p class="only-s small"><a href="#operations">All operations</a></p>
+      <div class="duo try">
+        <div class="stack far">
+          <div class="head">
+            <div>
+              <h1>${summary}</h1>
+              <p><b class="m ${method.toLowerCase()}">${method}</b> <code>${path}</code></p>
+              ${said["description"] === undefined ? "" : html`<p>${prose(writing, said["description"])}</p>`}
+            </div>
+          </div>
+          ${parametersSection(writing, operation)}${bodySection(writing, operation)}${answersSection(writing, operation)}
+        </div>
+        ${tryIt(writing, operation, parts.who)}
+      </div>
+    </div>
+    ${navigationOf(parts, operation)}
+  </div>`;
+  const crumbs = [
+    ["docs", "/docs"],
+    [id, `/docs/${id}`],
+  ] as const;
+  return written(parts, summary, crumbs, main);
+}
+
+function written(
+  { document, basePath, session }: DocsParts,
+  title: string,
+  crumbs: readonly (readonly [string, string])[],
+  main: Markup,
+): Page {
+  const service = textAt(objectAt(document["info"])["title"]);
+  const page = writePage({
+    title,
+    service,
+    basePath,
+    crumbs,
+    main,
+    head: html`<link rel="stylesheet" href="${basePath}/docs/${pageStyle().name}" />
+      <script src="${basePath}/docs/${pageScript().name}" defer></script>`,
+    tools: session === null ? "" : html`<a href="${basePath}${session}">Log in</a>`,
+    foot: html`<nav aria-label="Service"><a href="${basePath}/docs">Docs</a><a href="${basePath}/openapi.json">OpenAPI</a><a href="${basePath}/problems">Problems</a></nav>`,
+    rest: html`<p class="said" role="status" data-said></p>`,
+  });
+  return { html: page, policy };
+}
+
+function byTag(
+  document: JSONObject,
+): readonly (readonly [tag: string, said: string, operations: readonly Operation[]])[] {
+  const operations = operationsOf(document);
+  return listAt(document["tags"]).map((each) => {
+    const { name, description } = objectAt(each);
+    const tag = textAt(name);
+    return [tag, textAt(description), operations.filter((operation) => operation.tag === tag)];
+  });
+}
+
+function idOf(tag: string): string {
+  return `tag-${tag.replaceAll(/[^a-z0-9]/gi, "-")}`;
+}
+
+function entryOf(basePath: string, { id, method, path, summary }: Operation, current = ""): Markup {
+  return html`<li><a href="${basePath}/docs/${id}" ${current === id ? html` aria-current="page"` : ""} title="${summary}"><span class="m ${method.toLowerCase()}">${method}</span><span>${path}</span><span class="sum">${summary}</span></a></li> `;
+}
+
+function navigationOf({ document, basePath }: DocsParts, { id, tag }: Operation): Markup {
+  const groups = byTag(document).map(
+    ([name, , operations]) => html`<details ${name === tag ? html` open` : ""}><summary>${name}</summary>
+      <ul>${operations.map((each) => entryOf(basePath, each, id))}</ul></details>`,
+  );
+  return html`<nav class="ops" id="operations" aria-label="Operations">${groups}</nav>`;
+}
+
+function schemesOf(writing: Writing): PageContent {
+  const schemes = objectAt(objectAt(writing.document["components"])["securitySchemes"]);
+  const rows = Object.entries(schemes).map(([name, each]) => {
+    const { type, scheme, in: place, description } = objectAt(each);
+    const kind = [type, scheme ?? place].map(textAt).filter((word) => word !== "");
+    return html`<div><dt>${name}</dt><dd>${kind.join(", ")}</dd><dd class="rule">${prose(writing, description)}</dd></div>`;
+  });
+  if (rows.length === 0) return "";
+  return html`<section aria-labelledby="schemes"><h2 id="schemes">Ways to say who you are</h2><dl class="facts-list">${rows}</dl></section>`;
+}
+
+function parametersSection(writing: Writing, operation: Operation): PageContent {
+  const rows = parametersOf(writing.document, operation).map(({ name, in: place, required, schema, description }) => {
+    const resolvedSchema = resolved(writing.document, schema);
+    const items = resolvedSchema["items"];
+    const words = typeWords(items === undefined ? resolvedSchema : resolved(writing.document, items));
+    return html`<div><dt>${textAt(name)} <span class="rule">${textAt(place)}${required === true ? ", required" : ""}</span></dt>
+<dd>${words}</dd>${description === undefined ? "" : html`<dd class="rule">${prose(writing, description)}</dd>`}</div>`;
+  });
+  if (rows.length === 0) return "";
+  return html`<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2><dl class="facts-list">${rows}</dl></section>`;
+}
+
+function bodySection(writing: Writing, { said }: Operation): PageContent {
+  const content = contentOf(objectAt(said["requestBody"])["content"]);
+  if (content.length === 0) return "";
+  const [first, ...others] = shapesOf(writing, content);
+  return html`<section class="stack" aria-labelledby="body-told"><h2 id="body-told">Body</h2>${first}${others.length === 0 ? "" : html`<details class="more"><summary>In other media types</summary>${others}</details>`}</section>`;
+}
+
+/** Each shape once, with the media types that it goes for. */
+function shapesOf(writing: Writing, content: ReturnType<typeof contentOf>): readonly Markup[] {
+  const types = new Map<string, string[]>();
+  for (const [type, { schema }] of content) {
+    const key = JSON.stringify(schema ?? {});
+    types.set(key, [...(types.get(key) ?? []), type]);
+  }
+  return [...types].map(
+    ([schema, names]) =>
+      html`<div class="stack near"><p>${names.map((name, at) => html`${at === 0 ? "" : ", "}<code>${name}</code>`)}</p>${shapeOf(writing, JSON.parse(schema))}</div>`,
+  );
+}
+
+function answersSection(writing: Writing, { said }: Operation): Markup {
+  const answers = Object.entries(objectAt(said["responses"]));
+  const rows = answers.map(([status, each]) => [status, answerOf(writing, status, each)] as const);
+  const list = (isMistake: boolean): Markup =>
+    html`<dl class="facts-list">${rows.filter(([status]) => status >= "400" === isMistake).map(([, row]) => row)}</dl>`;
+  return html`<section class="stack" aria-labelledby="answers">
+    <h2 id="answers">Answers</h2>
+    ${list(false)}
+    <details class="more">
+      <summary>What can go wrong</summary>
+      ${list(true)}
+    </details>
+  </section>`;
+}
+
+function answerOf(writing: Writing, status: string, unresolved: unknown): Markup {
+  const { description, content } = resolved(writing.document, unresolved);
+  const tone = status < "400" ? "" : status < "500" ? "c4" : "c5";
+  const shapes = status < "300" ? contentOf(content).filter(([type]) => type.endsWith("json")) : [];
+  const held = html`<details class="more">
+    <summary>What it holds</summary>
+    ${shapesOf(writing, shapes)}
+  </details>`;
+  return html`<div>
+    <dt><span class="st ${tone}">${status}</span></dt>
+    <dd>${prose(writing, description)}${shapes.length === 0 ? "" : held}</dd>
+  </div> `;
 }
