@@ -1,0 +1,57 @@
+import { mkdtempSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+
+// Runs test files, several of them in one process: to load the service anew costs half a second of a core, and there are hundreds.
+//
+//   node tools/test.ts [--name PATTERN] [FILE …]
+
+const processes = 4;
+const groups = 4 * processes;
+
+/** Who looks at the whole process, or changes it, has one of its own. */
+const wantsAProcess = /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bmock\.|\bglobalThis\b/;
+
+const { values, positionals } = parseArgs({ options: { name: { type: "string" } }, allowPositionals: true });
+const named = positionals.length > 0 ? positionals : ["src/**/*.test.ts", "tests/**/*.test.ts"];
+const files = globSync(named).toSorted();
+if (files.length === 0) throw new Error(`No file is named by ${named.join(" ")}.`);
+
+const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tests-"));
+try {
+  const stream = run({
+    files: [...alone(files), ...together(files)],
+    concurrency: processes,
+    ...(values.name === undefined ? {} : { testNamePatterns: [values.name] }),
+  });
+  stream.on("test:fail", ({ todo }) => {
+    if (todo === undefined) process.exitCode = 1;
+  });
+  for await (const text of stream.compose(spec)) process.stdout.write(text as string);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+function isAlone(file: string): boolean {
+  return wantsAProcess.test(readFileSync(file, "utf8"));
+}
+
+/** These take longest, and so they come first. */
+function alone(all: readonly string[]): string[] {
+  return all.filter(isAlone).map((file) => path.resolve(file));
+}
+
+/** A file for each group that loads those of the group. */
+function together(all: readonly string[]): string[] {
+  const shared = all.filter((file) => !isAlone(file));
+  return Array.from({ length: Math.min(groups, shared.length) }, (_, group) => {
+    const members = shared.filter((_member, at) => at % groups === group);
+    const file = path.join(folder, `${group}.test.mjs`);
+    writeFileSync(file, members.map((member) => `import ${JSON.stringify(pathToFileURL(path.resolve(member)))};\n`).join(""));
+    return file;
+  });
+}
