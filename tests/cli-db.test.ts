@@ -22,6 +22,7 @@ import { sqliteStore, type Change, type Collection, type CopiedCount } from "../
 import { database, type Database } from "../src/service/settings/values.ts";
 import { backupDatabase, moveDatabase, restoreDatabase } from "../src/service/system/databases.ts";
 import { placeFor, type Place } from "./cli.ts";
+import { command } from "./command.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 import { serve, type API } from "./serve.ts";
 import { startService } from "./service-process.ts";
@@ -269,13 +270,7 @@ test("a move that is killed half-way leaves the target empty, and is simply begu
   const blocker = new pg.Client({ connectionString: url });
   await blocker.connect();
   await blocker.query("BEGIN; LOCK TABLE pg_statistic IN SHARE MODE");
-  const child = spawn(process.execPath, [
-    path.join(import.meta.dirname, "../src/cli/latchkey.ts"),
-    "db",
-    "move",
-    file,
-    url,
-  ]);
+  const child = spawn(process.execPath, [command, "db", "move", file, url]);
   const waiting =
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'ANALYZE%' AND wait_event_type = 'Lock'";
   while ((await askPostgres(url, waiting)).length === 0) await sleep(20);

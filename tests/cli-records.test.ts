@@ -12,6 +12,7 @@ import { readSettings } from "../src/service/settings/settings.ts";
 import type { RefusedLine } from "../src/service/users/import-users.ts";
 import { openOperator, type Operator } from "../src/service/users/operator.ts";
 import { placeFor, type Place } from "./cli.ts";
+import { command } from "./command.ts";
 import { adminPassword } from "./serve.ts";
 
 interface Shop {
@@ -162,7 +163,6 @@ test("an import that was killed goes on where it was: no line is there twice, an
   const lines = Array.from({ length: count }, () => '{"user_id":1}\n');
   writeFileSync(path.join(place.folder, "orders.jsonl"), lines.join(""));
   const { collection } = operator.mounts.find(({ resource }) => resource.name === "order")!;
-  const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
   const args = ["import", "orders", "orders.jsonl"];
   const env = { ...process.env, LATCHKEY_SECRET: "a secret that all processes of the service know" };
 

@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { placeFor } from "./cli.ts";
+import { command } from "./command.ts";
 import { basicHeader } from "./serve.ts";
 import { startService } from "./service-process.ts";
 
@@ -136,7 +137,6 @@ test("wrong usage ends with 2, wrong settings with 78, help with 0, and nothing 
 
 test("an old Node is told what is missing, before anything is loaded that it cannot load", () => {
   const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.19.0" } })`;
-  const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
 
   for (const args of [[], ["user", "list"]]) {
     const ended = spawnSync(process.execPath, ["--import", `data:text/javascript,${pretend}`, command, ...args], {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
+import { command } from "./command.ts";
 
 /** What a command said, and how it ended. */
 export interface Ended {
@@ -19,8 +20,6 @@ export interface Place extends Disposable {
   /** The same with `--json`; gives what standard output says. */
   json(args: readonly string[], input?: string): Promise<unknown>;
 }
-
-const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
 
 /** Makes an empty place. `settings` are the environment of its commands. */
 export function placeFor(settings: Readonly<Record<string, string>> = {}): Place {

@@ -18,6 +18,7 @@ import { test, type TestContext } from "node:test";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
 import { ConfigError, readSettings } from "../src/service/settings/settings.ts";
 import { passwordFileOf } from "../src/service/system/password-file.ts";
+import { command } from "./command.ts";
 import { basicHeader, serve } from "./serve.ts";
 import { startService } from "./service-process.ts";
 
@@ -45,7 +46,7 @@ for (const workers of ["1", "2"])
 
 test("on a terminal the first password is shown, and no file is made", async (t) => {
   const folder = folderOf(t);
-  const service = `'${process.execPath}' '${path.join(import.meta.dirname, "../src/cli/latchkey.ts")}'`;
+  const service = `'${process.execPath}' '${command}'`;
   const args = process.platform === "linux" ? ["-qec", service, "/dev/null"] : ["-q", "/dev/null", "sh", "-c", service];
   const child = spawn("/usr/bin/script", args, {
     cwd: folder,

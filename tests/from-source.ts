@@ -1,15 +1,21 @@
-// Loaded with `--import`: what imports "latchkey" then gets the source, so that examples and docs need no build.
+// Loaded with `--import`: what imports "latchkey" then gets the source, or the build that is tested, so that examples and docs need no `dist`.
 import { registerHooks } from "node:module";
+import { pathToFileURL } from "node:url";
+import { moduleOf } from "./command.ts";
 
 const doors = new Map([
-  ["latchkey", new URL("../src/door/index.ts", import.meta.url).href],
-  ["latchkey/service", new URL("../src/service/service.ts", import.meta.url).href],
-  ["latchkey/testing", new URL("../src/testing/testing.ts", import.meta.url).href],
+  ["latchkey", hrefOf("door/index")],
+  ["latchkey/service", hrefOf("service/service")],
+  ["latchkey/testing", hrefOf("testing/testing")],
 ]);
 
 for (const door of ["resources", "http", "auth", "features", "stores", "ops"])
-  doors.set(`latchkey/${door}`, new URL(`../src/door/${door}.ts`, import.meta.url).href);
+  doors.set(`latchkey/${door}`, hrefOf(`door/${door}`));
 
 registerHooks({
   resolve: (specifier, context, next) => next(doors.get(specifier) ?? specifier, context),
 });
+
+function hrefOf(name: string): string {
+  return pathToFileURL(moduleOf(name)).href;
+}

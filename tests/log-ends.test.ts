@@ -6,9 +6,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { makeLog } from "../src/ops/log/log.ts";
+import { command } from "./command.ts";
 import { freePort } from "./free-port.ts";
-
-const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
 
 /** Ends the process right after a line of the log, with no turn of the event loop between that would let a timer run. */
 const config = `

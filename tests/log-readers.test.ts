@@ -5,10 +5,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
+import { command } from "./command.ts";
 import { freePort } from "./free-port.ts";
 import { basicHeader } from "./serve.ts";
-
-const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
 const password = "of the one that is read";
 
 interface Started {

@@ -8,6 +8,7 @@ import path from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
+import { command } from "./command.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 import { startService } from "./service-process.ts";
 
@@ -98,7 +99,7 @@ async function contents(url: string): Promise<readonly unknown[]> {
 
 function start(database: string) {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-start-"));
-  const child = spawn(process.execPath, [path.join(import.meta.dirname, "../src/cli/latchkey.ts")], {
+  const child = spawn(process.execPath, [command], {
     cwd: folder,
     env: { ...process.env, ...secret, LATCHKEY_PORT: "0", LATCHKEY_DATABASE: database },
     stdio: ["ignore", "ignore", "pipe"],

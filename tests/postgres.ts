@@ -29,7 +29,7 @@ function takeSetting(name: string): string | undefined {
 
 /** The server of `LATCHKEY_TEST_DATABASE` (a URL with the right to make databases), or one made for this. */
 export async function startPostgres(flags: readonly string[] = []): Promise<TestServer> {
-  if (given !== undefined) return { ...databasesOf(given), stop: async () => undefined };
+  if (given !== undefined && flags.length === 0) return { ...databasesOf(given), stop: async () => undefined };
   const folder = mkdtempSync(join(tmpdir(), "latchkey-postgres-"));
   const port = await freePort();
   const server = new EmbeddedPostgres({

@@ -7,11 +7,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { command } from "./command.ts";
 import { freePort } from "./free-port.ts";
 import { basicHeader } from "./serve.ts";
 import { startService, type ServiceProcess } from "./service-process.ts";
-
-const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
 
 async function accessToken({ address, password }: ServiceProcess): Promise<string> {
   const response = await fetch(`${address}/api/token/`, {

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { command } from "./command.ts";
 
 /** A service in a process of its own, with a database of its own. */
 export interface ServiceProcess extends AsyncDisposable {
@@ -23,11 +24,11 @@ export interface ServiceProcess extends AsyncDisposable {
 /** Starts the command on a free port and waits until it has said where it answers. */
 export async function startService(
   settings: Readonly<Record<string, string>> = {},
-  command: readonly string[] = [process.execPath, path.join(import.meta.dirname, "../src/cli/latchkey.ts")],
+  started: readonly string[] = [process.execPath, command],
 ): Promise<ServiceProcess> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
   const password = randomBytes(12).toString("base64url");
-  const [file = "", ...args] = command;
+  const [file = "", ...args] = started;
   const child = spawn(file, args, {
     cwd: folder,
     env: {

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import path from "node:path";
 import { test } from "node:test";
+import { command } from "./command.ts";
 import { basicHeader } from "./serve.ts";
 import { startService } from "./service-process.ts";
 
 // Node speaks to threads of ours too: what it says is not ours.
-const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
 const nothing = "data:text/javascript,0";
 
 for (const [title, flags] of [

@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
-
-const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
+import { command } from "./command.ts";
 const nobody = 65_534;
 
 function place(t: TestContext): { readonly folder: string; readonly file: string } {

@@ -2,16 +2,14 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect } from "node:net";
-import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { command } from "./command.ts";
 import { freePort } from "./free-port.ts";
 import { startService, type ServiceProcess } from "./service-process.ts";
 
 // `npm run test:workers` kills more of them. What processes hold open is read from Linux's /proc.
 const kills = Number(process.env["WORKER_KILLS"] ?? 4);
-
-const command = path.join(import.meta.dirname, "../src/cli/latchkey.ts");
 
 /** Longer than any answer takes here, also on a machine that has other things to do. */
 const FOREVER_MS = 5000;

@@ -1,12 +1,14 @@
-import { mkdtempSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
 
-// Runs test files, several of them in one process: to load the service anew costs half a second of a core, and there are hundreds.
+// Runs test files, several of them in one process: to load the service anew costs half a second of a core, and there are hundreds. Processes
+// that tests start run a build, which is made first.
 //
 //   node tools/test.ts [--name PATTERN] [FILE …]
 
@@ -14,15 +16,19 @@ const processes = 4;
 const groups = 4 * processes;
 
 /** Who looks at the whole process, or changes it, has one of its own. */
-const wantsAProcess = /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bmock\.|\bglobalThis\b/;
+const wantsAProcess =
+  /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bmock\.|\bglobalThis\b/;
 
 const { values, positionals } = parseArgs({ options: { name: { type: "string" } }, allowPositionals: true });
 const named = positionals.length > 0 ? positionals : ["src/**/*.test.ts", "tests/**/*.test.ts"];
 const files = globSync(named).toSorted();
 if (files.length === 0) throw new Error(`No file is named by ${named.join(" ")}.`);
 
+const cache = path.join(import.meta.dirname, "../node_modules/.cache/latchkey");
+process.env["NODE_COMPILE_CACHE"] = path.join(cache, "compiled");
 const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tests-"));
 try {
+  process.env["TESTED_BUILD"] = build();
   const stream = run({
     files: [...alone(files), ...together(files)],
     concurrency: processes,
@@ -34,6 +40,15 @@ try {
   for await (const text of stream.compose(spec)) process.stdout.write(text as string);
 } finally {
   rmSync(folder, { recursive: true });
+}
+
+/** Beside the packages that it imports. */
+function build(): string {
+  const target = path.join(cache, "tested");
+  mkdirSync(target, { recursive: true });
+  copyFileSync("package.json", path.join(target, "package.json"));
+  execFileSync(process.execPath, ["tools/build.ts", path.join(target, "dist")], { stdio: "inherit" });
+  return target;
 }
 
 function isAlone(file: string): boolean {
@@ -51,7 +66,10 @@ function together(all: readonly string[]): string[] {
   return Array.from({ length: Math.min(groups, shared.length) }, (_, group) => {
     const members = shared.filter((_member, at) => at % groups === group);
     const file = path.join(folder, `${group}.test.mjs`);
-    writeFileSync(file, members.map((member) => `import ${JSON.stringify(pathToFileURL(path.resolve(member)))};\n`).join(""));
+    writeFileSync(
+      file,
+      members.map((member) => `import ${JSON.stringify(pathToFileURL(path.resolve(member)))};\n`).join(""),
+    );
     return file;
   });
 }
