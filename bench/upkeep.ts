@@ -1,7 +1,9 @@
 /**
  * How long a write waits while rows that have run out are erased beside it: `--rows` of each of the tables that `--tables` names, on both
- * databases, and one client that writes all the time. The rows are made with SQL.
+ * databases, and one client that writes all the time. The rows are made with SQL. `--folder` is where SQLite's file is made (`/dev/shm`: a disk
+ * that syncs at once); with `--sync-ms` each of its syncs takes that much longer (Linux; needs `gcc`).
  */
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -21,6 +23,7 @@ import { readSettings } from "../src/service/settings/settings.ts";
 import { guessStreaksCollection, knownAddressesCollection } from "../src/throttle/records.ts";
 import { guessesCollection } from "../src/throttle/window.ts";
 import { askPostgres, startPostgres } from "../tests/postgres.ts";
+import { makeFaultyDisk } from "../tools/disk/faults.ts";
 
 const all = [
   refreshUsesCollection,
@@ -37,12 +40,15 @@ const { values: options } = parseArgs({
     rows: { type: "string", default: "1000000" },
     tables: { type: "string", default: all.map(({ name }) => name).join(",") },
     databases: { type: "string", default: "SQLite,PostgreSQL" },
+    folder: { type: "string", default: tmpdir() },
+    "sync-ms": { type: "string" },
   },
 });
 const count = Number(options.rows);
 const wanted = all.filter(({ name }) => options.tables.split(",").includes(name));
-const folder = mkdtempSync(path.join(tmpdir(), "latchkey-upkeep-"));
-const postgres = await startPostgres();
+if (options["sync-ms"] !== undefined) process.exit(onSlowDisk(Number(options["sync-ms"])));
+const folder = mkdtempSync(path.join(options.folder, "latchkey-upkeep-"));
+const postgres = options.databases.includes("PostgreSQL") ? await startPostgres() : null;
 const rows: Record<string, Record<string, string | number>> = {};
 
 try {
@@ -56,17 +62,26 @@ try {
       database.close();
     });
   }
-  if (options.databases.includes("PostgreSQL")) {
+  if (postgres !== null) {
     const url = await postgres.makeDatabase();
     await measure("PostgreSQL", url, async (sql) => {
       await askPostgres(url, `SET session_replication_role = replica; ${sql}; ANALYZE`);
     });
   }
 } finally {
-  await postgres.stop();
+  await postgres?.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 console.table(rows);
+
+/** The same on a disk that syncs slowly, which has to be there before the process starts. Gives its exit code. */
+function onSlowDisk(syncMs: number): number {
+  using disk = makeFaultyDisk();
+  disk.slow(syncMs);
+  const given = ["--rows", options.rows, "--tables", options.tables, "--databases", "SQLite", "--folder", disk.folder];
+  const env = { ...process.env, ...disk.environment };
+  return spawnSync(process.execPath, [import.meta.filename, ...given], { env, stdio: "inherit" }).status ?? 1;
+}
 
 async function measure(name: string, database: string, run: (sql: string) => Promise<void>): Promise<void> {
   const quiet = await open(database);
@@ -120,7 +135,13 @@ async function writeUntil(
   }
   const sorted = times.toSorted((one, other) => one - other);
   const at = (share: number): number => Math.round(sorted[Math.floor((sorted.length - 1) * share)]! * 10) / 10;
-  return { writes: sorted.length, "median ms": at(0.5), "p99 ms": at(0.99), "worst ms": at(1) };
+  return {
+    writes: sorted.length,
+    "median ms": at(0.5),
+    "p99 ms": at(0.99),
+    "worst ms": at(1),
+    "over 50 ms": sorted.filter((ms) => ms > 50).length,
+  };
 }
 
 /** Rows of which every one has run out long ago, with keys in no order, as digests are. */

@@ -18,8 +18,9 @@ await build({
   entryPoints: {
     ...Object.fromEntries(entries.map((entry) => [entry, source(`${entry}.ts`)])),
     "chunks/node-version": source("node-version.ts"),
-    // Beside the chunk that starts it as a thread.
+    // Beside the chunks that start them as threads.
     "chunks/writer": source("store/sqlite/writes/writer.ts"),
+    "chunks/checkpointer": source("store/sqlite/writes/checkpointer.ts"),
     "chunks/long-reader": source("store/sqlite/reads/long-reader.ts"),
   },
   outdir: target,

@@ -19,9 +19,11 @@ export { isPostgresURL, serversInPlainText } from "../store/postgres/address.ts"
 export { postgresStore, type PostgresStoreOptions } from "../store/postgres/postgres.ts";
 export { sqliteStore, type SQLiteStoreOptions } from "../store/sqlite/sqlite.ts";
 export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "../store/copy.ts";
+export type { Oldest, Stats, TableStats } from "../store/sql/stats.ts";
 export type { Content, StoreSource, StoreTarget } from "../store/copy.ts";
 export {
   checkPostgres,
+  measurePostgres,
   postgresCollections,
   postgresSource,
   postgresTarget,
@@ -29,6 +31,7 @@ export {
 export {
   backupSQLite,
   checkSQLite,
+  measureSQLite,
   restoreSQLite,
   sqliteCollections,
   sqliteSource,

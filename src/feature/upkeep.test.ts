@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Observation } from "../observation.ts";
 import { sqliteStore } from "../store/sqlite/sqlite.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
@@ -46,6 +47,35 @@ test("what has run out goes some rows at a time, and another upkeep does not wai
   assert.ok(sent.every((change) => "atMost" in change && change.atMost <= 500));
   assert.deepEqual([...new Set(sent.slice(0, 2).map(({ kind }) => kind))], ["deleteAll", "updateAll"]);
   assert.deepEqual(observed, []);
+});
+
+test("a disk that syncs slowly makes no portions small, and slow rows do", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const portionsOf = async (tookMs: (rows: number) => number): Promise<readonly number[]> => {
+    const store = await filled(4000);
+    const portions: number[] = [];
+    const slow: Store = {
+      ...store,
+      async write({ changes }) {
+        const [change] = changes;
+        assert.ok(change?.kind === "deleteAll" && change.atMost !== undefined);
+        portions.push(change.atMost);
+        await wait(tookMs(change.atMost));
+        return store.write({ changes });
+      },
+    };
+    const options = { store: slow, observe: null, now: () => 10 };
+    const stop = startUpkeep([{ everySeconds: 1, due: () => [erased] }], options);
+    t.mock.timers.tick(1000);
+    while ((await store.count(visits, past)) > 0 && portions.length < 30) await wait(10);
+    stop();
+    return portions;
+  };
+
+  const [ofSlowSyncs, ofSlowRows] = await Promise.all([portionsOf(() => 20), portionsOf((rows) => rows)]);
+
+  assert.ok(Math.max(...ofSlowSyncs) > 200, ofSlowSyncs.join());
+  assert.ok(Math.max(...ofSlowRows) <= 40, ofSlowRows.join());
 });
 
 test("what an upkeep does besides erasing stays one transaction with it", async (t) => {

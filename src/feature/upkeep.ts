@@ -71,23 +71,44 @@ async function erase(store: Store, changes: readonly Change[], signal: AbortSign
   else for (const change of erasing) await eraseInPortions(store, change, signal);
 }
 
-/** How long a write that erases may take, in milliseconds: whoever writes waits behind it. */
+/** How long the rows of a write that erases may take, in milliseconds: whoever writes waits behind it. */
 const AIM_MS = 10;
 
 /** How many rows it erases: few at first, then as many as that time allows. Rows of many indexes, and keys in no order, cost a hundred times what others do. */
-const rowsAtATime = { first: 50, least: 10, most: 500 } as const;
+const rowsAtATime = { least: 10, most: 500 } as const;
+
+/** Of so many portions of one size the fastest counts: the others waited for somebody. */
+const tries = 3;
 
 /** Writes only where something is due, so that a service nobody uses leaves the disk alone. */
 async function eraseInPortions(store: Store, change: Erasing, signal: AbortSignal): Promise<void> {
   const { collection, where } = change;
-  let atMost: number = rowsAtATime.first;
+  const size = portionSize();
   while (!signal.aborted && (await store.list({ collection, where, sort: [], limit: 1 })).length > 0) {
     const start = performance.now();
-    await store.write({ changes: [{ ...change, atMost }] });
+    await store.write({ changes: [{ ...change, atMost: size.rows() }] });
     const tookMs = performance.now() - start;
-    const fitting = Math.round((atMost * AIM_MS) / Math.max(tookMs, 1));
-    atMost = Math.max(rowsAtATime.least, Math.min(fitting, atMost * 2, rowsAtATime.most));
+    size.took(tookMs);
     // At least half of the time is for those who write.
     await wait(tookMs, undefined, { ref: false });
   }
+}
+
+/** How many rows a portion has, by what those before it took. */
+function portionSize(): { rows(): number; took(ms: number): void } {
+  let rows: number = rowsAtATime.least;
+  let leastMs = Infinity;
+  let tried: number[] = [];
+  return {
+    rows: () => rows,
+    took(ms) {
+      // What every write takes is the disk's sync, or the way to the database: fewer rows would not make it shorter.
+      leastMs = Math.min(leastMs, ms);
+      tried.push(ms);
+      if (tried.length < tries) return;
+      const fitting = Math.round((rows * AIM_MS) / Math.max(Math.min(...tried) - leastMs, 1));
+      rows = Math.max(rowsAtATime.least, Math.min(fitting, rows * 2, rowsAtATime.most));
+      tried = [];
+    },
+  };
 }

@@ -8,6 +8,7 @@ import { loadConfigFile } from "../../service/system/config-file.ts";
 import {
   backupDatabase,
   checkDatabase,
+  measureDatabase,
   moveDatabase,
   restoreDatabase,
   secretBeside,
@@ -128,6 +129,31 @@ export async function check({ json = false }: Output): Promise<void> {
     const damage = problems.length === 0 ? "no damage was found" : `damaged:\n${problems.join("\n")}`;
     show(false, null, `Schema version ${version}; ${damage}.`);
   }
+}
+
+/** `latchkey db stats` */
+export async function stats({ json = false }: Output): Promise<void> {
+  const { database } = await readDatabase();
+  requireLastingStore(database.value, false);
+  const { tables, ...whole } = await told(measureDatabase(database.value));
+  if (json) return show(true, { ...whole, tables }, "");
+  const lines = tables.map(({ table, rows, bytes, estimated, oldest }) => ({
+    table,
+    rows: `${estimated ? "about " : ""}${grouped(rows)}`,
+    bytes: `${estimated ? "about " : ""}${grouped(bytes)}`,
+    oldest: oldest === null ? null : `${oldest.at} (${oldest.column})`,
+  }));
+  await showList(false, [lines], ["table", "rows", "bytes", "oldest"]);
+  const { bytes, freeBytes, walBytes } = whole;
+  const besides = [
+    ...(freeBytes === null ? [] : [`${grouped(freeBytes)} of them free for what is written next`]),
+    ...(walBytes === null ? [] : [`${grouped(walBytes)} in the log beside it`]),
+  ];
+  show(false, null, `${[`The database has ${grouped(bytes)} bytes`, ...besides].join(", ")}.`);
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString("en");
 }
 
 /** `latchkey db migrate` */

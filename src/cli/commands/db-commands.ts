@@ -33,6 +33,12 @@ export function addDatabaseCommands(db: Command): void {
     .description("ask for every list that the declarations permit, and tell how it is found and what it costs today")
     .option("--json", "answer in JSON")
     .action(async (options: object) => (await actions()).explain(options));
+  db.command("stats")
+    .description(
+      "tell the rows, the bytes and the oldest of each table, within seconds, also while the service is running",
+    )
+    .option("--json", "answer in JSON")
+    .action(async (options: object) => (await actions()).stats(options));
   db.command("check")
     .description("look for damage in the database, and tell what it holds")
     .option("--json", "answer in JSON")

@@ -5,6 +5,8 @@ import {
   checkPostgres,
   checkSQLite,
   copyStore,
+  measurePostgres,
+  measureSQLite,
   postgresSource,
   postgresTarget,
   restoreSQLite,
@@ -13,6 +15,7 @@ import {
   sqliteTarget,
   type Checked,
   type CopiedCount,
+  type Stats,
   type TellCopied,
 } from "../../door/stores.ts";
 import type { Database } from "../settings/values.ts";
@@ -39,6 +42,11 @@ export async function moveDatabase(from: Database, to: Database, tell: TellCopie
 /** Looks at a database, also while it is in use. */
 export function checkDatabase(database: Database): Promise<Checked> {
   return database.kind === "sqlite" ? checkSQLite(path.resolve(database.path)) : checkPostgres(database.url);
+}
+
+/** How much a database holds, table by table, also while it is in use. */
+export function measureDatabase(database: Database): Promise<Stats> {
+  return database.kind === "sqlite" ? measureSQLite(path.resolve(database.path)) : measurePostgres(database.url);
 }
 
 /** Writes a SQLite database as it is now into a file. Gives its size in bytes. */

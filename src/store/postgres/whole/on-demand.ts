@@ -1,5 +1,6 @@
 import type { Secret } from "../../../crypto/secret.ts";
 import type { Checked, StoreSource, StoreTarget } from "../../copy.ts";
+import type { Stats } from "../../sql/stats.ts";
 import type { Collection } from "../../store.ts";
 
 // Loaded by those who ask for it alone, as the client of PostgreSQL is.
@@ -17,6 +18,11 @@ export async function postgresTarget(url: Secret): Promise<StoreTarget> {
 /** Looks at a PostgreSQL database, also while it is in use. */
 export async function checkPostgres(url: Secret): Promise<Checked> {
   return (await import("./source.ts")).checkDatabase(url);
+}
+
+/** How much a PostgreSQL database holds, table by table, also while it is in use. */
+export async function measurePostgres(url: Secret): Promise<Stats> {
+  return (await import("./stats.ts")).statsOfDatabase(url);
 }
 
 /** What the tables of a PostgreSQL database were declared as; null where there are none of a Latchkey. */

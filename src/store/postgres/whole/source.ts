@@ -65,13 +65,19 @@ async function contentIn(session: Session): Promise<Content> {
   return contentOf(postgresSchema, await rememberedIn(session), sendTo(session));
 }
 
-function rememberedIn(session: Session): Promise<readonly Collection[]> {
+/** Every collection that the database remembers. */
+export function rememberedIn(session: Session): Promise<readonly Collection[]> {
   return playAsync(rememberedCollections(postgresSchema), sendTo(session));
 }
 
-async function versionOf({ session, address }: Whole): Promise<number> {
+/** Throws where there is nothing of ours. */
+export async function requireTables({ session, address }: Whole): Promise<void> {
   if (!(await hasTables(session))) throw new CopyError("not_latchkey", `${address.shown} has no tables of Latchkey.`);
-  const [row] = await session.send(statement("SELECT version FROM latchkey_version"));
+}
+
+async function versionOf(whole: Whole): Promise<number> {
+  await requireTables(whole);
+  const [row] = await whole.session.send(statement("SELECT version FROM latchkey_version"));
   return row![0] as number;
 }
 

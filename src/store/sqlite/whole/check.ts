@@ -3,23 +3,22 @@ import type { DatabaseSync } from "node:sqlite";
 import { CopyError, countRows, type Checked } from "../../copy.ts";
 import type { Collection } from "../../store.ts";
 import { connectReadOnly, prepare } from "../connection.ts";
+import { sqlite } from "../dialect.ts";
 import { openingError, requireFile, versionOf } from "./alone.ts";
 import { contentIn, rememberedIn } from "./content.ts";
 
 /** How many problems are told of at most. */
 const most = 20;
 
-/** Looks at all of a file, also while it is in use. */
+/** Looks at all tables of a file, also while it is in use: at one after another, so that its log may begin anew in between. */
 export async function checkFile(path: string): Promise<Checked> {
   requireFile(path);
   const database = connectReadOnly(path);
   try {
-    // One state of it, for all that is looked at.
-    database.exec("BEGIN");
     const version = versionOf(database, path);
-    const problems = problemsIn(database);
+    const problems = namesOfTables(database).flatMap((name) => problemsOfTable(database, name));
     const tables = problems.length > 0 ? [] : await countRows(contentIn(database));
-    return { version, tables, problems };
+    return { version, tables, problems: problems.slice(0, most) };
   } catch (error) {
     throw openingError(error, path);
   } finally {
@@ -48,9 +47,28 @@ export function requireSound(database: DatabaseSync, path: string): void {
 }
 
 function problemsIn(database: DatabaseSync): string[] {
-  const said = prepare(database, `PRAGMA integrity_check(${most})`).all();
-  const problems = said.map(([text]) => text as string).filter((text) => text !== "ok");
-  if (problems.length > 0) return problems;
-  const dangling = prepare(database, `SELECT DISTINCT "table", parent FROM pragma_foreign_key_check`).all();
-  return dangling.map(([table, parent]) => `${String(table)} refers to rows of ${String(parent)} that are not there`);
+  const problems = damageTold(database, String(most));
+  return problems.length > 0 ? problems : dangling(database, "pragma_foreign_key_check");
+}
+
+function namesOfTables(database: DatabaseSync): string[] {
+  const found = prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
+  return ["sqlite_schema", ...found.map(([name]) => name as string)];
+}
+
+function problemsOfTable(database: DatabaseSync, name: string): string[] {
+  const text = sqlite.literal(name);
+  const problems = damageTold(database, text);
+  return problems.length > 0 ? problems : dangling(database, `pragma_foreign_key_check(${text})`);
+}
+
+/** What is damaged: of one table and its indexes, or so much of all. */
+function damageTold(database: DatabaseSync, of: string): string[] {
+  const said = prepare(database, `PRAGMA integrity_check(${of})`).all();
+  return said.map(([text]) => text as string).filter((text) => text !== "ok");
+}
+
+function dangling(database: DatabaseSync, check: string): string[] {
+  const found = prepare(database, `SELECT DISTINCT "table", parent FROM ${check}`).all();
+  return found.map(([table, parent]) => `${String(table)} refers to rows of ${String(parent)} that are not there`);
 }

@@ -1,4 +1,5 @@
 import type { Checked, StoreSource, StoreTarget } from "../../copy.ts";
+import type { Stats } from "../../sql/stats.ts";
 import type { Collection } from "../../store.ts";
 import type { TellPages } from "./backup.ts";
 import type { Restoring } from "./restore.ts";
@@ -18,6 +19,11 @@ export async function sqliteTarget(path: string): Promise<StoreTarget> {
 /** Looks at all of a SQLite file, also while it is in use. */
 export async function checkSQLite(path: string): Promise<Checked> {
   return (await import("./check.ts")).checkFile(path);
+}
+
+/** How much a SQLite file holds, table by table, also while it is in use. */
+export async function measureSQLite(path: string): Promise<Stats> {
+  return (await import("./stats.ts")).statsOfFile(path);
 }
 
 /** Writes one state of a SQLite file into another, also while it is in use. Gives the size in bytes. */

@@ -9,6 +9,7 @@ import { failureOf, type Failure } from "../errors.ts";
 import type { NamedTransaction, Result } from "../named.ts";
 import { requireInPlace } from "../place.ts";
 import { takeSomeWords } from "../words.ts";
+import { checkpointsBeside } from "./checkpoints.ts";
 import { committerOf, type Committer } from "./transactions.ts";
 
 /** What the writer thread is started with. */
@@ -29,23 +30,33 @@ export type FromWriter = { readonly results: string } | { readonly failed: Failu
 function write(port: MessagePort, { path, file, collections }: WriterData): void {
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
+  let committed = (): void => {};
+  const checkpoints = checkpointsBeside({ path, file });
   const searched = searchedOf(collections);
   const indexing = searched.length === 0 ? null : indexBeside(index);
 
   port.on("message", (message: ToWriter) => {
     if (message !== null) {
       port.postMessage(commit(JSON.parse(message) as NamedTransaction[]));
+      // Those who wrote wait for none of it.
+      moveLog();
       return indexing?.written();
     }
     indexing?.stop();
-    database?.close();
-    port.close();
+    void checkpoints.close().then(() => {
+      database?.close();
+      port.close();
+    });
   });
 
   function connected(): DatabaseSync {
     // A connection to what stands there now would write into another database, or make one.
     requireInPlace(path, file);
-    return (database ??= connect(path));
+    if (database === null) {
+      database = connect(path);
+      committed = checkpoints.takeOver(database);
+    }
+    return database;
   }
 
   function commit(group: readonly NamedTransaction[]): FromWriter {
@@ -62,9 +73,20 @@ function write(port: MessagePort, { path, file, collections }: WriterData): void
     }
   }
 
+  function moveLog(): void {
+    try {
+      if (database !== null) committed();
+    } catch {
+      // What is in the log is safe there, and read from there; the next write tells whether the disk is well.
+      disconnect();
+    }
+  }
+
   function index(): boolean {
     try {
-      return takeSomeWords(connected(), searched);
+      const hasTaken = takeSomeWords(connected(), searched);
+      if (hasTaken) committed();
+      return hasTaken;
     } catch (error) {
       disconnect();
       throw error;

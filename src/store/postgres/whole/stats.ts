@@ -1,0 +1,75 @@
+import type { Secret } from "../../../crypto/secret.ts";
+import { quote } from "../../sql/names.ts";
+import { playAsync, statement } from "../../sql/schema/script.ts";
+import { findOldest, ownTables, type Oldest, type Stats, type TableStats } from "../../sql/stats.ts";
+import type { Collection } from "../../store.ts";
+import { isTimeout } from "../errors.ts";
+import { postgresSchema } from "../migration.ts";
+import { sendTo, type Session } from "../network/session.ts";
+import { rememberedIn, requireTables } from "./source.ts";
+import { connectWhole } from "./whole.ts";
+
+/** How long one question may take, in milliseconds. */
+const patienceMs = 1000;
+
+/** As many rows are counted; how many more there are, the planner knows. */
+const mostCounted = 100_000;
+
+/** How much a database holds, also while it is in use. */
+export async function statsOfDatabase(url: Secret): Promise<Stats> {
+  const whole = await connectWhole(url);
+  const { session, told, close } = whole;
+  try {
+    await requireTables(whole);
+    await session.run(`SET default_transaction_read_only = on; SET statement_timeout = ${patienceMs}`);
+    const [[bytes]] = (await session.send(statement("SELECT pg_database_size(current_database())"))) as [[number]];
+    const found = (await session.send(
+      statement(
+        "SELECT relname::text, pg_total_relation_size(oid) FROM pg_class " +
+          "WHERE relnamespace = to_regnamespace(current_schema()::text) AND relkind IN ('r', 'p') ORDER BY 1",
+      ),
+    )) as [string, number][];
+    const sizes = new Map(found);
+    const tables: TableStats[] = [];
+    for (const [table, collection] of ownTables(postgresSchema, await rememberedIn(session), [...sizes.keys()]))
+      tables.push({
+        table,
+        ...(await rowsOf(session, table)),
+        bytes: sizes.get(table)!,
+        oldest: collection === null ? null : await oldestOf(session, collection),
+      });
+    return { bytes, freeBytes: null, walBytes: null, tables };
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await close();
+  }
+}
+
+async function rowsOf(session: Session, table: string): Promise<Pick<TableStats, "rows" | "estimated">> {
+  const name = quote(table);
+  const some = statement(`SELECT count(*) FROM (SELECT 1 FROM ${name} LIMIT ${mostCounted + 1}) AS found`);
+  const counted = await inTime(async () => (await session.send(some))[0]![0] as number);
+  if (counted !== null && counted <= mostCounted) return { rows: counted, estimated: false };
+  const [row] = await session.send(statement(`EXPLAIN (FORMAT JSON) SELECT 1 FROM ${name}`));
+  return { rows: plannedRows(row![0]), estimated: true };
+}
+
+function plannedRows(told: unknown): number {
+  const [{ Plan: plan }] = (typeof told === "string" ? JSON.parse(told) : told) as [{ Plan: { "Plan Rows": number } }];
+  return plan["Plan Rows"];
+}
+
+/** What was erased and not cleared up yet is looked through, and that may take long. */
+function oldestOf(session: Session, collection: Collection): Promise<Oldest | null> {
+  return inTime(() => playAsync(findOldest(collection), sendTo(session)));
+}
+
+async function inTime<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isTimeout(error)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+import { statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { play } from "../../sql/schema/script.ts";
+import { findOldest, ownTables, type Stats, type TableStats } from "../../sql/stats.ts";
+import { connectReadOnly, prepare, sendTo } from "../connection.ts";
+import { sqliteSchema } from "../migration.ts";
+import { walBytes } from "../place.ts";
+import { openingError, requireFile, versionOf } from "./alone.ts";
+import { rememberedIn } from "./content.ts";
+import { sizeOfTree, type TreeSize } from "./trees.ts";
+
+/** How long the pages of all tables may be looked at, in milliseconds: it is one state of the file, and keeps the log from beginning anew. */
+const patienceMs = 700;
+
+/** How much a file holds, also while it is in use. */
+export async function statsOfFile(path: string, withinMs = patienceMs): Promise<Stats> {
+  requireFile(path);
+  const database = connectReadOnly(path);
+  try {
+    versionOf(database, path);
+    const [[pages, pageSize, free]] = prepare(
+      database,
+      "SELECT page_count, page_size, freelist_count FROM pragma_page_count, pragma_page_size, pragma_freelist_count",
+    ).all() as [[number, number, number]];
+    const tables = tablesIn(database, performance.now() + withinMs);
+    const bytes = Math.max(pages * pageSize, statSync(path).size);
+    return { bytes, freeBytes: free * pageSize, walBytes: walBytes(path), tables };
+  } catch (error) {
+    throw openingError(error, path);
+  } finally {
+    database.close();
+  }
+}
+
+interface Tree {
+  readonly table: string;
+  readonly name: string;
+  /** A row stands in the leaves alone, as it does where rows have numbers. */
+  readonly isByNumber: boolean;
+}
+
+function tablesIn(database: DatabaseSync, until: number): readonly TableStats[] {
+  const trees = treesIn(database);
+  const names = [...new Set(trees.map(({ table }) => table))];
+  const ours = ownTables(sqliteSchema, rememberedIn(database), names);
+  const looked = trees.filter(({ table }) => ours.has(table));
+  const sizes = new Map<string, TreeSize[]>();
+  for (const [at, { table, name, isByNumber }] of looked.entries()) {
+    // What small ones leave over is for the others.
+    const share = (until - performance.now()) / (looked.length - at);
+    const size = sizeOfTree(database, name, isByNumber, performance.now() + share);
+    sizes.set(table, [...(sizes.get(table) ?? []), size]);
+  }
+  return [...ours].map(([table, collection]) => {
+    const all = sizes.get(table)!;
+    return {
+      table,
+      // The table itself comes before its indexes.
+      rows: all[0]!.entries,
+      bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+      estimated: all.some(({ estimated }) => estimated),
+      oldest: collection === null ? null : play(findOldest(collection), sendTo(database)),
+    };
+  });
+}
+
+/** Every table, each with its indexes behind it. */
+function treesIn(database: DatabaseSync): readonly Tree[] {
+  const found = prepare(
+    database,
+    `SELECT s.tbl_name, s.name, s.type = 'table' AND NOT l.wr FROM sqlite_schema AS s JOIN pragma_table_list AS l ON l.schema = 'main' AND l.name = s.tbl_name
+     WHERE s.type IN ('table', 'index') AND s.rootpage > 0
+     ORDER BY s.tbl_name, s.type = 'index', s.name`,
+  ).all() as [string, string, number][];
+  return found.map(([table, name, isByNumber]) => ({ table, name, isByNumber: isByNumber === 1 }));
+}

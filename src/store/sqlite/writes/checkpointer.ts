@@ -1,0 +1,54 @@
+import { setPriority } from "node:os";
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
+import { connect } from "../connection.ts";
+import { requireInPlace } from "../place.ts";
+
+/** What the thread is started with. */
+export interface CheckpointerData {
+  readonly path: string;
+  /** Which file that is (`fileAt`). */
+  readonly file: string;
+}
+
+/** It is sent `"move"` for each checkpoint, and answers when it is over. */
+export interface FromCheckpointer {
+  readonly moved: boolean;
+}
+
+/** The thread that moves the log into the file, while others read and write. */
+function move(port: MessagePort, { path, file }: CheckpointerData): void {
+  port.on("message", (message: unknown) => {
+    if (message !== "move") return;
+    port.postMessage({ moved: tryToMove(path, file) } satisfies FromCheckpointer);
+  });
+}
+
+/** False where it could not: what is in the log stays there, and the next time all of it is moved. */
+function tryToMove(path: string, file: string): boolean {
+  try {
+    requireInPlace(path, file);
+    // A connection for each: it takes a millisecond, and none is left that belongs to a file which is no longer there.
+    const database = connect(path);
+    try {
+      database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      return true;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
+/** As the thread that writes: nobody who reads waits for it where there is one core for all. */
+const niceness = 5;
+
+if (parentPort !== null) {
+  try {
+    // On Linux this is about the calling thread alone; elsewhere it would be about the process.
+    if (process.platform === "linux") setPriority(niceness);
+  } catch {
+    // Not allowed here; nothing depends on it.
+  }
+  move(parentPort, workerData as CheckpointerData);
+}
