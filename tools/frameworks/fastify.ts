@@ -7,7 +7,7 @@ export const app = Fastify({ trustProxy: "loopback" });
 
 // Fastify has read no body yet.
 app.addHook("onRequest", (request, reply, done) => {
-  if (!service.serves(request.raw.url!)) return done();
+  if (!service.serves(request.raw.url ?? "")) return done();
   reply.hijack(); // Fastify leaves the answer to us
   const { ip, protocol } = request;
   requestListener(service, { client: () => ({ address: ip, encrypted: protocol === "https" }) })(
