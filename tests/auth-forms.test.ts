@@ -82,6 +82,15 @@ test("a form of a browser logs nobody in for a token pair", async (t) => {
   }
 });
 
+test("no page of another site makes its visitors guess passwords for it", async (t) => {
+  const api = await serve(t);
+
+  assert.equal((await send(api, "/api-token-auth/", right, page)).status, 200);
+  for (const headers of [{ origin: "null" }, { origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }])
+    for (const body of [right, `${right}x`])
+      assert.equal((await send(api, "/api-token-auth/", body, headers)).json.code, "cross_site");
+});
+
 test("the form of our own page gives a session and leads back to where it came from", async (t) => {
   const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
   const log = (headers: Record<string, string>, next?: string) =>

@@ -96,6 +96,25 @@ test("every value is read back as it was, and a formula is none any more", async
   assert.match(written, /^1,"",-3,false,/m);
 });
 
+test("a formula in the middle of a text is none either: some spreadsheets begin a cell there", async (t) => {
+  const own = await ownService(t, { mounts: [things], formats: [csv()] });
+  const texts = [
+    ["a;=1+1;b", "a;'=1+1;b"],
+    ["=1;=2", "'=1;'=2"],
+    ["; +1 2", "; +1 2"],
+    ["a; b = c", "a; b = c"],
+  ] as const;
+  for (const [title] of texts) await own.ask("POST", "/things", { body: { title } });
+
+  const { text: written } = await own.get("/things?fields=title", accept);
+
+  const rows = parse(written, { columns: true, record_delimiter: "\r\n" }) as Record<string, string>[];
+  assert.deepEqual(
+    rows.map(({ title }) => title),
+    texts.map(([, safe]) => safe),
+  );
+});
+
 test("programs may have every text as it is", async (t) => {
   const own = await ownService(t, { mounts: [things], formats: [csv({ formulas: "exact" })] });
   await own.ask("POST", "/things", { body: { title: "=1+1" } });

@@ -69,9 +69,19 @@ const FORMULA = /^\s*[=+\-@\t\r＝＋－＠]/;
 /** Such as `-12.50` and `+44 (0)20 7946 0958`: nothing that could run. */
 const NUMERIC = /^[+-][\d\s.,()/-]*$/;
 
+/** Where a comma is the decimal sign, spreadsheets begin a cell behind each of these, whatever quotes stand around them. */
+const PART = /([;\t\r\n])([^;\t\r\n]*)/g;
+
 function safeCell(value: unknown): string {
-  const runs = typeof value === "string" && FORMULA.test(value) && !NUMERIC.test(value);
-  return exactCell(runs ? `'${value}` : value);
+  if (typeof value !== "string") return exactCell(value);
+  const begun = runs(value) ? `'${value}` : value;
+  return exactCell(
+    begun.replace(PART, (whole, mark: string, part: string) => (runs(part) ? `${mark}'${part}` : whole)),
+  );
+}
+
+function runs(text: string): boolean {
+  return FORMULA.test(text) && !NUMERIC.test(text.trim());
 }
 
 /** One line of CSV (RFC 4180), with every text as it is: no value is an empty cell, an empty text is `""`. */

@@ -4,6 +4,7 @@ import { objectSchema, nullable, textSchema, timeSchema } from "../../http/endpo
 import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import type { Context } from "../../http/exchange.ts";
+import { formType } from "../../http/formats/form.ts";
 import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { problem } from "../../problem/problem.ts";
 import { defineResource } from "../../resource/resource.ts";
@@ -94,7 +95,7 @@ const documentation = {
     tag: "tokens",
     request: credentials,
     responses: { 200: { description: "The token, made now if there was none.", schema: tokenSchema } },
-    problems: ["invalid_credentials", "conflict", "too_many_attempts"],
+    problems: ["invalid_credentials", "cross_site", "conflict", "too_many_attempts"],
   },
 } satisfies Record<string, EndpointDocumentation>;
 
@@ -128,7 +129,9 @@ async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
   return { status: 204, cache: "no-store" };
 }
 
+/** Any page can make a browser send a form, without asking first: its visitors would guess passwords for it, each from an address of their own. */
 async function exchangePassword(parts: APITokensParts, context: Context): Promise<Reply> {
+  if (context.body?.mediaType === formType) context.requireSameSite();
   const account = await logInWith(parts.people, context);
   return reply((await parts.tokens.issue(account.id, context.call.now)).token);
 }
