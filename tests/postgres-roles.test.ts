@@ -142,7 +142,11 @@ test("tables that are behind stop who only serves; the owner brings them up to d
     defineResource({ name: "book", fields: { title: text({ maxLength: 20 }), pages: integer({ optional: true }) } }),
     { permission: administrator },
   );
-  assert.deepEqual(await migrateDatabase(read(roles.owner), { mounts: [books] }), { made: ["books"], changed: [] });
+  assert.deepEqual(await migrateDatabase(read(roles.owner), { mounts: [books] }), {
+    made: ["books"],
+    changed: [],
+    tables: [],
+  });
   await serve(t, { settings, config: { mounts: [books] } });
 
   await assert.rejects(
@@ -152,7 +156,8 @@ test("tables that are behind stop who only serves; the owner brings them up to d
   const migrated = await migrateDatabase(read(roles.owner), { mounts: [paged] });
   const newer = await serve(t, { settings, config: { mounts: [paged] } });
 
-  assert.deepEqual(migrated, { made: [], changed: [{ table: "books", columns: ["pages"] }] });
+  assert.deepEqual([migrated.made, migrated.changed], [[], [{ table: "books", columns: ["pages"] }]]);
+  assert.deepEqual(migrated.tables[0]?.words, ["books.pages: add it as integer"]);
   assert.equal((await newer.post("/books", { title: "One", pages: 3 }, newer.admin)).status, 201);
   assert.equal((await api.get("/readyz")).status, 200);
 });
@@ -165,7 +170,7 @@ test("a database from before there were two roles is handed over, with what is i
   await using started = await startService({ ...secret, LATCHKEY_DATABASE: service });
 
   assert.equal((await fetch(`${started.address}/readyz`)).status, 200);
-  assert.deepEqual(await migrateDatabase(read(owner), {}), { made: [], changed: [] });
+  assert.deepEqual(await migrateDatabase(read(owner), {}), { made: [], changed: [], tables: [] });
   const others =
     "SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relowner <> 'latchkey_owner'::regrole";
   assert.deepEqual(await askPostgres(old, others), []);

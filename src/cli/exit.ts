@@ -7,6 +7,8 @@ export const exits = {
   failed: 1,
   /** The command line is wrong. */
   usage: 2,
+  /** `latchkey db migrate` has to be run. */
+  due: 3,
   /** The settings are: EX_CONFIG of sysexits.h. */
   settings: 78,
 } as const;

@@ -50,7 +50,7 @@ function makeProgram(): Command {
   addTokenCommands(program.command("token").description("API tokens: create, revoke, check"));
   addSessionCommands(program.command("session").description("sessions: list, end"));
   addKeyCommands(program.command("key").description("the keys that sign access tokens: new, activate, retire, list"));
-  addDatabaseCommands(program.command("db").description("the database: move, backup, restore, check"));
+  addDatabaseCommands(program.command("db").description("the database: plan, migrate, move, backup, restore, check"));
   addRecordCommands(program);
   addExplainCommand(program);
   return program;

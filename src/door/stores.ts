@@ -20,6 +20,11 @@ export { postgresStore, type PostgresStoreOptions } from "../store/postgres/post
 export { sqliteStore, type SQLiteStoreOptions } from "../store/sqlite/sqlite.ts";
 export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "../store/copy.ts";
 export type { Oldest, Stats, TableStats } from "../store/sql/stats.ts";
+export { planPostgres, migratePostgres, tryPostgres } from "../store/postgres/changes/on-demand.ts";
+export { planSQLite, migrateSQLite, trySQLite } from "../store/sqlite/changes/on-demand.ts";
+export type { MigratedTable, MigrateOptions, Plan, PlannedTable } from "../store/sql/changes/migrating.ts";
+export type { Change as SchemaChange } from "../store/sql/changes/changes.ts";
+export type { Done as MigrationDone } from "../store/sql/changes/journal.ts";
 export type { Content, StoreSource, StoreTarget } from "../store/copy.ts";
 export {
   checkPostgres,

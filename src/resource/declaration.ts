@@ -46,6 +46,11 @@ export interface ResourceDeclaration<
   readonly sorts?: readonly (keyof F & string)[];
   /** The texts whose words `?search=` looks at: each word that is asked for must begin one of them. An index finds them. */
   readonly search?: readonly (keyof F & string)[];
+  /**
+   * Fields that are gone, each with the month until which their values stay in the database, where nobody sees them: `{ nickname: "2027-01" }`.
+   * From that month on `latchkey db plan` says that they can go.
+   */
+  readonly removed?: Readonly<Record<string, string>>;
   /** Lists that no index serves are meant, like `contains` in a large table: the start does not name them. They are read beside all else, for some seconds at most. */
   readonly scans?: boolean;
   /** What must hold across fields. Gives an issue for each thing that is wrong. */
@@ -77,6 +82,7 @@ export interface Resource<
   readonly filters: ReadonlyMap<string, readonly Operator[]>;
   readonly sorts: readonly string[];
   readonly search: readonly string[];
+  readonly removed: Readonly<Record<string, string>>;
   readonly scans: boolean;
   readonly check: Check | null;
   readonly description: string | null;

@@ -60,6 +60,7 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
   filters: optional(anObject),
   sorts: optional(texts),
   search: optional(texts),
+  removed: optional(anObject),
   scans: optional(aBoolean),
   check: optional(aFunction),
   description: optional((value) => (isText(value) ? null : "it has to be a text")),
@@ -72,6 +73,7 @@ function mistakesWithin({
   filters = {},
   sorts = [],
   search = [],
+  removed = {},
   within,
   id = "integer",
 }: ResourceDeclaration<Fields>): readonly string[] {
@@ -111,9 +113,20 @@ function mistakesWithin({
         : searched(field, (declared) => sortMistakes(declared)),
     );
   for (const field of search) at(`search ${field}`, searched(field, searchMistakes));
+  for (const [field, until] of Object.entries(removed)) at(`removed ${field}`, removedMistakes(field, until, fields));
+  for (const [field, { options }] of Object.entries(sound))
+    if (options.renamedFrom !== undefined && Object.hasOwn(fields, options.renamedFrom))
+      at(`field ${field}`, [`there is a field ${options.renamedFrom} still; leave renamedFrom out, or that field`]);
   if (search.length > 0 && Object.hasOwn(filters, "search"))
     at("filter search", ["the list has a parameter of this name; rename the field or leave the filter out"]);
   return mistakes;
+}
+
+function removedMistakes(name: string, until: unknown, fields: Fields): string[] {
+  if (Object.hasOwn(fields, name)) return ["there is a field of this name; leave one of the two out"];
+  return isText(until) && /^\d{4}-(0[1-9]|1[0-2])$/.test(until)
+    ? []
+    : [`it is ${shown(until)}; it has to be the month until which its values stay, like "2027-01"`];
 }
 
 function fieldMistakes(name: string, { kind, options }: Field): string[] {
@@ -130,11 +143,25 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
     mistakes.push("generated and default exclude each other; keep one");
   if (options.regenerated === true && options.generated === undefined)
     mistakes.push("regenerated says when generated is asked again; give generated too");
+  mistakes.push(...originMistakes(name, { kind, options }));
   if (kind.column.type === "json" && options.unique !== undefined && options.unique !== false)
     mistakes.push("a JSON value cannot be unique; leave unique out");
   if (options.default !== undefined && typeof options.default !== "function") {
     const read = kind.parse(options.default);
     if (read instanceof Flaw) mistakes.push(`its own default is not valid: ${read.detail}`);
+  }
+  return mistakes;
+}
+
+function originMistakes(name: string, { kind, options }: Field): string[] {
+  const { renamedFrom, convert, backfill, transient } = options;
+  const mistakes: string[] = [];
+  if (transient === true && (renamedFrom ?? convert ?? backfill) !== undefined)
+    mistakes.push("a transient field has no values that are there; leave renamedFrom, convert and backfill out");
+  if (renamedFrom === name) mistakes.push("renamedFrom is its own name; leave it out");
+  if (backfill !== undefined && typeof backfill !== "function") {
+    const read = kind.parse(backfill);
+    if (read instanceof Flaw) mistakes.push(`its own backfill is not valid: ${read.detail}`);
   }
   return mistakes;
 }

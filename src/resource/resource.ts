@@ -49,6 +49,7 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
     filters: new Map(Object.entries(declaration.filters ?? {}).map(([field, operators = []]) => [field, operators])),
     sorts: ["id", ...(declaration.sorts ?? [])],
     search: declaration.search ?? [],
+    removed: declaration.removed ?? {},
     scans: declaration.scans ?? false,
     check: declaration.check ?? null,
     description: declaration.description ?? null,

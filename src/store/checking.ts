@@ -1,4 +1,5 @@
 import {
+  aFunction,
   anything,
   isObject,
   isText,
@@ -16,7 +17,7 @@ import {
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import type { ChecksOf } from "../checking/options.ts";
-import type { Change, Collection, Column, Transaction } from "./store.ts";
+import type { Change, Collection, Column, Origin, Transaction } from "./store.ts";
 
 /** What is wrong with a declared table: each mistake with its place in it. */
 export function collectionMistakes(collection: Readonly<Record<string, unknown>>): readonly string[] {
@@ -40,6 +41,14 @@ export function collectionMistakes(collection: Readonly<Record<string, unknown>>
 
 const aFlag: Check = (value) => (value === true ? null : "it has to be true, or left out");
 
+const originMembers: ChecksOf<Origin> = {
+  renamedFrom: optional(text),
+  convert: optional((value) =>
+    typeof value === "function" || isObject(value) ? null : "it has to be a function, or { sqlite: …, postgres: … }",
+  ),
+  backfill: anything,
+};
+
 const columnMembers: ChecksOf<Column> = {
   name: text,
   type: oneOf("integer", "text", "boolean", "decimal", "date", "date-time", "json"),
@@ -52,6 +61,9 @@ const columnMembers: ChecksOf<Column> = {
   few: optional(aFlag),
   scale: optional(wholeFrom(0, 15)),
   default: anything,
+  rule: anything,
+  fits: optional(aFunction),
+  origin: optional(objectOf(originMembers, 'it has to be an object, like { renamedFrom: "title" }')),
   references: optional(
     objectOf(
       { collection: text, onDelete: oneOf("cascade", "restrict") },
@@ -67,6 +79,11 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
     if (!Array.isArray(value)) return 'it has to be a list, like [{ name: "at", type: "integer" }]';
     return together(Array.from(value, columnMistake).filter((mistake) => mistake !== null));
   },
+  removed: optional((value) =>
+    isObject(value) && Object.values(value).every((month) => isText(month) && /^\d{4}-\d\d$/.test(month))
+      ? null
+      : 'it has to name a month for each column, like { nickname: "2027-01" }',
+  ),
   indexes: optional((value) =>
     Array.isArray(value) && value.every((each) => Array.isArray(each) && each.every(isText))
       ? null

@@ -63,3 +63,20 @@ function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection
   }
   return mistakes;
 }
+
+/** Collections as data alone, which can be sent to a thread: without what is asked once, when the tables are made to fit. */
+export function asData(collections: readonly Collection[]): readonly Collection[] {
+  return collections.map((collection) => ({ ...collection, columns: collection.columns.map(withoutOrigin) }));
+}
+
+/** The declaration that is remembered with a table, as text. */
+export function declarationOf(collection: Collection): string {
+  return JSON.stringify(asData([collection])[0]);
+}
+
+const asked = new Set<keyof Column>(["origin", "fits"]);
+
+function withoutOrigin(column: Column): Column {
+  const members = Object.entries(column).filter(([name]) => !asked.has(name as keyof Column));
+  return Object.fromEntries(members) as unknown as Column;
+}

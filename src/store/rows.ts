@@ -8,6 +8,8 @@ export interface Collection<V = unknown> {
   readonly columns: readonly Column[];
   /** Columns that are searched or sorted together, the most selective use first. */
   readonly indexes?: readonly (readonly string[])[];
+  /** Columns that are declared no more and stay, unseen, each with the month until which: `{ nickname: "2027-01" }`. */
+  readonly removed?: Readonly<Record<string, string>>;
   /** Only for the type checker. */
   readonly typed?: V;
 }
@@ -30,6 +32,28 @@ export interface Column {
   /** What rows that are there already get when the column is added. */
   readonly default?: Value;
   readonly references?: { readonly collection: string; readonly onDelete: "cascade" | "restrict" };
+  /** What its values are besides their type, as data: where it changes, the rows that are there are looked at. */
+  readonly rule?: JSONValue;
+  /** Whether a value keeps the rule. */
+  readonly fits?: (value: Value) => boolean;
+  /** Where its values come from when the rows that are there have none of it, or others. */
+  readonly origin?: Origin;
+}
+
+/** Where the values of a column come from. It is looked at once, when the table is made to fit. */
+export interface Origin {
+  /** What the column was called before. */
+  readonly renamedFrom?: string;
+  /** Gives the new value for an old one that is not null, where the type or the name changes, or where it keeps the rule no more. */
+  readonly convert?: ((old: Value) => Value) | SQLConversion;
+  /** What rows get that have no value, where one is needed: a value, or a function of the row as it was. */
+  readonly backfill?: Value | ((row: StoredRecord) => Value);
+}
+
+/** A conversion as an expression of each database, over the columns as they were: `{ sqlite: 'upper("title")', postgres: 'upper("title")' }`. */
+export interface SQLConversion {
+  readonly sqlite?: string;
+  readonly postgres?: string;
 }
 
 /** The key of a row: an integer from 1, or a text. */

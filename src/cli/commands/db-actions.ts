@@ -14,7 +14,6 @@ import {
   secretBeside,
   type Restored,
 } from "../../service/system/databases.ts";
-import { migrateDatabase } from "../../service/system/migrate.ts";
 import { requireLastingStore } from "../../service/users/operator.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
 import { show, showList, type Shown } from "../output.ts";
@@ -154,21 +153,6 @@ export async function stats({ json = false }: Output): Promise<void> {
 
 function grouped(count: number): string {
   return count.toLocaleString("en");
-}
-
-/** `latchkey db migrate` */
-export async function migrate({ json = false }: Output): Promise<void> {
-  const config = (await loadConfigFile(process.cwd())) ?? {};
-  const { database } = await readDatabase();
-  requireLastingStore(database.value, true);
-  const { made, changed } = await told(migrateDatabase(database.value, config));
-  const lines = [
-    ...(made.length === 0 ? [] : [`Made: ${made.join(", ")}.`]),
-    ...changed.map(({ table, columns }) =>
-      columns.length === 0 ? `Changed: ${table}.` : `Changed: ${table} (${columns.join(", ")}).`,
-    ),
-  ];
-  show(json, { made, changed }, lines.length === 0 ? "All tables are as they have to be." : lines.join("\n"));
 }
 
 /** `latchkey db explain` */

@@ -1,8 +1,10 @@
 import type { Command } from "commander";
 import type { BackupOptions, RestoreCommandOptions } from "./db-actions.ts";
+import type { MigrationCommandOptions } from "./migrate-actions.ts";
 
 /** Loaded by those who ask for it alone, so that help is there at once. */
 const actions = () => import("./db-actions.ts");
+const migrations = () => import("./migrate-actions.ts");
 
 /** `latchkey db …` */
 export function addDatabaseCommands(db: Command): void {
@@ -25,10 +27,25 @@ export function addDatabaseCommands(db: Command): void {
     .option("--revoke-all", "end API tokens and named keys too")
     .option("--json", "answer in JSON")
     .action(async (file: string, options: RestoreCommandOptions) => (await actions()).restore(file, options));
-  db.command("migrate")
-    .description("make the tables that are missing, and change those of an older version, as far as nothing is lost")
+  db.command("plan")
+    .description("compare the declarations with the database, and tell what is to be done; nothing is changed")
+    .option("--allow-data-loss <column...>", "columns that may go with their values, like books.title")
+    .option(
+      "--check",
+      "end with 0 where a start does all of it, 3 where db migrate has to be run, 1 where that cannot begin",
+    )
     .option("--json", "answer in JSON")
-    .action(async (options: object) => (await actions()).migrate(options));
+    .action(async (options: MigrationCommandOptions) => (await migrations()).plan(options));
+  db.command("migrate")
+    .description(
+      "make the tables as they are declared, also while the service is running; go on where it was broken off",
+    )
+    .option("--allow-data-loss <column...>", "columns that may go with their values, like books.title")
+    .option("--dry-run", "try it on a copy, and change nothing")
+    .option("--json", "answer in JSON")
+    .action(async (options: MigrationCommandOptions) =>
+      (await migrations()).migrate(options, db.parent?.version() ?? "0.0.0"),
+    );
   db.command("explain")
     .description("ask for every list that the declarations permit, and tell how it is found and what it costs today")
     .option("--json", "answer in JSON")

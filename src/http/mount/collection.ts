@@ -1,7 +1,7 @@
-import { isStored } from "../../resource/kinds/field.ts";
+import { Flaw, isStored, type Field } from "../../resource/kinds/field.ts";
 import type { Resource, StoredOf } from "../../resource/resource.ts";
 import { tableNameOf, tableOf } from "../../resource/table.ts";
-import type { Collection, Column } from "../../store/store.ts";
+import type { Collection, Column, JSONValue, Origin } from "../../store/store.ts";
 import { indexesOf } from "./indexes.ts";
 
 /** The table of a resource: its fields as columns, and the indexes for its filters and sorts. `narrowedBy`: the columns that a permission narrows lists by. */
@@ -39,6 +39,8 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
               onDelete: kind.references.onDelete,
             },
           }),
+      ...ruleOf(field),
+      ...originOf(field),
     });
   }
   return {
@@ -46,7 +48,50 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
     key: columnTypeOf(resource),
     columns,
     indexes: indexesOf(resource, columns, narrowedBy),
+    ...(Object.keys(resource.removed).length === 0 ? {} : { removed: resource.removed }),
   };
+}
+
+/** The kinds of this program. One of somebody's own may make another value of what it is given, so that what is kept tells nothing. */
+const looked = new Set([
+  "text",
+  "integer",
+  "decimal",
+  "date",
+  "date-time",
+  "enumeration",
+  "e-mail",
+  "uuid",
+  "url",
+  "array",
+]);
+
+/** What its values are besides their type. */
+function ruleOf({ kind, options }: Field): Pick<Column, "rule" | "fits"> {
+  if (!looked.has(kind.name)) return {};
+  const { pattern } = options as { readonly pattern?: { readonly matches: RegExp } };
+  const rule: JSONValue = {
+    kind: kind.name,
+    ...(kind.schema as Readonly<Record<string, JSONValue>>),
+    ...(pattern === undefined ? {} : { matches: pattern.matches.source }),
+  };
+  return {
+    rule,
+    fits(value) {
+      const read = kind.parse(value);
+      return !(read instanceof Flaw) && (typeof value !== "string" || kind.column.type === "decimal" || read === value);
+    },
+  };
+}
+
+function originOf({ options }: Field): Pick<Column, "origin"> {
+  const { renamedFrom, convert, backfill } = options as Origin;
+  const origin = {
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
+    ...(convert === undefined ? {} : { convert }),
+    ...(backfill === undefined ? {} : { backfill }),
+  };
+  return Object.keys(origin).length === 0 ? {} : { origin };
 }
 
 /** What keeps its ids. */

@@ -67,6 +67,15 @@ export interface FieldOptions<T> {
   readonly generated?: (context: DraftContext) => T;
   /** Made anew whenever the record is written. Only together with `generated`. */
   readonly regenerated?: boolean;
+  /** What the field was called before: the values that are there go with it. */
+  readonly renamedFrom?: string;
+  /**
+   * Gives the new value for one that is there and not null, once: where the field changes its type or its name, and for values that it would
+   * take no more. A function, or an expression of the database over its old columns.
+   */
+  readonly convert?: ((old: unknown) => T | null) | { readonly sqlite?: string; readonly postgres?: string };
+  /** What records get that are there and have no value where the field needs one: a value, or a function of the record as it was. */
+  readonly backfill?: T | ((record: Readonly<Record<string, unknown>>) => T);
   /** One sentence for the API's documentation. */
   readonly description?: string;
   /** Shown in the API's documentation. */
@@ -119,9 +128,18 @@ export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[s
   default: anything,
   generated: optional(aFunction),
   regenerated: optional(aBoolean),
+  renamedFrom: optional(matching(/^[a-z][a-z0-9_]*$/, "it has to be the name that the field had")),
+  convert: optional((value) =>
+    typeof value === "function" || (isObject(value) && membersMistakes(value, expressions).length === 0)
+      ? null
+      : "it has to be a function, or { sqlite: …, postgres: … } with an expression for each database",
+  ),
+  backfill: anything,
   description: optional(text),
   example: anything,
 };
+
+const expressions: Checks = { sqlite: optional(text), postgres: optional(text) };
 
 const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like phone-number"),

@@ -2,9 +2,11 @@ import { foldCell } from "../sql/codec.ts";
 import type { Cell } from "../sql/dialect.ts";
 import { quote, shadowOf } from "../sql/names.ts";
 import { defaultLiteral, defineColumn, defineReference, shadowsOf } from "../sql/schema/definition.ts";
+import { requiredLeftOvers } from "../sql/schema/found-table.ts";
 import type { Found, Schema } from "../sql/schema/schema.ts";
 import { ask, run, statement, type Rows, type Script } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
+import { convert, convertOrFail } from "./changes/conversions.ts";
 import { postgres, referenceConstraintOf, sequenceOf } from "./dialect.ts";
 import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
 import { watchWords } from "./word-triggers.ts";
@@ -24,6 +26,9 @@ const pageSize = 1000;
 /** How tables are found, made and changed in PostgreSQL. */
 export const postgresSchema: Schema = {
   ...postgres,
+  engine: "postgres",
+  convert,
+  convertOrFail,
   version: schemaVersion,
   // Whatever isolation is the default: what another process has made while this one waited must be seen.
   // And whoever went away in the middle of it must not keep the others from it.
@@ -95,6 +100,8 @@ export const postgresSchema: Schema = {
     const steps = collection.columns.flatMap((column) => alterations(column, found));
     for (const shadow of shadowsOf(postgres, collection))
       if (!found.columns.has(shadow.name)) steps.push(`ADD COLUMN ${defineColumn(postgres, shadow)}`);
+    for (const { name } of requiredLeftOvers(collection, found))
+      steps.push(`ALTER COLUMN ${quote(name)} DROP NOT NULL`);
     return steps.length === 0 ? [] : [`ALTER TABLE ${quote(collection.name)} ${steps.join(", ")}`];
   },
   changeReference(collection, column, before) {
@@ -105,13 +112,6 @@ export const postgresSchema: Schema = {
     ];
   },
   fillShadow,
-  cures: {
-    changeKey: (collection) =>
-      `Convert them and what refers to them: ALTER TABLE ${quote(collection.name)} ALTER COLUMN "id" TYPE ${keyStorageOf(collection)} USING …;`,
-    changeType: ({ name }, column) =>
-      `Convert what is there and confirm it: ALTER TABLE ${quote(name)} ALTER COLUMN ${quote(column.name)} TYPE ${postgres.storageOf(column)} USING …; DELETE FROM latchkey_schema WHERE collection = ${postgres.literal(name)};`,
-    release: ({ name }, column) => `ALTER TABLE ${quote(name)} ALTER COLUMN ${quote(column)} DROP NOT NULL;`,
-  },
   /** As far as a sequence was used; where it was not, its first value is the next. */
   *readCounters(collections) {
     const nextKeys: Record<string, number> = {};

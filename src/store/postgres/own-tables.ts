@@ -13,6 +13,9 @@ export const refusedState = "LK001";
 /** Taken for a migration: one process makes it, the others wait and find it made. */
 export const migrationLock = `SELECT pg_advisory_xact_lock(${lockClass}, 0)`;
 
+/** Whether this connection may migrate declarations that have changed; it is alone with it until it ends. */
+export const tryMigrationTurn = `SELECT pg_try_advisory_lock(${lockClass}, -1)`;
+
 /**
  * What the store keeps beside the collections. `rows` of a write that can be repeated are JSON, `expires_at` is in
  * milliseconds.

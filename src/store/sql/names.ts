@@ -42,3 +42,16 @@ export function fitting({ maxNameLength }: Dialect, name: string): string {
   const digest = createHash("sha256").update(name).digest("hex").slice(0, 12);
   return `${name.slice(0, maxNameLength - digest.length - 1)} ${digest}`;
 }
+
+/** Behind the names of indexes of a table that was made anew while others of these names were there. */
+const again = " again";
+
+/** Another name for an index, while the first one is taken. */
+export function otherName(index: string): string {
+  return `${index}${again}`;
+}
+
+/** The name of an index as it is declared. */
+export function declaredName(index: string): string {
+  return index.endsWith(again) ? index.slice(0, -again.length) : index;
+}

@@ -1,4 +1,5 @@
 import type { Observer } from "../../observation.ts";
+import { asData } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
 import type { Engine } from "../sql/store.ts";
 import type { Collection, ListQuery, ListText, RelatedQuery, RelatedText, Row, Where } from "../store.ts";
@@ -35,8 +36,9 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
   const database = connectReadOnly(path);
   const snapshot = snapshotOf(database);
   const dataVersion = prepare(database, "PRAGMA data_version");
-  const writer = writerThread({ path, file, collections }, observe);
-  const long = longReads({ path, collections, limitMs: longReadMs });
+  const data = asData(collections);
+  const writer = writerThread({ path, file, collections: data }, observe);
+  const long = longReads({ path, collections: data, limitMs: longReadMs });
   let version = 0;
   let askedIn = 0;
   const stopWatching = watchFile(path, file, observe);

@@ -1,10 +1,10 @@
 import { quote, shadowOf } from "../sql/names.ts";
 import { createTable, defineColumn, shadowsOf } from "../sql/schema/definition.ts";
-import { leftOvers } from "../sql/schema/found-table.ts";
-import { referenceOf } from "../sql/schema/migration.ts";
-import type { Found, Schema } from "../sql/schema/schema.ts";
+import { leftOvers, requiredLeftOvers } from "../sql/schema/found-table.ts";
+import { referenceOf, type Found, type Schema } from "../sql/schema/schema.ts";
 import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
+import { convert, convertOrFail } from "./changes/conversions.ts";
 import { sqlite } from "./dialect.ts";
 import { watchWords } from "./word-triggers.ts";
 
@@ -17,6 +17,9 @@ const version = 1;
  */
 export const sqliteSchema: Schema = {
   ...sqlite,
+  engine: "sqlite",
+  convert,
+  convertOrFail,
   version,
   // Tables are rebuilt and dropped. What refers to what is checked before the end.
   begin: "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE",
@@ -63,14 +66,6 @@ export const sqliteSchema: Schema = {
       `UPDATE ${quote(collection.name)} SET ${shadow} = latchkey_fold(${name}) WHERE ${shadow} IS NOT latchkey_fold(${name})`,
     );
   },
-  cures: {
-    changeKey: rebuildCure,
-    changeType(collection, column, found) {
-      if (found.columns.get(column.name)!.storage !== sqlite.storageOf(column)) return rebuildCure(collection, found);
-      return `Convert what is there and confirm it: UPDATE ${quote(collection.name)} SET ${quote(column.name)} = …; ${forget(collection)};`;
-    },
-    release: ({ name }, column) => `ALTER TABLE ${quote(name)} DROP COLUMN ${quote(column)};`,
-  },
   *readCounters(collections) {
     const [row] = yield* ask(statement("SELECT revision FROM latchkey_revision"));
     const kept = yield* ask(statement("SELECT collection, next FROM latchkey_keys"));
@@ -84,8 +79,9 @@ export const sqliteSchema: Schema = {
 };
 
 /** SQLite cannot change these of a column that is there. */
-function needsRebuild({ columns }: Collection, found: Found): boolean {
-  return columns.some((column) => {
+function needsRebuild(collection: Collection, found: Found): boolean {
+  if (requiredLeftOvers(collection, found).length > 0) return true;
+  return collection.columns.some((column) => {
     const there = found.columns.get(column.name);
     if (there === undefined) return false;
     const target = found.references.get(column.name)?.target ?? "";
@@ -117,13 +113,4 @@ function addColumns(collection: Collection, found: Found): string[] {
       .filter(missing)
       .map((column) => defineColumn(sqlite, column)),
   ].map((definition) => `ALTER TABLE ${quote(name)} ADD COLUMN ${definition}`);
-}
-
-function rebuildCure(collection: Collection, found: Found): string {
-  const steps = rebuild(collection, found).join("; ");
-  return `Copy the rows into a table of the new form, converting what has changed: PRAGMA foreign_keys = OFF; BEGIN; ${steps}; ${forget(collection)}; COMMIT;`;
-}
-
-function forget({ name }: Collection): string {
-  return `DELETE FROM latchkey_schema WHERE collection = ${sqlite.literal(name)}`;
 }

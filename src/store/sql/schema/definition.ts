@@ -46,6 +46,7 @@ export function defineReference({ collection, onDelete }: NonNullable<Column["re
 export interface Index {
   readonly sql: string;
   readonly unique: Column | null;
+  readonly columns: readonly string[];
   /** The column whose folded values it has; null where it has others. */
   readonly folds: Column | null;
 }
@@ -59,6 +60,7 @@ export function indexesOf(dialect: Dialect, collection: Collection): ReadonlyMap
     indexes.set(name, {
       sql: `CREATE ${unique === null ? "" : "UNIQUE "}INDEX ${quote(name)} ON ${on}`,
       unique,
+      columns,
       folds,
     });
   };

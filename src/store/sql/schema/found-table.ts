@@ -14,12 +14,13 @@ export function* findTable(schema: Schema, { name }: Collection): Script<Found |
     hasDefault: Boolean(hasDefault),
     isKey: Boolean(isKey),
   }));
-  const remembered = `SELECT types FROM latchkey_schema WHERE collection = ${schema.place(1)}`;
-  const [types] = yield* ask(statement(remembered, [name]));
+  const remembered = `SELECT types, declaration FROM latchkey_schema WHERE collection = ${schema.place(1)}`;
+  const [kept] = yield* ask(statement(remembered, [name]));
   return {
     columns: new Map(columns.map((column) => [column.name, column])),
     references: yield* findReferences(schema, name),
-    types: readTypes(types?.[0]),
+    types: readTypes(kept?.[0]),
+    declared: typeof kept?.[1] === "string" ? (JSON.parse(kept[1]) as Collection) : null,
     rows: (yield* ask(statement(`SELECT 1 FROM ${quote(name)} LIMIT 1`))).length > 0,
   };
 }
@@ -49,4 +50,9 @@ export function leftOvers(collection: Collection, found: Found): FoundColumn[] {
 /** Those of them without which no row can be made. */
 export function requiredLeftOvers(collection: Collection, found: Found): FoundColumn[] {
   return leftOvers(collection, found).filter((column) => !column.nullable && !column.hasDefault);
+}
+
+/** Whether a table was made by this store. */
+export function isOurs({ columns }: Found): boolean {
+  return columns.get("id")?.isKey === true && columns.has("_revision");
 }

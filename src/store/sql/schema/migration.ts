@@ -1,9 +1,11 @@
+import { declarationOf } from "../../declarations.ts";
 import { MigrationNeeded, type Collection, type Column } from "../../store.ts";
-import { indexPrefix, quote, shadowOf } from "../names.ts";
+import { planTable, tellMisfit, tellRename, type TablePlan } from "../changes/plan-table.ts";
+import { declaredName, indexPrefix, quote, shadowOf } from "../names.ts";
 import { fitWords } from "../words.ts";
-import { createTable, defineColumn, indexesOf, typeOf } from "./definition.ts";
-import { findReferences, findTable, requiredLeftOvers } from "./found-table.ts";
-import type { Found, Schema } from "./schema.ts";
+import { createTable, indexesOf, typeOf } from "./definition.ts";
+import { findReferences, findTable, isOurs } from "./found-table.ts";
+import { referenceOf, type Found, type Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 
 /** Makes the tables of collections, or makes them fit. Throws `MigrationNeeded` with all that stands in the way. */
@@ -26,12 +28,10 @@ export function* fitTables(schema: Schema, collections: readonly Collection[]): 
 export function* fitTable(schema: Schema, collection: Collection, found: Found | null): Script<readonly string[]> {
   if (found === null) {
     yield* run(createTable(schema, collection));
-  } else if (!isOurs(found)) {
-    return [
-      `There is a table ${collection.name} that was not made by this store. Rename one of the two: ALTER TABLE ${quote(collection.name)} RENAME TO …;`,
-    ];
   } else {
-    const problems = yield* problemsWith(schema, collection, found);
+    const month = new Date().toISOString().slice(0, 7);
+    const problems = problemsIn(yield* planTable(schema, collection, found, { dropped: new Set(), month }), month);
+    if (problems.length > 0 && !isOurs(found)) return problems;
     if (problems.length > 0 && (found.rows || (yield* hasRowsBehindLock(schema, collection)))) return problems;
     // An empty table has nothing to lose.
     if (problems.length > 0) yield* remake(schema, collection, found);
@@ -72,7 +72,7 @@ export function* fitReferences(
 /** Keeps the declaration, and what every column was ever declared as. */
 export function* rememberDeclaration(schema: Schema, collection: Collection, before: Found | null): Script<void> {
   const declared = Object.fromEntries(collection.columns.map((column) => [column.name, typeOf(column)]));
-  const values = [collection.name, JSON.stringify(collection), JSON.stringify({ ...before?.types, ...declared })];
+  const values = [collection.name, declarationOf(collection), JSON.stringify({ ...before?.types, ...declared })];
   const places = values.map((_, at) => schema.place(at + 1)).join(", ");
   yield* ask(
     statement(
@@ -81,15 +81,6 @@ export function* rememberDeclaration(schema: Schema, collection: Collection, bef
       values,
     ),
   );
-}
-
-/** What a reference of a column leads to and does: `people CASCADE`; empty where there is none. */
-export function referenceOf({ references }: Column): string {
-  return references === undefined ? "" : `${references.collection} ${references.onDelete.toUpperCase()}`;
-}
-
-function isOurs({ columns }: Found): boolean {
-  return columns.get("id")?.isKey === true && columns.has("_revision");
 }
 
 /** Whether somebody has written meanwhile. From here on nobody can: what is seen empty may be dropped. */
@@ -104,58 +95,31 @@ function* remake(schema: Schema, collection: Collection, found: Found): Script<v
   for (const sql of again) yield* run(sql);
 }
 
-function* problemsWith(schema: Schema, collection: Collection, found: Found): Script<readonly string[]> {
-  const { name } = collection;
-  const { storage } = found.columns.get("id")!;
-  if (storage !== schema.storageOf({ name: "id", type: collection.key }))
-    return [
-      `${name}: keys were ${storage.toLowerCase()} and are declared ${collection.key}. ${schema.cures.changeKey(collection, found)}`,
-    ];
-  const problems: string[] = [];
-  for (const column of collection.columns)
-    problems.push(...(yield* problemsWithColumn(schema, collection, column, found)));
-  for (const column of requiredLeftOvers(collection, found))
-    problems.push(
-      `${name}.${column.name} is declared no more, but new rows would need a value for it. Declare it again, or run: ${schema.cures.release(collection, column.name)}`,
-    );
-  return problems;
-}
-
-function* problemsWithColumn(
-  schema: Schema,
-  collection: Collection,
-  column: Column,
-  found: Found,
-): Script<readonly string[]> {
-  const place = `${collection.name}.${column.name}`;
-  const [table, name] = [quote(collection.name), quote(column.name)];
-  const there = found.columns.get(column.name);
-  if (there === undefined) {
-    if (column.nullable === true || column.default !== undefined) return [];
-    return [
-      `${place} is new and must not be null, and there are rows already. Declare it nullable or with a default, or run: ALTER TABLE ${table} ADD COLUMN ${defineColumn(schema, column)} DEFAULT …;`,
-    ];
-  }
-  const was = found.types[column.name];
-  if (there.storage !== schema.storageOf(column) || (was !== undefined && was !== typeOf(column)))
-    return [
-      `${place} was ${was ?? there.storage} and is declared ${typeOf(column)}. ${schema.cures.changeType(collection, column, found)}`,
-    ];
-  if (column.nullable === true || !there.nullable) return [];
-  const nulls = yield* ask(statement(`SELECT 1 FROM ${table} WHERE ${name} IS NULL LIMIT 1`));
-  if (nulls.length === 0) return [];
+/** What a start does not do: what stands in the way, and what somebody has to ask for. */
+function problemsIn({ collection, obstacles, misfits, renames, changes }: TablePlan, month: string): readonly string[] {
+  const asked = Map.groupBy(
+    changes.filter(({ effect }) => effect !== "adds"),
+    ({ place }) => place,
+  );
   return [
-    `${place} is declared not nullable, and there are rows without a value. Run: UPDATE ${table} SET ${name} = … WHERE ${name} IS NULL;`,
+    ...obstacles,
+    ...misfits.map(tellMisfit),
+    ...renames.map((rename) => tellRename(collection, rename, month)),
+    ...[...asked].map(
+      ([place, each]) =>
+        `${place} is declared otherwise than it is. To ${each.map(({ words }) => words).join(", and ")}, run: latchkey db migrate (and before it latchkey db plan, which changes nothing).`,
+    ),
   ];
 }
 
 /** Makes the indexes that are declared and drops ours that are declared no more. */
 function* fitIndexes(schema: Schema, collection: Collection): Script<readonly string[]> {
   const wanted = indexesOf(schema, collection);
-  const there = new Set((yield* ask(schema.findIndexes(collection.name))).map(([name]) => name as string));
-  for (const name of there) {
+  const found = (yield* ask(schema.findIndexes(collection.name))).map(([name]) => name as string);
+  const there = new Set(found.map(declaredName));
+  for (const name of found) {
     const isOurs = [true, false].some((unique) => name.startsWith(`${indexPrefix(collection, unique)}(`));
-    if (isOurs && !wanted.has(name)) yield* run(`DROP INDEX ${quote(name)}`);
+    if (isOurs && !wanted.has(declaredName(name))) yield* run(`DROP INDEX ${quote(name)}`);
   }
   const problems: string[] = [];
   for (const [name, { sql, unique, folds }] of wanted) {

@@ -1,4 +1,4 @@
-import { requireSoundDeclarations } from "../../declarations.ts";
+import { declarationOf, requireSoundDeclarations } from "../../declarations.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { encode } from "../codec.ts";
 import { fitTables } from "./migration.ts";
@@ -34,5 +34,5 @@ function* unprepared(schema: Schema, collections: readonly Collection[]): Script
   if ((yield* requireKnownVersion(schema)) === 0) return collections;
   const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));
   const remembered = new Map(rows.map(([name, declaration]) => [name, declaration]));
-  return collections.filter((collection) => remembered.get(collection.name) !== JSON.stringify(collection));
+  return collections.filter((collection) => remembered.get(collection.name) !== declarationOf(collection));
 }

@@ -1,5 +1,6 @@
 import type { Counters } from "../../copy.ts";
 import type { Collection, Column } from "../../store.ts";
+import type { Conversion, Convert } from "../changes/conversion.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Script, Statement } from "./script.ts";
 
@@ -10,6 +11,8 @@ export interface Found {
   readonly references: ReadonlyMap<string, FoundReference>;
   /** What the columns were declared as, by name: `decimal(2)`. Also those that are declared no more. */
   readonly types: Readonly<Record<string, string>>;
+  /** What was declared when it was made to fit last; null where nobody remembers. */
+  readonly declared: Collection | null;
   readonly rows: boolean;
 }
 
@@ -31,6 +34,12 @@ export interface FoundReference {
 
 /** What else is true of a database: how its tables are found, made and changed. */
 export interface Schema extends Dialect {
+  /** Which of the expressions of a declared conversion is for it. */
+  readonly engine: "sqlite" | "postgres";
+  /** How values of one type become those of another. */
+  readonly convert: Convert;
+  /** The same as one expression, which fails where a value does not fit. */
+  convertOrFail(conversion: Conversion, x: string): string;
   /** The version of `ownTables`. */
   readonly version: number;
   /** Begins a migration, which nobody else makes meanwhile. */
@@ -70,12 +79,10 @@ export interface Schema extends Dialect {
   skipLocked(table: string): string;
   /** The elements of a JSON array as rows with a column `value`. */
   elements(place: string): string;
-  /** What an operator can run where rows would be lost. */
-  readonly cures: {
-    changeKey(collection: Collection, found: Found): string;
-    changeType(collection: Collection, column: Column, found: Found): string;
-    /** A column that is declared no more and must not be null. */
-    release(collection: Collection, name: string): string;
-  };
   readCounters(collections: readonly Collection[]): Script<Counters>;
+}
+
+/** What a reference of a column leads to and does: `people CASCADE`; empty where there is none. */
+export function referenceOf({ references }: Column): string {
+  return references === undefined ? "" : `${references.collection} ${references.onDelete.toUpperCase()}`;
 }

@@ -1,0 +1,141 @@
+import { createInterface } from "node:readline/promises";
+import type { Plan, PlannedTable } from "../../door/stores.ts";
+import { ConfigError } from "../../service/settings/error.ts";
+import { readEach } from "../../service/settings/reading.ts";
+import type { Database } from "../../service/settings/values.ts";
+import { loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
+import { migrateDatabase, planDatabase, type Migrated, type Renamed } from "../../service/system/migrate.ts";
+import { requireLastingStore } from "../../service/users/operator.ts";
+import { CommandFailed, exits } from "../exit.ts";
+import { formatTable, show } from "../output.ts";
+import { makeProgress } from "../progress.ts";
+
+/** The options of `latchkey db plan` and `latchkey db migrate`. */
+export interface MigrationCommandOptions {
+  readonly allowDataLoss?: readonly string[];
+  readonly check?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** `latchkey db plan` */
+export async function plan({
+  allowDataLoss = [],
+  check = false,
+  json = false,
+}: MigrationCommandOptions): Promise<void> {
+  const { database, config } = await readPlace();
+  const planned = await planDatabase(database, config, { dropped: allowDataLoss });
+  if (check) process.exitCode = exitFor(planned);
+  show(json, planned, describePlan(planned));
+}
+
+/** `latchkey db migrate` */
+export async function migrate(options: MigrationCommandOptions, program: string): Promise<void> {
+  const { allowDataLoss = [], dryRun = false, json = false } = options;
+  const { database, config } = await readPlace();
+  const renamed = await askForRenames(await planDatabase(database, config, { dropped: allowDataLoss }));
+  const progress = makeProgress("Rows");
+  const migrated = await migrateDatabase(database, config, {
+    dropped: allowDataLoss,
+    renamed,
+    dryRun,
+    program,
+    tell: (_, done, total) => progress.tell(done, total, done),
+  }).finally(() => progress.end());
+  show(json, migrated, describeMigrated(migrated, dryRun, renamed));
+}
+
+async function readPlace(): Promise<{ readonly database: Database; readonly config: ConfigFile }> {
+  const config = (await loadConfigFile(process.cwd())) ?? {};
+  const problems: string[] = [];
+  const { database } = readEach(process.env, config, problems);
+  if (database.isWrong) throw new ConfigError(problems);
+  requireLastingStore(database.value, true);
+  return { database: database.value, config };
+}
+
+/** 0 where a start does all of it, 1 where nothing can begin yet, 3 where `db migrate` has to be run. */
+function exitFor({ obstacles, renames, tables }: Plan): number {
+  if (obstacles.length + renames.length > 0) return exits.failed;
+  return tables.some(({ changes }) => changes.some(({ effect }) => effect !== "adds")) ? exits.due : exits.done;
+}
+
+/** A column that went while another of its type came is asked about, where somebody is there to answer. */
+async function askForRenames({ renames }: Plan): Promise<readonly Renamed[]> {
+  if (renames.length === 0 || !process.stdin.isTTY || !process.stderr.isTTY) return [];
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const said: Renamed[] = [];
+  try {
+    for (const rename of renames) {
+      const { table, from, to } = rename;
+      const answer = await terminal.question(`Is ${table}.${to} what ${table}.${from} was, under a new name? [y/n] `);
+      if (/^y(es)?$/i.test(answer.trim())) said.push(rename);
+      else
+        throw new CommandFailed(
+          `Then say in the declaration what becomes of the old one: removed: { ${from}: "…" } with the month until which it stays.`,
+          "rename",
+        );
+    }
+  } finally {
+    terminal.close();
+  }
+  return said;
+}
+
+function describePlan({ tables, obstacles, renames, remarks, history }: Plan): string {
+  const last = history.at(-1);
+  const lines = [
+    ...tables.flatMap(describeTable),
+    ...list("Before anything begins:", obstacles),
+    ...list(
+      "Is it the same column?",
+      renames.map(
+        ({ table, from, to }) =>
+          `${table}.${from} went and ${table}.${to} came: declare renamedFrom: "${from}", or removed: { ${from}: "…" } with the month until which it stays`,
+      ),
+    ),
+    ...list("Left as it is:", remarks),
+    ...(last === undefined ? [] : [`Last migrated ${last.at} by version ${last.program}.`]),
+  ];
+  if (tables.length + obstacles.length + renames.length === 0) lines.unshift("All tables are as they have to be.");
+  return lines.join("\n");
+}
+
+function list(head: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [head, ...lines.map((line) => `- ${line}`), ""];
+}
+
+const effects = { adds: "a start does it", changes: "latchkey db migrate", loses: "LOSES DATA" } as const;
+
+function describeTable({ table, rows, seconds, changes, sql }: PlannedTable): readonly string[] {
+  const shown = changes.map(({ place, effect, words, alone }) => ({
+    step: `${place}: ${words}`,
+    done_by: effects[effect],
+    the_old_version: alone === null ? "serves beside it" : `must not: ${alone}`,
+  }));
+  return [
+    `${table}: ${rows.toLocaleString("en")} rows, about ${seconds} s`,
+    ...formatTable(shown, ["step", "done_by", "the_old_version"]).map((line) => `  ${line}`),
+    ...(sql === null ? [] : ["By hand, while nothing serves (sqlite3 -bail, or psql):", sql.trimEnd()]),
+    "",
+  ];
+}
+
+function describeMigrated({ made, changed, tables }: Migrated, dryRun: boolean, renamed: readonly Renamed[]): string {
+  const lines = [
+    ...(made.length === 0 ? [] : [`Made: ${made.join(", ")}.`]),
+    ...changed.map(({ table, columns }) =>
+      columns.length === 0 ? `Changed: ${table}.` : `Changed: ${table} (${columns.join(", ")}).`,
+    ),
+    ...tables.flatMap(({ words, rows, ms }) => [
+      ...words.map((each) => `Done: ${each}.`),
+      `${rows.toLocaleString("en")} rows were written in ${(ms / 1000).toFixed(1)} s.`,
+    ]),
+    ...renamed.map(
+      ({ table, from, to }) => `Say it in the declaration of ${table} too: ${to} with renamedFrom: "${from}".`,
+    ),
+    ...(dryRun ? ["It was a trial on a copy, and nothing was changed."] : []),
+  ];
+  return lines.length === 0 ? "All tables are as they have to be." : lines.join("\n");
+}

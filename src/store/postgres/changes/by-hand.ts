@@ -1,0 +1,49 @@
+import type { TablePlan } from "../../sql/changes/plan-table.ts";
+import { quote } from "../../sql/names.ts";
+import { triggerPrefix } from "../../sql/words.ts";
+import { postgres } from "../dialect.ts";
+import { addColumns, besidesOf, guarded, indexesBeside, switchColumns, typedOf } from "./beside.ts";
+import { movedOf } from "./beside.ts";
+
+/** What is there beside the columns of a table. */
+export interface Around {
+  readonly indexes: ReadonlySet<string>;
+  readonly triggers: readonly string[];
+}
+
+/** The same by hand, in one transaction that has the table for itself; null where a function makes values. Indexes and references are left to the next start. */
+export function alterByHand(
+  plan: TablePlan,
+  dropped: readonly string[],
+  { indexes, triggers }: Around,
+): readonly string[] | null {
+  const { collection, found } = plan;
+  const besides = besidesOf(plan);
+  if (besides.some(({ source }) => source.kind === "program")) return null;
+  const [table, moved] = [collection.name, movedOf(collection.name)].map(quote);
+  const alter = `ALTER TABLE ${table}`;
+  const temporary = indexesBeside(plan, besides).map((each) => quote(each.temporary));
+  const added = besides.flatMap(({ column, next, foldedNext }) => [
+    `${alter} ADD COLUMN ${next} ${typedOf(column)}`,
+    ...(foldedNext === null ? [] : [`${alter} ADD COLUMN ${foldedNext} text${postgres.collation}`]),
+  ]);
+  const set = besides.map(({ next, source }) => `${next} = ${guarded(source)}`).join(", ");
+  const required = collection.columns.filter((column) => {
+    const source = plan.sources.get(column.name)!;
+    if (column.nullable === true || source.kind === "new") return false;
+    return source.kind !== "same" || found.columns.get(source.from)!.nullable;
+  });
+  return [
+    "BEGIN",
+    ...triggers
+      .filter((name) => name.startsWith(triggerPrefix))
+      .map((name) => `DROP TRIGGER ${quote(name)} ON ${table}`),
+    ...addColumns(plan),
+    ...added,
+    ...(set === "" ? [] : [`UPDATE ${table} SET ${set}`]),
+    ...switchColumns(plan, besides, dropped, indexes).filter(
+      (sql) => !sql.includes(moved!) && !temporary.some((name) => sql.includes(name)),
+    ),
+    ...required.map(({ name }) => `${alter} ALTER COLUMN ${quote(name)} SET NOT NULL`),
+  ];
+}

@@ -1,0 +1,132 @@
+import type { Secret } from "../../../crypto/secret.ts";
+import { forgetUnfinished, makeJournal, requireOwnHistory, targetOf, writeDone } from "../../sql/changes/journal.ts";
+import {
+  planTables,
+  requirePossible,
+  wordsOf,
+  type MigratedTable,
+  type MigrateOptions,
+} from "../../sql/changes/migrating.ts";
+import { rememberDeclaration } from "../../sql/schema/migration.ts";
+import { ask, playAsync, statement, type Script } from "../../sql/schema/script.ts";
+import { triggerPrefix } from "../../sql/words.ts";
+import { MigrationNeeded, type Collection } from "../../store.ts";
+import { stateOf } from "../errors.ts";
+import { lockTable, postgresSchema } from "../migration.ts";
+import { sendTo, type Session } from "../network/session.ts";
+import { tryMigrationTurn } from "../own-tables.ts";
+import { prepareSchema } from "../schema.ts";
+import { connectWhole } from "../whole/whole.ts";
+import { addColumns, besidesOf, discardBeside, indexesBeside, switchColumns, type Beside } from "./beside.ts";
+import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "./constraints.ts";
+import { patiently, unhurried } from "./patiently.ts";
+import { catchUp, fillBeside, lastRows, waiting, type Work } from "./portions.ts";
+
+/** Makes the tables of a database fit, while anybody reads and writes. What was broken off goes on where it was. */
+export async function migrateDatabase(
+  url: Secret,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  const { session, told, close } = await connectWhole(url);
+  try {
+    return await migrateOver(session, collections, options);
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await close();
+  }
+}
+
+/** The same over a connection. */
+export async function migrateOver(
+  session: Session,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  const play = <T>(script: Script<T>): Promise<T> => playAsync(script, sendTo(session));
+  await session.run(unhurried);
+  await takeTurn(session);
+  const { dropped = [] } = options;
+  const { plans } = await play(planTables(postgresSchema, collections, dropped));
+  requirePossible(plans, dropped);
+  await play(requireOwnHistory(postgresSchema, options.program));
+  const migrated: MigratedTable[] = [];
+  for (const plan of plans) {
+    if (plan.changes.length === 0) continue;
+    await play(makeJournal(postgresSchema));
+    migrated.push(await changeTable({ session, plan, options, play }));
+  }
+  await prepareSchema(session, collections);
+  return migrated;
+}
+
+/** Only one migrates at a time; the lock goes with the connection. */
+async function takeTurn(session: Session): Promise<void> {
+  const [row] = await session.send(statement(tryMigrationTurn));
+  if (row![0] !== true)
+    throw new MigrationNeeded(["Somebody else is migrating this database just now. Wait until that is done."]);
+}
+
+async function changeTable(work: Work): Promise<MigratedTable> {
+  const { session, plan, options, play } = work;
+  const start = performance.now();
+  const { collection, changes } = plan;
+  const besides = besidesOf(plan);
+  let rows = 0;
+  try {
+    if (besides.length > 0) rows = await fillBeside(work, besides);
+    for (const index of indexesBeside(plan, besides)) await makeIndexes(session, [[index.temporary, index.sql]]);
+    await switchOver(work, besides, rows);
+  } catch (error) {
+    if (!isAboutValues(error)) throw error;
+    for (const sql of discardBeside(plan, besides)) await patiently(session, [sql]);
+    await play(forgetUnfinished(postgresSchema, collection.name));
+    throw new MigrationNeeded([
+      `${collection.name} stays as it was: ${(error as Error).message}. Look at it with latchkey db plan, mend it, and migrate again.`,
+    ]);
+  }
+  await requireValues(session, plan);
+  await makeReferences(session, plan, play);
+  await makeIndexes(session, wantedIndexes(plan));
+  const done = { table: collection.name, words: wordsOf(plan), rows, ms: performance.now() - start };
+  const at = new Date().toISOString();
+  for (const words of changes.length === 0 ? [] : done.words)
+    await play(writeDone(postgresSchema, { ...done, at, program: options.program, words }));
+  return done;
+}
+
+/** A value that does not become what is declared; everything else passes or is nobody's value. */
+function isAboutValues(error: unknown): boolean {
+  const state = stateOf(error);
+  return (state !== null && /^(22|23|2BP01)/.test(state)) || error instanceof TypeError;
+}
+
+/** The last rows are filled and columns change places, while nobody else has the table: some milliseconds. */
+async function switchOver(work: Work, besides: readonly Beside[], rows: number): Promise<void> {
+  const { session, plan, options, play } = work;
+  const { name } = plan.collection;
+  const indexes = new Set((await play(ask(postgresSchema.findIndexes(name)))).map(([index]) => String(index)));
+  const triggers = (await play(ask(postgresSchema.findTriggers(name)))).map(([trigger]) => String(trigger));
+  const steps = [...addColumns(plan), ...switchColumns(plan, besides, options.dropped ?? [], indexes)];
+  const target = targetOf(plan, options.dropped ?? []);
+  // Of what is searched the words are looked up anew, where any column has changed.
+  const isOther = plan.changes.some(({ effect }) => effect !== "adds");
+  if (isOther)
+    steps.unshift(
+      ...triggers
+        .filter((trigger) => trigger.startsWith(triggerPrefix))
+        .map((trigger) => postgresSchema.dropTrigger(plan.collection, trigger)),
+    );
+  await patiently(session, [lockTable(name)], async () => {
+    while (besides.length > 0 && (await waiting(work)) > 0)
+      await catchUp(work, besides, { target, cursor: null, rows, filled: true }, lastRows);
+    for (const sql of steps) await session.run(sql);
+    await play(rememberDeclaration(postgresSchema, plan.collection, plan.found));
+    // Not the very text that is declared: indexes and references are still to come, and a start in between looks for them.
+    await session.send(
+      statement("UPDATE latchkey_schema SET declaration = declaration || ' ' WHERE collection = $1", [name]),
+    );
+    await play(forgetUnfinished(postgresSchema, name));
+  });
+}

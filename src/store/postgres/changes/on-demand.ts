@@ -1,0 +1,32 @@
+import type { Secret } from "../../../crypto/secret.ts";
+import type { MigratedTable, MigrateOptions, Plan } from "../../sql/changes/migrating.ts";
+import type { Collection } from "../../store.ts";
+
+// Loaded by those who ask for it alone, as the client of PostgreSQL is.
+
+/** What would be done to a PostgreSQL database so that it fits declarations; nothing is changed. */
+export async function planPostgres(
+  url: Secret,
+  collections: readonly Collection[],
+  dropped: readonly string[] = [],
+): Promise<Plan> {
+  return (await import("./plan.ts")).planDatabase(url, collections, dropped);
+}
+
+/** Does what `planPostgres` tells, while anybody reads and writes. What was broken off goes on where it was. */
+export async function migratePostgres(
+  url: Secret,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  return (await import("./migrate.ts")).migrateDatabase(url, collections, options);
+}
+
+/** Does what `migratePostgres` does to a sample in a schema of its own, which is removed again. */
+export async function tryPostgres(
+  url: Secret,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  return (await import("./try.ts")).tryDatabase(url, collections, options);
+}

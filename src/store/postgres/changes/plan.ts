@@ -1,0 +1,36 @@
+import type { Secret } from "../../../crypto/secret.ts";
+import { planTables, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
+import { ask, playAsync } from "../../sql/schema/script.ts";
+import type { Collection } from "../../store.ts";
+import { postgresSchema } from "../migration.ts";
+import { sendTo } from "../network/session.ts";
+import { connectWhole } from "../whole/whole.ts";
+import { alterByHand } from "./by-hand.ts";
+import { unhurried } from "./patiently.ts";
+
+/** What would be done to a database; it is only read. */
+export async function planDatabase(
+  url: Secret,
+  collections: readonly Collection[],
+  dropped: readonly string[],
+): Promise<Plan> {
+  const { session, told, close } = await connectWhole(url);
+  try {
+    await session.run(`${unhurried}; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`);
+    const send = sendTo(session);
+    const planned = await playAsync(planTables(postgresSchema, collections, dropped), send);
+    return await playAsync(
+      tellPlan(postgresSchema, planned, function* (plan) {
+        const { name } = plan.collection;
+        const indexes = new Set((yield* ask(postgresSchema.findIndexes(name))).map(([index]) => String(index)));
+        const triggers = (yield* ask(postgresSchema.findTriggers(name))).map(([trigger]) => String(trigger));
+        return alterByHand(plan, dropped, { indexes, triggers });
+      }),
+      send,
+    );
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { readUnfinished, targetOf, writeUnfinished, type Unfinished } from "../../sql/changes/journal.ts";
+import type { MigrateOptions } from "../../sql/changes/migrating.ts";
+import type { TablePlan } from "../../sql/changes/plan-table.ts";
+import { keyType } from "../../sql/changes/rows-before.ts";
+import type { Cell } from "../../sql/dialect.ts";
+import { quote } from "../../sql/names.ts";
+import { statement, type Script } from "../../sql/schema/script.ts";
+import type { Key } from "../../store.ts";
+import { stateOf } from "../errors.ts";
+import { postgresSchema } from "../migration.ts";
+import type { Session } from "../network/session.ts";
+import { madeByProgram, makeBeside, movedOf, setBySQL, type Beside } from "./beside.ts";
+import { passing, patiently } from "./patiently.ts";
+
+/** How many rows a portion begins with, and how long it may take in milliseconds. */
+const firstPortion = 500;
+const portionMs = 50;
+/** With no more rows than these left, the columns change places. */
+export const lastRows = 200;
+
+/** The work on one table. */
+export interface Work {
+  readonly session: Session;
+  readonly plan: TablePlan;
+  readonly options: MigrateOptions;
+  play<T>(script: Script<T>): Promise<T>;
+}
+
+/** Fills new columns beside those that are read and written, until hardly any row is left. Gives how many rows were written. */
+export async function fillBeside(work: Work, besides: readonly Beside[]): Promise<number> {
+  const { session, plan, options, play } = work;
+  const { name } = plan.collection;
+  const target = targetOf(plan, options.dropped ?? []);
+  const [count] = await session.send(statement(`SELECT count(*) FROM ${quote(name)}`));
+  let state = await play(readUnfinished(postgresSchema, name));
+  if (state?.target !== target) {
+    state = { target, cursor: null, rows: 0, filled: false };
+    await patiently(session, makeBeside(plan, besides), () => play(writeUnfinished(postgresSchema, name, state!)));
+  }
+  let portion = firstPortion;
+  while (!state.filled || (await waiting(work)) > lastRows) {
+    const start = performance.now();
+    const before: Unfinished = state;
+    state = await inPortion(session, () =>
+      before.filled ? catchUp(work, besides, before, portion) : fill(work, besides, before, portion),
+    );
+    const took = performance.now() - start;
+    portion = Math.min(Math.max(Math.round((portion * portionMs) / Math.max(took, 1)), 50), 10_000);
+    options.tell?.(name, state.rows, Number(count![0]));
+    await sleep(took / 2);
+  }
+  return state.rows;
+}
+
+/** Whoever is in the way goes first. */
+async function inPortion<T>(session: Session, task: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    await session.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50");
+    try {
+      const done = await task();
+      await session.run("COMMIT");
+      return done;
+    } catch (error) {
+      await session.run("ROLLBACK");
+      if (!passing.has(stateOf(error)) || tries === 1000) throw error;
+    }
+    await sleep(Math.random() * 50);
+  }
+}
+
+async function fill(work: Work, besides: readonly Beside[], state: Unfinished, portion: number): Promise<Unfinished> {
+  const { session, plan, play } = work;
+  const { name, key } = plan.collection;
+  const type = keyType(postgresSchema, key);
+  const behind = `($1::${type} IS NULL OR "id" > $1)`;
+  const [last] = await session.send(
+    statement(
+      `SELECT max("id") FROM (SELECT "id" FROM ${quote(name)} WHERE ${behind} ORDER BY "id" LIMIT ${portion}) AS t`,
+      [state.cursor],
+    ),
+  );
+  const to = last![0] as Key | null;
+  const next =
+    to === null
+      ? { ...state, filled: true }
+      : {
+          ...state,
+          cursor: to,
+          rows: state.rows + (await set(work, besides, `${behind} AND "id" <= $2`, [state.cursor, to])),
+        };
+  await play(writeUnfinished(postgresSchema, name, next));
+  return next;
+}
+
+/** Fills rows that have changed since they were filled; those that others are changing just now come later. */
+export async function catchUp(
+  work: Work,
+  besides: readonly Beside[],
+  state: Unfinished,
+  most: number,
+): Promise<Unfinished> {
+  const { session, plan, play } = work;
+  const { name, key } = plan.collection;
+  const moved = quote(movedOf(name));
+  const taken = await session.send(
+    statement(
+      `DELETE FROM ${moved} WHERE "id" IN (SELECT "id" FROM ${moved} ORDER BY "id" LIMIT ${most} FOR UPDATE SKIP LOCKED) RETURNING "id"`,
+    ),
+  );
+  const ids = taken.map(([id]) => id as Cell);
+  const rows = state.rows + (await set(work, besides, `"id" = ANY($1::${keyType(postgresSchema, key)}[])`, [ids]));
+  const next = { ...state, rows };
+  await play(writeUnfinished(postgresSchema, name, next));
+  return next;
+}
+
+/** Gives rows their new values. */
+async function set(
+  { session, plan }: Work,
+  besides: readonly Beside[],
+  where: string,
+  values: readonly Cell[],
+): Promise<number> {
+  const table = quote(plan.collection.name);
+  const bySQL = setBySQL(besides);
+  if (bySQL !== null) {
+    const [count] = await session.send(
+      statement(
+        `WITH done AS (UPDATE ${table} SET ${bySQL} WHERE ${where} RETURNING 1) SELECT count(*) FROM done`,
+        values,
+      ),
+    );
+    return Number(count![0]);
+  }
+  const { selected, columns, make } = madeByProgram(plan, besides);
+  const rows = await session.send(
+    statement(`SELECT ${selected.join(", ")} FROM ${table} WHERE ${where} ORDER BY "id" FOR NO KEY UPDATE`, values),
+  );
+  const made = rows.map(make);
+  const type = keyType(postgresSchema, plan.collection.key);
+  const names = columns.map((_, at) => `c${at}`);
+  // As texts, which every type reads: an array of JSON texts is none of JSON.
+  const arrays = columns.map((_, at) => `$${at + 2}::text[]`);
+  await session.send(
+    statement(
+      `UPDATE ${table} SET ${columns.map((column, at) => `${column.name} = page.c${at}::${column.type}`).join(", ")} ` +
+        `FROM unnest($1::${type}[], ${arrays.join(", ")}) AS page (key, ${names.join(", ")}) WHERE "id" = page.key`,
+      [rows.map(([id]) => id as Cell), ...columns.map((_, at) => made.map((cells) => textOf(cells[at]!)))],
+    ),
+  );
+  return rows.length;
+}
+
+function textOf(cell: Cell): string | null {
+  return cell === null ? null : String(cell);
+}
+
+/** How many rows have changed since they were filled, as far as it matters. */
+export async function waiting({ session, plan }: Work): Promise<number> {
+  const moved = quote(movedOf(plan.collection.name));
+  const [count] = await session.send(
+    statement(`SELECT count(*) FROM (SELECT FROM ${moved} LIMIT ${lastRows + 1}) AS t`),
+  );
+  return Number(count![0]);
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import type { Secret } from "../../../crypto/secret.ts";
+import { planTables, requirePossible, type MigratedTable, type MigrateOptions } from "../../sql/changes/migrating.ts";
+import { rememberedCollections } from "../../sql/content.ts";
+import { quote } from "../../sql/names.ts";
+import { ask, playAsync, statement } from "../../sql/schema/script.ts";
+import type { Collection } from "../../store.ts";
+import { postgresSchema } from "../migration.ts";
+import { sendTo, type Session } from "../network/session.ts";
+import { prepareSchema } from "../schema.ts";
+import { connectWhole } from "../whole/whole.ts";
+import { migrateOver } from "./migrate.ts";
+import { unhurried } from "./patiently.ts";
+
+/** How many rows of each table are tried. */
+const sampleSize = 10_000;
+
+/** Looks at all rows by queries, migrates a sample of them in a schema of its own, and removes that. */
+export async function tryDatabase(
+  url: Secret,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  const { session, told, close } = await connectWhole(url);
+  const { dropped = [] } = options;
+  const schema = quote(`latchkey_try_${randomBytes(6).toString("hex")}`);
+  try {
+    await session.run(unhurried);
+    const { plans } = await playAsync(planTables(postgresSchema, collections, dropped), sendTo(session));
+    requirePossible(plans, dropped);
+    const before = await playAsync(rememberedCollections(postgresSchema), sendTo(session));
+    const [path] = await session.send(statement("SELECT current_schema()"));
+    const from = quote(String(path![0]));
+    await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
+    await prepareSchema(session, before);
+    for (const collection of referredFirst(before)) await copySample(session, collection, from, schema);
+    return await migrateOver(session, collections, options);
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await session.run(`ROLLBACK; DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => undefined);
+    await close();
+  }
+}
+
+/** The first rows of a table, without those that refer to rows that are no part of the sample. */
+async function copySample(
+  session: Session,
+  { name, columns }: Collection,
+  from: string,
+  schema: string,
+): Promise<void> {
+  const there = await playAsync(ask(postgresSchema.findColumns(name)), sendTo(session));
+  const names = there.map(([column]) => quote(String(column))).join(", ");
+  const known = columns
+    .filter(({ references }) => references !== undefined && references.collection !== name)
+    .map((column) => {
+      const target = `${schema}.${quote(column.references!.collection)}`;
+      return `AND (${quote(column.name)} IS NULL OR ${quote(column.name)} IN (SELECT "id" FROM ${target}))`;
+    });
+  await session.run(
+    `INSERT INTO ${schema}.${quote(name)} (${names}) SELECT ${names} FROM ${from}.${quote(name)} WHERE TRUE ${known.join(" ")} ORDER BY "id" LIMIT ${sampleSize} ON CONFLICT DO NOTHING`,
+  );
+}
+
+/** Collections behind those that they refer to; what refers in a circle comes as it may. */
+function referredFirst(collections: readonly Collection[]): readonly Collection[] {
+  const done: Collection[] = [];
+  const rest = new Set(collections);
+  while (rest.size > 0) {
+    const next =
+      [...rest].find(({ name, columns }) =>
+        columns.every(
+          ({ references: to }) =>
+            to === undefined || to.collection === name || done.some((each) => each.name === to.collection),
+        ),
+      ) ?? [...rest][0]!;
+    rest.delete(next);
+    done.push(next);
+  }
+  return done;
+}

@@ -1,0 +1,173 @@
+import type { Collection, Column } from "../../store.ts";
+import { declaredName, indexPrefix } from "../names.ts";
+import { indexesOf, typeOf } from "../schema/definition.ts";
+import { leftOvers, requiredLeftOvers } from "../schema/found-table.ts";
+import { referenceOf, type Found, type Schema } from "../schema/schema.ts";
+import { ask, type Script } from "../schema/script.ts";
+import { columnWas, isNarrower, isOtherType, nameBefore, type Source } from "./source.ts";
+
+/** One difference between a declaration and its table. */
+export interface Change {
+  /** `books`, or `books.title` */
+  readonly place: string;
+  /**
+   * `adds`: it loses nothing and a start does it. `changes`: values, names or types change, and `latchkey db migrate` does it. `loses`: values go
+   * that nobody can bring back, so somebody has to say yes.
+   */
+  readonly effect: "adds" | "changes" | "loses";
+  readonly words: string;
+  /** Why a program with the declaration of before cannot serve beside one with this; null where it can. */
+  readonly alone: string | null;
+}
+
+/** What is to be known beside the declaration. */
+export interface Wishes {
+  /** The columns that may go with their values: `books.title`. */
+  readonly dropped: ReadonlySet<string>;
+  /** This month: `2027-01`. */
+  readonly month: string;
+}
+
+/** Everything that is to be done to a table that is there, and may be done. */
+export function* changesOf(
+  schema: Schema,
+  collection: Collection,
+  found: Found,
+  sources: ReadonlyMap<string, Source>,
+  wishes: Wishes,
+): Script<readonly Change[]> {
+  const changes: Change[] = [];
+  for (const column of collection.columns)
+    changes.push(...columnChanges(schema, collection, column, sources.get(column.name)!, found));
+  changes.push(...leftOverChanges(collection, found, wishes));
+  changes.push(...(yield* indexChanges(schema, collection)));
+  return changes;
+}
+
+/** What is seen and left as it is: columns that nobody declares. */
+export function remarksOn(collection: Collection, found: Found, { dropped, month }: Wishes): readonly string[] {
+  const { name, removed = {} } = collection;
+  return forgotten(collection, found).flatMap((column) => {
+    const place = `${name}.${column}`;
+    if (dropped.has(place)) return [];
+    const until = removed[column];
+    if (until === undefined)
+      return [`${place} is declared no more. Its values stay; --allow-data-loss ${place} removes them.`];
+    return until > month
+      ? [`${place} is removed and stays, unseen, until ${until}.`]
+      : [`${place} was to stay until ${until}. --allow-data-loss ${place} removes it now.`];
+  });
+}
+
+/** New columns that may be columns of before under another name: one that went as it came, of the same type. */
+export function likelyRenames(
+  schema: Schema,
+  collection: Collection,
+  found: Found,
+): readonly { readonly from: string; readonly to: string }[] {
+  const { columns, removed = {} } = collection;
+  const gone = forgotten(collection, found).filter(
+    (name) => removed[name] === undefined && found.declared?.columns.some((each) => each.name === name) === true,
+  );
+  const come = columns.filter((column) => nameBefore(column, found) === null && column.origin === undefined);
+  return come.flatMap((column) =>
+    gone
+      .filter((from) => !isOtherType(schema, column, columnWas(schema, found, from), found))
+      .slice(0, 1)
+      .map((from) => ({ from, to: column.name })),
+  );
+}
+
+function forgotten(collection: Collection, found: Found): string[] {
+  const renamed = new Set(collection.columns.map((column) => nameBefore(column, found)));
+  return leftOvers(collection, found)
+    .map(({ name }) => name)
+    .filter((name) => !renamed.has(name));
+}
+
+function columnChanges(
+  schema: Schema,
+  { name: table }: Collection,
+  column: Column,
+  source: Source,
+  found: Found,
+): readonly Change[] {
+  const place = `${table}.${column.name}`;
+  const before = nameBefore(column, found);
+  if (before === null) {
+    if (source.kind !== "program")
+      return [{ place, effect: "adds", words: `add it as ${typeOf(column)}`, alone: null }];
+    const alone = column.nullable === true ? null : "it makes rows without a value";
+    return [
+      {
+        place,
+        effect: "changes",
+        words: `add it as ${typeOf(column)}, with values for the rows that are there`,
+        alone,
+      },
+    ];
+  }
+  const changes: Change[] = [];
+  const add = (effect: Change["effect"], words: string, alone: string | null = null): unknown =>
+    changes.push({ place, effect, words, alone });
+  const was = columnWas(schema, found, before);
+  if (before !== column.name) add("changes", `rename it from ${before}`, `it asks for ${before}`);
+  if (isOtherType(schema, column, was, found))
+    add("changes", `convert it from ${typeOf(was)} to ${typeOf(column)}`, `it takes it for ${typeOf(was)}`);
+  else if (source.kind === "sql" || source.kind === "program")
+    add("changes", "give its rows new values, as declared", "it writes values as before");
+  if (was.nullable === true && column.nullable !== true)
+    add("adds", "let every row have a value", "it makes rows without one");
+  if (was.nullable !== true && column.nullable === true) add("adds", "let rows be without a value");
+  if (isNarrower(column, found))
+    add("adds", "look whether the values that are there fit", "it writes values that do not");
+  const target = found.references.get(before)?.target ?? "";
+  if (target !== referenceOf(column))
+    add(
+      "adds",
+      target === "" ? `let it refer to ${referenceOf(column)}` : "change what it refers to",
+      target === "" ? "it may name rows that are not there" : null,
+    );
+  return changes;
+}
+
+function leftOverChanges(collection: Collection, found: Found, { dropped }: Wishes): readonly Change[] {
+  const { name, removed = {} } = collection;
+  const required = new Set(requiredLeftOvers(collection, found).map((column) => column.name));
+  return forgotten(collection, found).flatMap((column): Change[] => {
+    const place = `${name}.${column}`;
+    const isDeclared = found.declared?.columns.some((each) => each.name === column) === true;
+    if (dropped.has(place))
+      return [
+        { place, effect: "loses", words: "drop it with its values", alone: isDeclared ? "it asks for it" : null },
+      ];
+    if (!required.has(column) || removed[column] === undefined) return [];
+    return [{ place, effect: "adds", words: "let rows be without a value", alone: null }];
+  });
+}
+
+function* indexChanges(schema: Schema, collection: Collection): Script<readonly Change[]> {
+  const wanted = indexesOf(schema, collection);
+  const found = yield* ask(schema.findIndexes(collection.name));
+  const there = new Set(found.map(([name]) => declaredName(name as string)));
+  const place = collection.name;
+  const gone = [...there].filter(
+    (name) =>
+      !wanted.has(name) && [true, false].some((unique) => name.startsWith(`${indexPrefix(collection, unique)}(`)),
+  );
+  return [
+    ...gone.map((name): Change => ({ place, effect: "adds", words: `drop the index ${name}`, alone: null })),
+    ...[...wanted].flatMap(([name, { unique }]): Change[] =>
+      there.has(name)
+        ? []
+        : [
+            {
+              place,
+              effect: "adds",
+              words: `make the index ${name}`,
+              alone: unique === null ? null : "what it writes may be there already, which it does not expect",
+            },
+          ],
+    ),
+  ];
+}

@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import { asData } from "../../declarations.ts";
+import { MigrationNeeded, type Key } from "../../store.ts";
+import type { Schema } from "../schema/schema.ts";
+import { ask, run, statement, type Script } from "../schema/script.ts";
+import type { TablePlan } from "./plan-table.ts";
+
+/** One step that was done to a database. */
+export interface Done {
+  /** When it was done: `2026-01-31T09:30:00.000Z`. */
+  readonly at: string;
+  /** The version of the program that did it. */
+  readonly program: string;
+  /** `books` */
+  readonly table: string;
+  readonly words: string;
+  /** How many rows were written. */
+  readonly rows: number;
+  readonly ms: number;
+}
+
+/** Work on a table that was begun and is not at its end. */
+export interface Unfinished {
+  /** What it is to become, and by which declaration: whoever finds another one begins anew. */
+  readonly target: string;
+  /** The last key of the rows that are done; null before the first. */
+  readonly cursor: Key | null;
+  readonly rows: number;
+  readonly filled: boolean;
+}
+
+/** Makes what a migration writes about itself. */
+export function* makeJournal(schema: Schema): Script<void> {
+  const integer = schema.storageOf({ name: "ms", type: "integer" });
+  yield* run(
+    `CREATE TABLE IF NOT EXISTS latchkey_migrations (at TEXT NOT NULL, program TEXT NOT NULL, collection TEXT NOT NULL, words TEXT NOT NULL, written ${integer} NOT NULL, ms ${integer} NOT NULL);
+     CREATE TABLE IF NOT EXISTS latchkey_unfinished (collection TEXT NOT NULL PRIMARY KEY, target TEXT NOT NULL, reached TEXT NOT NULL, written ${integer} NOT NULL, filled ${integer} NOT NULL)`,
+  );
+}
+
+/** What was done to a database, the latest last; nothing where nobody has migrated it. */
+export function* readHistory(schema: Schema): Script<readonly Done[]> {
+  if (!(yield* hasJournal(schema))) return [];
+  const rows = yield* ask(
+    statement("SELECT at, program, collection, words, written, ms FROM latchkey_migrations ORDER BY at"),
+  );
+  return rows.map(([at, program, table, words, written, ms]) => ({
+    at: String(at),
+    program: String(program),
+    table: String(table),
+    words: String(words),
+    rows: Number(written),
+    ms: Number(ms),
+  }));
+}
+
+/** Throws where a newer program has migrated the database: what it made is not known here. */
+export function* requireOwnHistory(schema: Schema, program: string): Script<void> {
+  const newer = (yield* readHistory(schema)).find((done) => isNewer(done.program, program));
+  if (newer !== undefined)
+    throw new MigrationNeeded([
+      `The database was migrated by version ${newer.program} on ${newer.at}, and this is ${program}. Use the newer program.`,
+    ]);
+}
+
+/** Writes down what was done. */
+export function* writeDone(schema: Schema, done: Done): Script<void> {
+  const values = [done.at, done.program, done.table, done.words, done.rows, Math.round(done.ms)];
+  const places = values.map((_, at) => schema.place(at + 1)).join(", ");
+  yield* ask(
+    statement(
+      `INSERT INTO latchkey_migrations (at, program, collection, words, written, ms) VALUES (${places})`,
+      values,
+    ),
+  );
+}
+
+/** What was begun with a table; null where nothing was. */
+export function* readUnfinished(schema: Schema, table: string): Script<Unfinished | null> {
+  const [row] = yield* ask(
+    statement(
+      `SELECT target, reached, written, filled FROM latchkey_unfinished WHERE collection = ${schema.place(1)}`,
+      [table],
+    ),
+  );
+  if (row === undefined) return null;
+  const [target, reached, rows, filled] = row;
+  return {
+    target: String(target),
+    cursor: JSON.parse(String(reached)) as Key | null,
+    rows: Number(rows),
+    filled: Number(filled) === 1,
+  };
+}
+
+/** Writes down how far it is. */
+export function* writeUnfinished(schema: Schema, table: string, work: Unfinished): Script<void> {
+  const values = [table, work.target, JSON.stringify(work.cursor), work.rows, work.filled ? 1 : 0];
+  const places = values.map((_, at) => schema.place(at + 1)).join(", ");
+  yield* ask(
+    statement(
+      `INSERT INTO latchkey_unfinished (collection, target, reached, written, filled) VALUES (${places}) ` +
+        "ON CONFLICT (collection) DO UPDATE SET target = excluded.target, reached = excluded.reached, written = excluded.written, filled = excluded.filled",
+      values,
+    ),
+  );
+}
+
+/** Forgets that it was begun. */
+export function* forgetUnfinished(schema: Schema, table: string): Script<void> {
+  yield* ask(statement(`DELETE FROM latchkey_unfinished WHERE collection = ${schema.place(1)}`, [table]));
+}
+
+/** What a table is to become, as one text. The functions of a declaration are part of it as they are written. */
+export function targetOf({ collection, found }: TablePlan, dropped: readonly string[]): string {
+  const told = {
+    columns: [...found.columns.keys()],
+    declared: asData([collection])[0],
+    origins: collection.columns.map(({ origin = {} }) => Object.values(origin).map(String)),
+    dropped,
+  };
+  return createHash("sha256").update(JSON.stringify(told)).digest("hex");
+}
+
+function* hasJournal(schema: Schema): Script<boolean> {
+  return (yield* ask(schema.findColumns("latchkey_migrations"))).length > 0;
+}
+
+function isNewer(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((version) => version.split(/[.-]/).slice(0, 3).map(Number));
+  const at = a!.findIndex((number, place) => number !== b![place]);
+  return at !== -1 && a![at]! > b![at]!;
+}

@@ -1,0 +1,158 @@
+import { MigrationNeeded, type Collection } from "../../store.ts";
+import { quote } from "../names.ts";
+import { typeOf } from "../schema/definition.ts";
+import { findTable } from "../schema/found-table.ts";
+import { requireKnownVersion } from "../schema/prepare.ts";
+import type { Schema } from "../schema/schema.ts";
+import { ask, statement, type Script } from "../schema/script.ts";
+import type { Change } from "./changes.ts";
+import { readHistory, type Done } from "./journal.ts";
+import { planTable, tellMisfit, tellRename, type TablePlan } from "./plan-table.ts";
+
+/** How a migration is made. */
+export interface MigrateOptions {
+  /** The version of the program, which the history keeps. */
+  readonly program: string;
+  /** The columns that may go with their values: `books.title`. */
+  readonly dropped?: readonly string[];
+  /** Is told how far the work on a table is. */
+  readonly tell?: (table: string, done: number, total: number) => void;
+}
+
+/** What has been done to a table. */
+export interface MigratedTable {
+  readonly table: string;
+  readonly words: readonly string[];
+  readonly rows: number;
+  readonly ms: number;
+}
+
+/** What is to be done to each table that is there. */
+export interface Planned {
+  readonly plans: readonly TablePlan[];
+  /** The collections whose tables are not there. */
+  readonly missing: readonly Collection[];
+}
+
+/** This month: `2027-01`. */
+export function monthNow(): string {
+  return new Date().toISOString().slice(0, 7);
+}
+
+/** Compares all declarations with what is there. */
+export function* planTables(
+  schema: Schema,
+  collections: readonly Collection[],
+  dropped: readonly string[] = [],
+): Script<Planned> {
+  if ((yield* requireKnownVersion(schema)) === 0) return { plans: [], missing: collections };
+  const plans: TablePlan[] = [];
+  const missing: Collection[] = [];
+  for (const collection of collections) {
+    const found = yield* findTable(schema, collection);
+    if (found === null) missing.push(collection);
+    else plans.push(yield* planTable(schema, collection, found, { dropped: new Set(dropped), month: monthNow() }));
+  }
+  return { plans, missing };
+}
+
+/** Why a plan cannot be kept; nothing begins before that is mended. */
+export function obstaclesOf(plan: TablePlan): readonly string[] {
+  return [
+    ...plan.obstacles,
+    ...plan.misfits.map(tellMisfit),
+    ...plan.renames.map((rename) => tellRename(plan.collection, rename, monthNow())),
+  ];
+}
+
+/** Throws where any plan cannot be kept, or where a column is to go that is not there. */
+export function requirePossible(plans: readonly TablePlan[], dropped: readonly string[]): void {
+  const known = new Set(
+    plans.flatMap(({ changes }) => changes.filter(({ effect }) => effect === "loses").map(({ place }) => place)),
+  );
+  const problems = [
+    ...plans.flatMap(obstaclesOf),
+    ...dropped
+      .filter((place) => !known.has(place))
+      .map((place) => `${place} is no column that could go: it is declared, or not there.`),
+  ];
+  if (problems.length > 0) throw new MigrationNeeded(problems);
+}
+
+/** Whether there is more to do than a start does. */
+export function isMoreThanStart({ changes }: TablePlan): boolean {
+  return changes.some(({ effect }) => effect !== "adds");
+}
+
+/** What was done, for the history. */
+export function wordsOf({ changes }: TablePlan): readonly string[] {
+  return changes.map(({ place, words }) => `${place}: ${words}`);
+}
+
+/** A plan as it is told: what is done to each table, and what stands in the way. */
+export interface Plan {
+  readonly tables: readonly PlannedTable[];
+  /** What has to be mended before anything begins. */
+  readonly obstacles: readonly string[];
+  /** New columns that may be old ones under another name. */
+  readonly renames: readonly { readonly table: string; readonly from: string; readonly to: string }[];
+  readonly remarks: readonly string[];
+  readonly history: readonly Done[];
+}
+
+/** What is done to a table. */
+export interface PlannedTable {
+  readonly table: string;
+  /** How many rows it has. */
+  readonly rows: number;
+  /** About how long it takes, in seconds; nobody has measured the machine. */
+  readonly seconds: number;
+  readonly changes: readonly Change[];
+  /** The same as SQL to be run by hand, with the service stopped; null where a function of the declaration makes values. */
+  readonly sql: string | null;
+}
+
+/** About how many rows a second are written anew, and looked at. */
+const [written, lookedAt] = [30_000, 500_000];
+
+/** Everything that is known before a migration begins. `byHand` gives the statements for a table. */
+export function* tellPlan(
+  schema: Schema,
+  { plans, missing }: Planned,
+  byHand: (plan: TablePlan) => Script<readonly string[] | null>,
+): Script<Plan> {
+  const tables: PlannedTable[] = missing.map((collection) => ({
+    table: collection.name,
+    rows: 0,
+    seconds: 0,
+    changes: [{ place: collection.name, effect: "adds", words: "make the table", alone: null }],
+    sql: null,
+  }));
+  for (const plan of plans) {
+    if (plan.changes.length === 0) continue;
+    const [count] = yield* ask(statement(`SELECT count(*) FROM ${quote(plan.collection.name)}`));
+    const rows = Number(count![0]);
+    const speed = isMoreThanStart(plan) ? written : lookedAt;
+    const steps = obstaclesOf(plan).length > 0 || !isMoreThanStart(plan) ? null : yield* byHand(plan);
+    tables.push({
+      table: plan.collection.name,
+      rows,
+      seconds: Math.ceil(rows / speed),
+      changes: plan.changes,
+      sql: steps === null ? null : `${[...steps, rememberTypes(schema, plan), "COMMIT"].join(";\n")};\n`,
+    });
+  }
+  return {
+    tables,
+    obstacles: plans.flatMap((plan) => [...plan.obstacles, ...plan.misfits.map(tellMisfit)]),
+    renames: plans.flatMap(({ collection, renames }) => renames.map((each) => ({ table: collection.name, ...each }))),
+    remarks: plans.flatMap(({ remarks }) => remarks),
+    history: yield* readHistory(schema),
+  };
+}
+
+/** What the columns are from now on. The next start makes what is missing yet: indexes, references, folded values. */
+function rememberTypes(schema: Schema, { collection, found }: TablePlan): string {
+  const types = { ...found.types, ...Object.fromEntries(collection.columns.map((each) => [each.name, typeOf(each)])) };
+  return `UPDATE latchkey_schema SET types = ${schema.literal(JSON.stringify(types))} WHERE collection = ${schema.literal(collection.name)}`;
+}

@@ -1,0 +1,196 @@
+import { fold } from "../../fold.ts";
+import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
+import { decoderOf, encode } from "../codec.ts";
+import type { Cell } from "../dialect.ts";
+import { quote } from "../names.ts";
+import type { Found, Schema } from "../schema/schema.ts";
+import { ask, statement, type Script } from "../schema/script.ts";
+import { selectedAs } from "../schema/table.ts";
+import { pageSize, readBehind, rowsBefore } from "./rows-before.ts";
+import { isNarrower, nameBefore, type Source } from "./source.ts";
+
+/** Rows that would not be what their declaration says. */
+export interface Misfit {
+  /** `books.title` */
+  readonly place: string;
+  readonly rows: number;
+  /** The ids of the first ones. */
+  readonly ids: readonly (string | number)[];
+  /** Why they do not fit, and what to do. */
+  readonly why: string;
+}
+
+/** How many ids are told. */
+const shownIds = 5;
+
+type Sources = ReadonlyMap<string, Source>;
+
+/** Looks at the rows of a table for what would not fit: without a value, not to be converted, against the rule, or twice what is unique. */
+export function* misfitsOf(
+  schema: Schema,
+  collection: Collection,
+  found: Found,
+  sources: Sources,
+): Script<readonly Misfit[]> {
+  const misfits: Misfit[] = [];
+  for (const column of collection.columns) {
+    const source = sources.get(column.name)!;
+    misfits.push(...(yield* valuesMissing(collection, column, source, found)));
+    misfits.push(...(yield* valuesUnconverted(collection, column, source)));
+    if (misfits.length === 0) misfits.push(...(yield* valuesTwice(collection, column, source, found)));
+  }
+  if (misfits.length === 0) misfits.push(...(yield* valuesAgainstRules(schema, collection, found, sources)));
+  return misfits;
+}
+
+/** The expression that gives the new values; null where the program makes them, or where there are none. */
+export function expressionOf(source: Source): string | null {
+  if (source.kind === "same") return quote(source.from);
+  if (source.kind !== "sql") return null;
+  // What a conversion makes of null is nothing to go by: there may be a word for it.
+  const value = `CASE WHEN ${quote(source.was.name)} IS NOT NULL THEN ${source.conversion.value} END`;
+  return source.fallback === null ? value : `coalesce(${value}, ${source.fallback})`;
+}
+
+function* valuesMissing(
+  collection: Collection,
+  column: Column,
+  source: Source,
+  found: Found,
+): Script<readonly Misfit[]> {
+  const before = nameBefore(column, found);
+  if (column.nullable === true || before === null || source.kind === "program" || source.kind === "unknown") return [];
+  if (source.kind === "sql" && source.fallback !== null) return [];
+  if (!found.columns.get(before)!.nullable) return [];
+  return yield* misfitsWhere(
+    collection,
+    column,
+    `${quote(before)} IS NULL`,
+    "is declared not optional, and there are rows without a value. Give them one: backfill in its declaration",
+  );
+}
+
+function* valuesUnconverted(collection: Collection, column: Column, source: Source): Script<readonly Misfit[]> {
+  if (source.kind !== "sql" || source.conversion.fits === "TRUE") return [];
+  return yield* misfitsWhere(
+    collection,
+    column,
+    `${quote(source.was.name)} IS NOT NULL AND NOT (${source.conversion.fits})`,
+    `cannot take values that are there (${source.was.type} to ${column.type}). Change those, or say what becomes of them: convert in its declaration`,
+  );
+}
+
+function* misfitsWhere({ name }: Collection, column: Column, where: string, why: string): Script<readonly Misfit[]> {
+  const from = `FROM ${quote(name)} WHERE ${where}`;
+  const first = yield* ask(statement(`SELECT "id" ${from} ORDER BY "id" LIMIT ${shownIds}`));
+  if (first.length === 0) return [];
+  const [count] = yield* ask(statement(`SELECT count(*) ${from}`));
+  return [
+    { place: `${name}.${column.name}`, rows: Number(count![0]), ids: first.map(([id]) => id as string | number), why },
+  ];
+}
+
+/** Of what is unique: whether its values, as they will be, are there more than once. */
+function* valuesTwice({ name }: Collection, column: Column, source: Source, found: Found): Script<readonly Misfit[]> {
+  const expression = expressionOf(source);
+  const was = found.declared?.columns.find((each) => each.name === nameBefore(column, found));
+  const isNew = source.kind !== "same" || was?.unique !== column.unique;
+  if (column.unique !== true || expression === null || !isNew) return [];
+  const twice = `SELECT ${expression} AS value FROM ${quote(name)} WHERE ${expression} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
+  const [count] = yield* ask(statement(`SELECT count(*) FROM (${twice}) AS t`));
+  if (Number(count![0]) === 0) return [];
+  const first = yield* ask(
+    statement(`SELECT "id" FROM ${quote(name)} WHERE ${expression} IN (${twice}) ORDER BY "id" LIMIT ${shownIds}`),
+  );
+  const ids = first.map(([id]) => id as string | number);
+  return [{ place: `${name}.${column.name}`, rows: Number(count![0]), ids, why: whyTwice }];
+}
+
+const whyTwice = "is declared unique, and some values are there more than once. Change all but one of each";
+
+/** A column whose new values are looked at one by one. */
+interface Looked {
+  readonly column: Column;
+  /** The new value of a row. */
+  valueOf(row: StoredRecord, cells: readonly unknown[]): Value;
+  /** What was seen of a unique one. */
+  readonly seen: Set<Value> | null;
+  rows: number;
+  readonly ids: (string | number)[];
+  why: string;
+}
+
+function* valuesAgainstRules(
+  schema: Schema,
+  collection: Collection,
+  found: Found,
+  sources: Sources,
+): Script<readonly Misfit[]> {
+  const { selected: before, rowOf } = rowsBefore(schema, found);
+  const selected = [...before];
+  const looked = collection.columns.flatMap((column) => lookedOf(schema, column, found, sources, selected) ?? []);
+  if (looked.length === 0) return [];
+  let last: Cell = null;
+  for (;;) {
+    const page = yield* readBehind(schema, collection, selected, last);
+    for (const cells of page) for (const each of looked) look(schema, each, rowOf(cells), cells);
+    if (page.length < pageSize) break;
+    last = page.at(-1)![0] as Cell;
+  }
+  return looked
+    .filter(({ rows }) => rows > 0)
+    .map(({ column, rows, ids, why }) => ({ place: `${collection.name}.${column.name}`, rows, ids, why }));
+}
+
+/** How a column is looked at; null where nothing of it has to be. Whatever is to be selected for it is added. */
+function lookedOf(schema: Schema, column: Column, found: Found, sources: Sources, selected: string[]): Looked | null {
+  const source = sources.get(column.name)!;
+  const isRuled = column.fits !== undefined && (source.kind === "sql" || isNarrower(column, found));
+  const was = found.declared?.columns.find((each) => each.name === nameBefore(column, found));
+  const isFoldedAnew = column.unique === "folded" && was?.unique !== "folded" && source.kind !== "new";
+  if (source.kind !== "program" && !isRuled && !isFoldedAnew) return null;
+  const common = { column, rows: 0, ids: [], why: "", seen: needsSeen(column, source, isFoldedAnew) };
+  if (source.kind === "program") return { ...common, valueOf: (row) => source.compute(row) };
+  const expression = expressionOf(source);
+  if (expression === null) return null;
+  const at = selected.push(selectedAs(schema, column, expression)) - 1;
+  const decode = decoderOf(schema, column);
+  return { ...common, valueOf: (_, cells) => (decode === null ? (cells[at] as Value) : decode(cells[at])) };
+}
+
+function needsSeen({ unique }: Column, { kind }: Source, isFoldedAnew: boolean): Set<Value> | null {
+  return isFoldedAnew || (kind === "program" && unique !== undefined && unique !== false) ? new Set() : null;
+}
+
+function look(schema: Schema, looked: Looked, row: StoredRecord, cells: readonly unknown[]): void {
+  const why = whyNot(schema, looked, row, cells);
+  if (why === null) return;
+  looked.why = why;
+  looked.rows++;
+  if (looked.ids.length < shownIds) looked.ids.push(row["id"] as string | number);
+}
+
+/** What is wrong with the new value of a row; null where nothing is. */
+function whyNot(
+  schema: Schema,
+  { column, valueOf, seen }: Looked,
+  row: StoredRecord,
+  cells: readonly unknown[],
+): string | null {
+  let value: Value;
+  try {
+    value = valueOf(row, cells);
+    encode(schema, column, value);
+  } catch (error) {
+    return `cannot be made of what is there: ${error instanceof Error ? error.message : String(error)}. Mend convert or backfill in its declaration`;
+  }
+  if (value === null)
+    return column.nullable === true ? null : "is declared not optional, and its convert or backfill gives null";
+  if (column.fits?.(value) === false)
+    return "has values that it would not take any more. Change those, or say what becomes of them: convert in its declaration";
+  if (seen === null) return null;
+  const one = column.unique === "folded" && typeof value === "string" ? fold(value) : value;
+  if (seen.has(one)) return whyTwice;
+  seen.add(one);
+  return null;
+}

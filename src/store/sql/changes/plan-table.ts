@@ -1,0 +1,81 @@
+import type { Collection } from "../../store.ts";
+import { isOurs, requiredLeftOvers } from "../schema/found-table.ts";
+import type { Found, Schema } from "../schema/schema.ts";
+import type { Script } from "../schema/script.ts";
+import { changesOf, likelyRenames, remarksOn, type Change, type Wishes } from "./changes.ts";
+import { misfitsOf, type Misfit } from "./misfits.ts";
+import { keyType } from "./rows-before.ts";
+import { sourcesOf, type Source } from "./source.ts";
+
+/** What is to be done to a table that is there. */
+export interface TablePlan {
+  readonly collection: Collection;
+  readonly found: Found;
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly changes: readonly Change[];
+  /** What only the declaration can say, and rows that do not fit: nothing begins before they are gone. */
+  readonly obstacles: readonly string[];
+  readonly misfits: readonly Misfit[];
+  /** Columns that may be others under a new name. */
+  readonly renames: readonly { readonly from: string; readonly to: string }[];
+  readonly remarks: readonly string[];
+}
+
+/** Compares a declaration with its table, and looks at all rows that a change concerns. */
+export function* planTable(schema: Schema, collection: Collection, found: Found, wishes: Wishes): Script<TablePlan> {
+  const { name } = collection;
+  const sources = sourcesOf(schema, collection, found);
+  const plan = { collection, found, sources, changes: [], misfits: [], renames: [], remarks: [] };
+  const obstacles = firstObstacles(schema, collection, found);
+  if (obstacles.length > 0) return { ...plan, obstacles };
+  for (const [column, source] of sources)
+    if (source.kind === "unknown") obstacles.push(`${name}.${column} ${source.why}.`);
+  for (const column of requiredLeftOvers(collection, found)) {
+    const isKnown = wishes.dropped.has(`${name}.${column.name}`) || collection.removed?.[column.name] !== undefined;
+    const isRenamed = collection.columns.some(({ origin }) => origin?.renamedFrom === column.name);
+    if (!isKnown && !isRenamed)
+      obstacles.push(
+        `${name}.${column.name} is declared no more, but new rows would need a value for it. Declare it again, or that it is removed, and its values stay unseen: removed: { ${column.name}: "${yearAfter(wishes.month)}" }.`,
+      );
+  }
+  const misfits = yield* misfitsOf(schema, collection, found, sources);
+  return {
+    ...plan,
+    changes: yield* changesOf(schema, collection, found, sources, wishes),
+    obstacles,
+    misfits,
+    renames: likelyRenames(schema, collection, found),
+    remarks: remarksOn(collection, found, wishes),
+  };
+}
+
+/** A misfit as a sentence. */
+export function tellMisfit({ place, rows, ids, why }: Misfit): string {
+  const some = ids.length < rows ? `${ids.join(", ")}, …` : ids.join(", ");
+  return `${place} ${why}. ${rows.toLocaleString("en")} ${rows === 1 ? "does" : "do"} not fit (id ${some}).`;
+}
+
+/** A question that nobody was there to answer, as a sentence. */
+export function tellRename({ name }: Collection, { from, to }: TablePlan["renames"][number], month: string): string {
+  return (
+    `${name}.${from} is declared no more, and ${name}.${to} is new and of the same type. If it is the same column, say so: renamedFrom: "${from}". ` +
+    `If it is not, say what becomes of the old one: removed: { ${from}: "${yearAfter(month)}" }.`
+  );
+}
+
+function firstObstacles(schema: Schema, collection: Collection, found: Found): string[] {
+  const { name, key } = collection;
+  if (!isOurs(found))
+    return [
+      `There is a table ${name} that was not made by this store. Give the resource another plural, or rename that table.`,
+    ];
+  const { storage } = found.columns.get("id")!;
+  if (storage === keyType(schema, key)) return [];
+  return [
+    `${name}: keys were ${storage.toLowerCase()} and are declared ${key}. Keys stay what they are, for everything refers to them: declare the new form as a resource of another plural, and copy the records.`,
+  ];
+}
+
+function yearAfter(month: string): string {
+  return `${Number(month.slice(0, 4)) + 1}${month.slice(4)}`;
+}

@@ -1,0 +1,53 @@
+import type { Collection, Key, StoredRecord, Value } from "../../store.ts";
+import { decoderOf } from "../codec.ts";
+import type { Cell } from "../dialect.ts";
+import { quote } from "../names.ts";
+import type { Found, Schema } from "../schema/schema.ts";
+import { ask, statement, type Rows, type Script } from "../schema/script.ts";
+import { selectedAs } from "../schema/table.ts";
+import { columnWas } from "./source.ts";
+
+/** How many rows are looked at at a time. */
+export const pageSize = 1000;
+
+/** The rows of a table as they are, whatever is declared of it today. */
+export interface RowsBefore {
+  /** The columns of `rowOf` as SQL, the key first. */
+  readonly selected: readonly string[];
+  rowOf(cells: readonly unknown[]): StoredRecord;
+}
+
+/** How the rows of a table are read as what they were. */
+export function rowsBefore(schema: Schema, found: Found): RowsBefore {
+  const names = [...found.columns.keys()].filter((name) => name !== "id" && !name.startsWith("_"));
+  const columns = names.map((name) => columnWas(schema, found, name));
+  const decoders = columns.map((column) => decoderOf(schema, column));
+  return {
+    selected: [quote("id"), ...columns.map((column) => selectedAs(schema, column, quote(column.name)))],
+    rowOf(cells) {
+      const record: Record<string, Value> = { id: cells[0] as Key };
+      for (const [at, name] of names.entries()) {
+        const cell = cells[at + 1];
+        record[name] = decoders[at] === null ? (cell as Value) : decoders[at]!(cell);
+      }
+      return record;
+    },
+  };
+}
+
+/** The rows behind a key in the order of the keys, a page of them. */
+export function readBehind(
+  schema: Schema,
+  { name, key }: Collection,
+  selected: readonly string[],
+  behind: Cell,
+): Script<Rows> {
+  const where = behind === null ? "" : ` WHERE "id" > CAST(${schema.place(1)} AS ${keyType(schema, key)})`;
+  const text = `SELECT ${selected.join(", ")} FROM ${quote(name)}${where} ORDER BY "id" LIMIT ${pageSize}`;
+  return ask(statement(text, behind === null ? [] : [behind]));
+}
+
+/** The type of the key, as a database spells it. */
+export function keyType(schema: Schema, type: Collection["key"]): string {
+  return schema.storageOf({ name: "id", type });
+}

@@ -1,0 +1,289 @@
+import { existsSync, rmSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fold } from "../../fold.ts";
+import {
+  forgetUnfinished,
+  makeJournal,
+  readUnfinished,
+  requireOwnHistory,
+  targetOf,
+  writeDone,
+  writeUnfinished,
+  type Unfinished,
+} from "../../sql/changes/journal.ts";
+import {
+  isMoreThanStart,
+  planTables,
+  requirePossible,
+  wordsOf,
+  type MigratedTable,
+  type MigrateOptions,
+} from "../../sql/changes/migrating.ts";
+import type { TablePlan } from "../../sql/changes/plan-table.ts";
+import { quote } from "../../sql/names.ts";
+import { rememberDeclaration } from "../../sql/schema/migration.ts";
+import { ask as read, play, type Script } from "../../sql/schema/script.ts";
+import { fitWords } from "../../sql/words.ts";
+import { MigrationNeeded, type Collection, type Key } from "../../store.ts";
+import { connect, prepare, sendTo } from "../connection.ts";
+import { isBusy } from "../errors.ts";
+import { sqliteSchema } from "../migration.ts";
+import { DatabaseSync as Database } from "../node-sqlite.ts";
+import { prepareFile } from "../schema.ts";
+import { findOwnObjects, ownObjects, shadowFor, type Shadow } from "./shadow.ts";
+
+/** How many rows a portion begins with, and how long it may take in milliseconds: whoever writes waits for it. */
+const firstPortion = 200;
+const portionMs = 15;
+/** With no more rows than these left, the tables change places. */
+const lastRows = 300;
+/** A table with so many rows gets new indexes beside its writers. */
+const largeTable = 20_000;
+
+/** Makes the tables of a file fit, while anybody reads and writes. What was broken off goes on where it was. */
+export async function migrateFile(
+  path: string,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  if (!existsSync(path)) {
+    prepareFile(path, collections);
+    return [];
+  }
+  const release = takeTurn(path);
+  const database = connect(path);
+  try {
+    // Tables take the place of others, and what refers to them stays as it is.
+    database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
+    database.function("latchkey_fold", { deterministic: true }, (text) =>
+      typeof text === "string" ? fold(text) : null,
+    );
+    const migrated: MigratedTable[] = [];
+    const { dropped = [] } = options;
+    const { plans } = ask(database, planTables(sqliteSchema, collections, dropped));
+    requirePossible(plans, dropped);
+    ask(database, requireOwnHistory(sqliteSchema, options.program));
+    for (const plan of plans) {
+      if (!isMoreThanStart(plan) && !(isIndexed(plan) && isLarge(database, plan))) continue;
+      ask(database, makeJournal(sqliteSchema));
+      migrated.push(await moveTable(database, plan, options));
+    }
+    prepareFile(path, collections);
+    return migrated;
+  } finally {
+    database.close();
+    release();
+  }
+}
+
+function ask<T>(database: DatabaseSync, script: Script<T>): T {
+  return play(script, sendTo(database));
+}
+
+function isIndexed({ changes }: TablePlan): boolean {
+  return changes.some(({ words }) => words.startsWith("make the index"));
+}
+
+function isLarge(database: DatabaseSync, { collection }: TablePlan): boolean {
+  const found = prepare(
+    database,
+    `SELECT count(*) FROM (SELECT 1 FROM ${quote(collection.name)} LIMIT ${largeTable})`,
+  ).get();
+  return found![0] === largeTable;
+}
+
+/** Only one migrates at a time. The lock is a file's beside the database, which the system lets go when the process ends. */
+function takeTurn(path: string): () => void {
+  const beside = `${path}.migrating`;
+  const lock = new Database(beside, { timeout: 0 });
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new MigrationNeeded([`Somebody else is migrating ${path} just now. Wait until that is done.`]);
+  }
+  return () => {
+    rmSync(beside, { force: true });
+    lock.close();
+  };
+}
+
+/** The work on one table. */
+interface Work {
+  readonly database: DatabaseSync;
+  readonly plan: TablePlan;
+  readonly shadow: Shadow;
+  readonly options: MigrateOptions;
+  readonly total: number;
+  state: Unfinished;
+  portion: number;
+}
+
+async function moveTable(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<MigratedTable> {
+  const start = performance.now();
+  const { collection } = plan;
+  const work = await begin(database, plan, options);
+  try {
+    while (!work.state.filled) await portionOf(work, () => fill(work));
+    while (waiting(work) > lastRows) await portionOf(work, () => catchUp(work, work.portion));
+    const done = (): MigratedTable => ({
+      table: collection.name,
+      words: wordsOf(plan),
+      rows: work.state.rows,
+      ms: performance.now() - start,
+    });
+    await inTransaction(database, () => takePlace(work, done()));
+    return done();
+  } catch (error) {
+    if (isBusy(error)) throw error;
+    // What cannot become what is declared leaves the table as it was.
+    await inTransaction(database, () => giveUp(work));
+    throw new MigrationNeeded([
+      `${collection.name} stays as it was: ${error instanceof Error ? error.message : String(error)}. Look at it with latchkey db plan, mend it, and migrate again.`,
+    ]);
+  }
+}
+
+async function begin(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<Work> {
+  const { name } = plan.collection;
+  const { dropped = [] } = options;
+  const target = targetOf(plan, dropped);
+  const indexes = new Set(
+    prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?")
+      .all(name)
+      .map(([each]) => each as string),
+  );
+  const shadow = shadowFor(sqliteSchema, plan, dropped, { indexes, folds: true });
+  for (const [called, make] of shadow.functions)
+    database.function(called, { varargs: true }, (...cells) => make(...cells) as string | number | null);
+  const [total] = prepare(database, `SELECT count(*) FROM ${quote(name)}`).get()!;
+  const state = await inTransaction(database, () => {
+    const before = ask(database, readUnfinished(sqliteSchema, name));
+    if (before !== null && before.target === target) return before;
+    for (const sql of shadow.make) database.exec(sql);
+    const fresh = { target, cursor: null, rows: 0, filled: false };
+    ask(database, writeUnfinished(sqliteSchema, name, fresh));
+    return fresh;
+  });
+  return { database, plan, shadow, options, total: total as number, state, portion: firstPortion };
+}
+
+/** Copies the next rows. Those that have changed meanwhile are copied later. */
+function fill(work: Work): void {
+  const { database, shadow, state, plan } = work;
+  const table = quote(plan.collection.name);
+  const behind = state.cursor === null ? "TRUE" : `"id" > ${literal(state.cursor)}`;
+  const [last] = prepare(
+    database,
+    `SELECT max("id") FROM (SELECT "id" FROM ${table} WHERE ${behind} ORDER BY "id" LIMIT ${work.portion})`,
+  ).get()!;
+  if (last === null) return keep(work, { ...state, filled: true });
+  const where = `${behind} AND "id" <= ${literal(last as Key)} AND "id" NOT IN (SELECT "id" FROM ${shadow.moved})`;
+  const rows = copy(work, where);
+  keep(work, { ...state, cursor: last as Key, rows: state.rows + rows });
+}
+
+/** Copies rows that have changed since they were copied. */
+function catchUp(work: Work, most: number): void {
+  const some = `SELECT "id" FROM ${work.shadow.moved} ORDER BY "id" LIMIT ${most}`;
+  const rows = copy(work, `"id" IN (${some})`);
+  work.database.exec(`DELETE FROM ${work.shadow.moved} WHERE "id" IN (${some})`);
+  keep(work, { ...work.state, rows: work.state.rows + rows });
+}
+
+/** Copies rows and looks whether they are what they were. */
+function copy({ database, shadow }: Work, where: string): number {
+  const { changes } = prepare(database, shadow.copy(where)).run();
+  const [differing] = prepare(database, shadow.differing(where)).get()!;
+  if (differing !== 0) throw new Error(`${String(differing)} rows were not copied as they are`);
+  return Number(changes);
+}
+
+function keep(work: Work, state: Unfinished): void {
+  ask(work.database, writeUnfinished(sqliteSchema, work.plan.collection.name, state));
+  work.state = state;
+}
+
+function waiting({ database, shadow }: Work): number {
+  return prepare(
+    database,
+    `SELECT count(*) FROM (SELECT 1 FROM ${shadow.moved} LIMIT ${lastRows + 1})`,
+  ).get()![0] as number;
+}
+
+/** The last rows are copied and the tables change places: nobody writes in between. */
+function takePlace(work: Work, done: MigratedTable): void {
+  const { database, shadow, plan, options } = work;
+  const { collection, found } = plan;
+  const table = quote(collection.name);
+  while (waiting(work) > 0) catchUp(work, lastRows);
+  const [differ] = prepare(
+    database,
+    `SELECT (SELECT count(*) FROM ${table}) - (SELECT count(*) FROM ${shadow.name})`,
+  ).get()!;
+  if (differ !== 0) throw new Error(`${String(differ)} rows are missing in the copy`);
+  const own = ownObjects(collection, ask(database, read(findOwnObjects(collection))));
+  database.exec(`DROP TABLE ${table}`);
+  database.exec(`ALTER TABLE ${shadow.name} RENAME TO ${table}`);
+  database.exec(`DROP TABLE ${shadow.moved}`);
+  for (const sql of own) database.exec(sql);
+  ask(database, fitWords(sqliteSchema, collection));
+  requireReferences(database, plan);
+  ask(database, rememberDeclaration(sqliteSchema, collection, found));
+  ask(database, forgetUnfinished(sqliteSchema, collection.name));
+  const at = new Date().toISOString();
+  for (const words of done.words)
+    ask(database, writeDone(sqliteSchema, { ...done, at, program: options.program, words }));
+}
+
+/** Rows that refer to none are found by SQLite itself, where references have changed. */
+function requireReferences(database: DatabaseSync, { collection, changes }: TablePlan): void {
+  if (!changes.some(({ words }) => words.includes("refer"))) return;
+  const dangling = prepare(database, "SELECT rowid FROM pragma_foreign_key_check(?) LIMIT 5").all(collection.name);
+  if (dangling.length > 0)
+    throw new Error(`rows refer to what is not there (id ${dangling.map(([id]) => id).join(", ")})`);
+}
+
+function giveUp({ database, shadow, plan }: Work): void {
+  for (const sql of shadow.discard) database.exec(sql);
+  ask(database, forgetUnfinished(sqliteSchema, plan.collection.name));
+}
+
+/** A portion, and then the others' turn for as long as it took. */
+async function portionOf(work: Work, task: () => void): Promise<void> {
+  const { database, options, plan, total } = work;
+  const start = performance.now();
+  await inTransaction(database, task);
+  const took = performance.now() - start;
+  work.portion = Math.min(Math.max(Math.round((work.portion * portionMs) / Math.max(took, 1)), 20), 5000);
+  options.tell?.(plan.collection.name, work.state.rows, total);
+  // The log is brought into the file here, and not by whoever happens to write next.
+  database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  await sleep(took);
+}
+
+async function inTransaction<T>(database: DatabaseSync, task: () => T): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      database.exec("BEGIN IMMEDIATE");
+      break;
+    } catch (error) {
+      if (!isBusy(error) || tries === 20) throw error;
+      await sleep(50);
+    }
+  }
+  try {
+    const done = task();
+    database.exec("COMMIT");
+    return done;
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function literal(key: Key): string {
+  return typeof key === "number" ? String(key) : sqliteSchema.literal(key);
+}

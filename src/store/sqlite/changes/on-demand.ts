@@ -1,0 +1,31 @@
+import type { MigratedTable, MigrateOptions, Plan } from "../../sql/changes/migrating.ts";
+import type { Collection } from "../../store.ts";
+
+// Loaded by those who ask for it alone: a service that serves has no use for it.
+
+/** What would be done to a SQLite file so that it fits declarations; nothing is changed. */
+export async function planSQLite(
+  path: string,
+  collections: readonly Collection[],
+  dropped: readonly string[] = [],
+): Promise<Plan> {
+  return (await import("./plan.ts")).planFile(path, collections, dropped);
+}
+
+/** Does what `planSQLite` tells, while anybody reads and writes. What was broken off goes on where it was. */
+export async function migrateSQLite(
+  path: string,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  return (await import("./migrate.ts")).migrateFile(path, collections, options);
+}
+
+/** Does what `migrateSQLite` does to a copy of the file, which is removed again. */
+export async function trySQLite(
+  path: string,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  return (await import("./try.ts")).tryFile(path, collections, options);
+}

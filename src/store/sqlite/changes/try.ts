@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { MigratedTable, MigrateOptions } from "../../sql/changes/migrating.ts";
+import type { Collection } from "../../store.ts";
+import { DatabaseSync } from "../node-sqlite.ts";
+import { copyFile } from "../whole/backup.ts";
+import { requireSound } from "../whole/check.ts";
+import { migrateFile } from "./migrate.ts";
+
+/** Migrates a copy of a file beside it, looks at all of that and removes it. */
+export async function tryFile(
+  path: string,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  const folder = mkdtempSync(join(dirname(path), `${basename(path)}.try-`));
+  const copy = join(folder, "copy.db");
+  try {
+    await copyFile(path, copy, () => undefined);
+    const tables = await migrateFile(copy, collections, options);
+    const database = new DatabaseSync(copy, { returnArrays: true });
+    try {
+      requireSound(database, copy);
+    } finally {
+      database.close();
+    }
+    return tables;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

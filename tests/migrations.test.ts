@@ -1,0 +1,330 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import { Secret } from "../src/crypto/secret.ts";
+import {
+  administrator,
+  createService,
+  decimal,
+  defineResource,
+  enumeration,
+  integer,
+  mount,
+  reference,
+  text,
+} from "../src/door/index.ts";
+import type { Mount } from "../src/door/resources.ts";
+import {
+  migratePostgres,
+  migrateSQLite,
+  planPostgres,
+  planSQLite,
+  postgresStore,
+  sqliteStore,
+  tryPostgres,
+  trySQLite,
+  type Collection,
+  type MigratedTable,
+  type Plan,
+} from "../src/door/stores.ts";
+import type { Database } from "../src/service/settings/values.ts";
+import { startPostgres, type TestServer } from "./postgres.ts";
+
+let server: TestServer;
+
+before(async () => {
+  server = await startPostgres();
+});
+
+after(() => server.stop());
+
+/** A database of each engine, with what a service keeps in it. */
+async function databases(t: TestContext): Promise<readonly Database[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-migrations-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const url = await server.makeDatabase();
+  t.after(() => server.dropDatabase(url));
+  return [
+    { kind: "sqlite", path: path.join(folder, "latchkey.db") },
+    { kind: "postgres", url: new Secret(url) },
+  ];
+}
+
+function books(fields: Parameters<typeof defineResource>[0]["fields"], more: object = {}): Mount {
+  return mount(defineResource({ name: "book", fields, ...more }), { permission: administrator });
+}
+
+/** Does something with the rows of a service with these mounts. */
+async function using<T>(
+  database: Database,
+  mounts: readonly Mount[],
+  task: (rows: {
+    insert(values: Readonly<Record<string, string | number | null>>): Promise<unknown>;
+    all(): Promise<readonly unknown[]>;
+  }) => Promise<T>,
+): Promise<T> {
+  const store =
+    database.kind === "sqlite"
+      ? sqliteStore({ path: database.path })
+      : postgresStore({ url: database.url, poolSize: 2 });
+  const service = await createService({ store, mounts, observe: null });
+  const { collection } = service.mounts.at(-1)!;
+  try {
+    return await task({
+      insert: (values) => service.store.write({ changes: [{ kind: "insert", collection, values }] }),
+      all: async () =>
+        (await service.store.list({ collection, where: null, sort: [{ column: "id" }], limit: 100 })).map(
+          ({ record }) => record,
+        ),
+    });
+  } finally {
+    await service.close();
+  }
+}
+
+const titled = { title: text({ maxLength: 200 }), pages: integer() };
+
+async function planted(
+  database: Database,
+  mounted: Mount,
+  ...rows: readonly Readonly<Record<string, string | number | null>>[]
+): Promise<void> {
+  await using(database, [mounted], async ({ insert }) => {
+    for (const row of rows) await insert(row);
+  });
+}
+
+const read = (database: Database, mounted: Mount): Promise<readonly unknown[]> =>
+  using(database, [mounted], ({ all }) => all());
+
+function plan(database: Database, { collection }: Mount): Promise<Plan> {
+  return database.kind === "sqlite"
+    ? planSQLite(database.path, [collection])
+    : planPostgres(database.url, [collection]);
+}
+
+interface Options {
+  readonly dropped?: readonly string[];
+  readonly program?: string;
+  readonly isTrial?: boolean;
+}
+
+function migrate(
+  database: Database,
+  { collection }: { readonly collection: Collection },
+  { isTrial = false, program = "0.1.0", ...options }: Options = {},
+): Promise<readonly MigratedTable[]> {
+  const how = { ...options, program };
+  if (database.kind === "sqlite") return (isTrial ? trySQLite : migrateSQLite)(database.path, [collection], how);
+  return (isTrial ? tryPostgres : migratePostgres)(database.url, [collection], how);
+}
+
+test("a declared rename, conversion and backfill keep what is there, and are in the history", async (t) => {
+  for (const database of await databases(t)) {
+    const old = books({ ...titled, price: integer() });
+    const now = books(
+      {
+        name: text({ maxLength: 200, renamedFrom: "title", unique: "case-insensitive" }),
+        pages: text({ maxLength: 10 }),
+        cents: decimal({
+          scale: 2,
+          maximum: "1000",
+          renamedFrom: "price",
+          convert: (euros) => `${Number(euros)}.50`,
+        }),
+        shelf: text({ maxLength: 10, backfill: ({ pages }) => (Number(pages) > 100 ? "big" : "small") }),
+        state: enumeration(["new", "sold"], { backfill: "new" }),
+      },
+      { filters: { name: ["eq", "icontains"] }, sorts: ["shelf"], search: ["name"] },
+    );
+    await planted(database, old, { title: "Ünï", pages: 7, price: 12 }, { title: "Two", pages: 700, price: 3 });
+
+    await assert.rejects(read(database, now), /books\.name .*latchkey db migrate/);
+    const tables = await migrate(database, now);
+
+    assert.deepEqual(await read(database, now), [
+      { id: 1, name: "Ünï", pages: "7", cents: "12.50", shelf: "small", state: "new" },
+      { id: 2, name: "Two", pages: "700", cents: "3.50", shelf: "big", state: "new" },
+    ]);
+    assert.equal(tables.length, 1);
+    const { history, tables: left, obstacles } = await plan(database, now);
+    assert.deepEqual([left, obstacles], [[], []]);
+    assert.ok(
+      history.some(({ words, program }) => words === "books.name: rename it from title" && program === "0.1.0"),
+    );
+    // Conversions are made once.
+    await migrate(database, now);
+    assert.deepEqual((await read(database, now))[0], {
+      id: 1,
+      name: "Ünï",
+      pages: "7",
+      cents: "12.50",
+      shelf: "small",
+      state: "new",
+    });
+    await using(database, [now], async ({ insert }) => {
+      const taken = await insert({ name: "ÜNÏ", pages: "1", cents: "1", shelf: "x", state: "new" });
+      assert.equal((taken as { kind: string }).kind, "taken");
+    });
+  }
+});
+
+test("a column that goes while another of its type comes is asked about, and nothing is done before it is said", async (t) => {
+  for (const database of await databases(t)) {
+    await planted(database, books({ ...titled, note: text({ optional: true }) }), {
+      title: "One",
+      pages: 1,
+      note: "mine",
+    });
+    const now = books({ ...titled, remark: text({ optional: true }) });
+    const removed = books({ ...titled, remark: text({ optional: true }) }, { removed: { note: "2999-01" } });
+
+    await assert.rejects(
+      read(database, now),
+      /books\.note is declared no more.*renamedFrom: "note".*removed: \{ note: /,
+    );
+    await assert.rejects(migrate(database, now), /renamedFrom: "note"/);
+    const { renames } = await plan(database, now);
+    assert.deepEqual(renames, [{ table: "books", from: "note", to: "remark" }]);
+    await migrate(database, removed, { isTrial: true });
+    await migrate(database, books({ ...titled, remark: text({ optional: true, renamedFrom: "note" }) }));
+
+    assert.deepEqual(await read(database, now), [{ id: 1, title: "One", pages: 1, remark: "mine" }]);
+  }
+});
+
+test("what is removed stays unseen until its month, and goes only when somebody names it", async (t) => {
+  for (const database of await databases(t)) {
+    const old = books({ ...titled, note: text({ maxLength: 10 }) });
+    await planted(database, old, { title: "One", pages: 1, note: "mine" });
+    const stays = books(titled, { removed: { note: "2999-01" } });
+    const due = books(titled, { removed: { note: "2020-01" } });
+
+    await using(database, [stays], async ({ insert }) => {
+      assert.equal(((await insert({ title: "Two", pages: 2 })) as { kind: string }).kind, "written");
+    });
+    assert.deepEqual((await plan(database, stays)).remarks, [
+      "books.note is removed and stays, unseen, until 2999-01.",
+    ]);
+    const { remarks } = await plan(database, due);
+    assert.match(remarks[0]!, /was to stay until 2020-01\. --allow-data-loss books\.note/);
+    await migrate(database, due);
+    const again = books({ ...titled, note: text({ maxLength: 10, optional: true }) });
+    assert.deepEqual(await read(database, again), [
+      { id: 1, title: "One", pages: 1, note: "mine" },
+      { id: 2, title: "Two", pages: 2, note: null },
+    ]);
+    await assert.rejects(
+      migrate(database, due, { dropped: ["books.title"] }),
+      /books\.title is no column that could go/,
+    );
+    await migrate(database, due, { dropped: ["books.note"] });
+
+    assert.deepEqual(await read(database, again), [
+      { id: 1, title: "One", pages: 1, note: null },
+      { id: 2, title: "Two", pages: 2, note: null },
+    ]);
+  }
+});
+
+test("rows that would not be taken any more are counted and named, at start too, and a conversion brings them in", async (t) => {
+  for (const database of await databases(t)) {
+    const states = ["draft", "sold", "new"] as const;
+    const old = books({
+      title: text({ maxLength: 50 }),
+      state: enumeration(states),
+      pages: integer({ optional: true }),
+    });
+    await planted(
+      database,
+      old,
+      { title: "a long title", state: "draft", pages: 1 },
+      { title: "short", state: "sold", pages: null },
+      { title: "short", state: "draft", pages: 3 },
+    );
+    const narrow = books({
+      title: text({ maxLength: 5, unique: true }),
+      state: enumeration(["sold", "new"]),
+      pages: integer(),
+    });
+
+    await assert.rejects(read(database, narrow), (error: Error) => {
+      assert.match(error.message, /books\.pages is declared not optional.*1 does not fit \(id 2\)/);
+      return true;
+    });
+    const shorter = books({
+      title: text({ maxLength: 5 }),
+      state: enumeration(["sold", "new"]),
+      pages: integer({ optional: true }),
+    });
+    const { obstacles } = await plan(database, shorter);
+    assert.match(obstacles.join("\n"), /books\.title has values .* 1 does not fit \(id 1\)/);
+    assert.match(obstacles.join("\n"), /books\.state has values .* 2 do not fit \(id 1, 3\)/);
+
+    const mended = books({
+      title: text({ maxLength: 50, unique: true, convert: (old) => old as string }),
+      state: enumeration(["sold", "new"], { convert: () => "new" as const }),
+      pages: integer({ backfill: 0 }),
+    });
+    await assert.rejects(migrate(database, mended), /books\.title is declared unique.*id 2, 3/);
+    const good = books({
+      title: text({ maxLength: 50 }),
+      state: enumeration(["sold", "new"], { convert: () => "new" as const }),
+      pages: integer({ backfill: 0 }),
+    });
+    await migrate(database, good);
+
+    assert.deepEqual(await read(database, good), [
+      { id: 1, title: "a long title", state: "new", pages: 1 },
+      { id: 2, title: "short", state: "sold", pages: 0 },
+      { id: 3, title: "short", state: "new", pages: 3 },
+    ]);
+  }
+});
+
+test("a dry run does everything on a copy, and leaves nothing behind", async (t) => {
+  for (const database of await databases(t)) {
+    const old = books({ ...titled, owner_id: reference("books", { optional: true }) });
+    await planted(database, old, { title: "1", pages: 7, owner_id: null }, { title: "2", pages: 8, owner_id: 1 });
+    const now = books({
+      name: integer({ renamedFrom: "title" }),
+      pages: integer(),
+      owner_id: reference("books", { optional: true }),
+    });
+
+    const tables = await migrate(database, now, { isTrial: true });
+
+    assert.deepEqual(
+      tables.map(({ table, rows }) => [table, rows]),
+      [["books", 2]],
+    );
+    assert.deepEqual(await read(database, old), [
+      { id: 1, title: "1", pages: 7, owner_id: null },
+      { id: 2, title: "2", pages: 8, owner_id: 1 },
+    ]);
+    if (database.kind === "sqlite")
+      assert.deepEqual(
+        readdirSync(path.dirname(database.path)).filter((name) => name.includes("try") || name.includes("migrating")),
+        [],
+      );
+  }
+});
+
+test("a second migration at the same moment is refused, and one of a newer program is respected", async (t) => {
+  for (const database of await databases(t)) {
+    await planted(database, books(titled), { title: "1", pages: 7 });
+    const now = books({ title: text({ maxLength: 200 }), pages: text({ maxLength: 9 }) });
+
+    const both = await Promise.allSettled([migrate(database, now), migrate(database, now)]);
+
+    const refused = both.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+    assert.equal(refused.length, 1, JSON.stringify(both));
+    assert.match(String(refused[0]!.reason), /Somebody else is migrating/);
+    assert.deepEqual(await read(database, now), [{ id: 1, title: "1", pages: "7" }]);
+    await migrate(database, books(titled), { program: "9.0.0" });
+    await assert.rejects(migrate(database, now), /migrated by version 9\.0\.0 .* and this is 0\.1\.0/);
+    if (database.kind === "sqlite") assert.ok(!existsSync(`${database.path}.migrating`));
+  }
+});
