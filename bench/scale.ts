@@ -1,78 +1,160 @@
 /**
- * From one process to several, from SQLite to PostgreSQL: how fast 64 clients read and create users, and what that takes. Load,
- * service and database share the machine, so the rates are of that machine; the CPU time for a request tells more.
+ * What the service does with how many users, on which database, with how many processes: reads, lists, searches, creations, logins,
+ * memory, start and backup. Load, service and database share the machine, so the rates are of that machine; the CPU time for a
+ * request tells more. The rows are made with SQL. `--markdown` prints the table of docs/scaling.md.
  */
-import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { startPostgres } from "../tests/postgres.ts";
 import { type ServiceProcess, startService } from "../tests/service-process.ts";
+import { fill } from "./filling.ts";
 import { type Load, median, type Round, runRound } from "./round.ts";
-import { prepareWriting } from "./scenarios.ts";
+import { logIn, type Request } from "./scenarios.ts";
 
-const options = parseArgs({
-  options: { rounds: { type: "string", default: "3" }, seconds: { type: "string", default: "2" } },
+const { values: options } = parseArgs({
+  options: {
+    sqlite: { type: "string", default: "10000,1000000" },
+    postgres: { type: "string", default: "1000000" },
+    workers: { type: "string", default: "1,2" },
+    rounds: { type: "string", default: "3" },
+    seconds: { type: "string", default: "2" },
+    markdown: { type: "boolean", default: false },
+  },
 });
-const rounds = Number(options.values.rounds);
-const seconds = Number(options.values.seconds);
+const rounds = Number(options.rounds);
+const seconds = Number(options.seconds);
+const secret = {
+  LATCHKEY_SECRET: "a secret for as long as the benchmark runs",
+  LATCHKEY_ADMIN_PASSWORD: "of the bench",
+};
+const dist = [process.execPath, path.join(import.meta.dirname, "../dist/cli/latchkey.js")];
+const run = promisify(execFile);
+const rows: Record<string, Record<string, string>> = {};
 
-const database = await startPostgres();
-const rows: Record<string, Record<string, string | number>> = {};
+const folder = mkdtempSync(path.join(tmpdir(), "latchkey-scale-"));
 try {
-  const postgres = async () => ({
-    LATCHKEY_DATABASE: await database.makeDatabase(),
-    LATCHKEY_SECRET: "a secret for as long as the benchmark runs",
-  });
-  for (const workers of [1, 2]) await measure(`SQLite, ${workers} process${workers > 1 ? "es" : ""}`, workers, {});
-  for (const workers of [1, 2])
-    await measure(`PostgreSQL, ${workers} process${workers > 1 ? "es" : ""}`, workers, await postgres());
+  for (const users of numbersIn(options.sqlite)) {
+    const file = path.join(folder, `${users}.db`);
+    await measureAll(`SQLite, ${power(users)} users`, `sqlite:${file}`, users);
+    rmSync(file);
+  }
+  if (numbersIn(options.postgres).length > 0) {
+    const server = await startPostgres();
+    try {
+      for (const users of numbersIn(options.postgres))
+        await measureAll(`PostgreSQL, ${power(users)} users`, await server.makeDatabase(), users);
+    } finally {
+      await server.stop();
+    }
+  }
 } finally {
-  await database.stop();
+  rmSync(folder, { recursive: true, force: true });
 }
-console.table(rows);
+if (options.markdown) printMarkdown();
+else console.table(rows);
 console.log(
-  `Medians of ${rounds} rounds of ${seconds} s each, 64 connections, everything on ${availableParallelism()} cores. PostgreSQL without fsync. Node ${process.version}.`,
+  `Medians of ${rounds} rounds of ${seconds} s each, everything on ${availableParallelism()} cores. PostgreSQL without fsync. Node ${process.version}, ${new Date().toISOString().slice(0, 10)}.`,
 );
 
-async function measure(name: string, workers: number, settings: Readonly<Record<string, string>>): Promise<void> {
-  const dist = [process.execPath, "dist/cli/latchkey.js"].map((part) =>
-    part.startsWith("/") ? part : `${process.cwd()}/${part}`,
-  );
-  await using service = await startService({ LATCHKEY_WORKERS: String(workers), ...settings }, dist);
-  while (processesOf(service).length < (workers > 1 ? workers + 1 : 1)) await wait(50);
-  const { read, write } = await prepareWriting(service);
-  const reads = await rounded(service, { request: read, status: 200, connections: 64 });
-  const writes = await rounded(service, { request: write, status: 201, connections: 64 });
-  rows[name] = {
-    "reads/s": reads.perSecond,
-    "p99 ms": reads.p99Ms,
-    "CPU µs a read": reads.cpuMicroseconds,
-    "writes/s": writes.perSecond,
-    "write p99 ms": writes.p99Ms,
-    "CPU µs a write": writes.cpuMicroseconds,
-    "memory MB": Math.round(processesOf(service).reduce((sum, pid) => sum + residentKilobytes(pid), 0) / 1024),
-  };
+async function measureAll(name: string, database: string, users: number): Promise<void> {
+  const settings = { LATCHKEY_DATABASE: database, ...secret };
+  await (await startService(settings, dist))[Symbol.asyncDispose]();
+  await fill(database, users);
+  for (const workers of numbersIn(options.workers)) {
+    const row = await measure({ ...settings, LATCHKEY_WORKERS: String(workers) }, workers, users);
+    rows[`${name}, ${workers} process${workers > 1 ? "es" : ""}`] = {
+      ...row,
+      "backup s": await backupOf(database, settings),
+    };
+    console.error(`${name}, ${workers}`, rows[`${name}, ${workers} process${workers > 1 ? "es" : ""}`]);
+  }
 }
 
-async function rounded(
-  service: ServiceProcess,
-  load: Load,
-): Promise<{ readonly perSecond: number; readonly p99Ms: string; readonly cpuMicroseconds: number }> {
+async function measure(
+  settings: Readonly<Record<string, string>>,
+  workers: number,
+  users: number,
+): Promise<Record<string, string>> {
+  const begun = performance.now();
+  await using service = await startService(settings, dist);
+  const startMs = performance.now() - begun;
+  while (processesOf(service).length < (workers > 1 ? workers + 1 : 1)) await wait(50);
+  const headers = await logIn({ ...service, password: secret.LATCHKEY_ADMIN_PASSWORD });
+  const get = (target: string): Load => ({ request: { path: target, headers }, status: 200, connections: 64 });
+  const middle = Math.floor(users / 4) * 2 + 1;
+  const measured: Record<string, string> = {
+    "start ms": startMs.toFixed(0),
+    read: await told(service, get(`/users/${middle}`)),
+    "page of 100": await told(service, get("/users?limit=100&id[gt]=0&id[lt]={n}")),
+    "search, one found": await told(service, get(`/users?search=user${middle}`)),
+    // Beside the event loop, where a caller has two reads at once.
+    "search, all found": await told(service, { ...get("/users?search=example&limit=20"), connections: 2 }),
+    create: await told(service, {
+      request: posting("/users", '{"name":"Grace Hopper","email":"grace{n}@example.com"}', headers),
+      status: 201,
+      connections: 64,
+    }),
+    login: await told(service, {
+      request: posting("/api/token/", `{"username":"admin","password":"${secret.LATCHKEY_ADMIN_PASSWORD}"}`, {}),
+      status: 200,
+      connections: 4,
+    }),
+  };
+  const memory = processesOf(service).reduce((sum, pid) => sum + residentKilobytes(pid), 0) / 1024;
+  return { ...measured, "memory MB": memory.toFixed(0) };
+}
+
+function posting(target: string, body: string, headers: Readonly<Record<string, string>>): Request {
+  return { method: "POST", path: target, body, headers: { ...headers, "content-type": "application/json" } };
+}
+
+/** `12,345/s · 42 µs · p99 6 ms` */
+async function told(service: ServiceProcess, load: Load): Promise<string> {
   const all: (Round & { readonly cpu: number })[] = [];
   for (let round = 0; round <= rounds; round++) {
     const before = cpuSeconds(service);
-    const result = await runRound(service, load, seconds);
+    const result = await runRound(service, { ...load, sleeps: true }, seconds);
     all.push({ ...result, cpu: ((cpuSeconds(service) - before) * 1e6) / result.requests });
   }
   // The first one compiled.
   const counted = all.slice(1);
-  return {
-    perSecond: Math.round(median(counted.map((each) => each.requestsPerSecond))),
-    p99Ms: median(counted.map((each) => each.p99Ms)).toFixed(1),
-    cpuMicroseconds: Math.round(median(counted.map((each) => each.cpu))),
-  };
+  const perSecond = Math.round(median(counted.map((each) => each.requestsPerSecond)));
+  const cpu = Math.round(median(counted.map((each) => each.cpu)));
+  const p99 = median(counted.map((each) => each.p99Ms));
+  return `${perSecond.toLocaleString("en")}/s · ${cpu.toLocaleString("en")} µs · ${p99 < 10 ? p99.toFixed(1) : p99.toFixed(0)} ms`;
+}
+
+/** How long a copy takes, and how large it is; PostgreSQL has tools of its own. */
+async function backupOf(database: string, settings: Readonly<Record<string, string>>): Promise<string> {
+  if (!database.startsWith("sqlite:")) return "–";
+  const file = path.join(folder, "backup.db");
+  const begun = performance.now();
+  const [command = "", ...args] = dist;
+  await run(command, [...args, "db", "backup", file, "--force"], { env: { ...process.env, ...settings } });
+  const took = (performance.now() - begun) / 1000;
+  const megabytes = statSync(file).size / 2 ** 20;
+  rmSync(file);
+  return `${took.toFixed(1)} (${megabytes.toFixed(0)} MB)`;
+}
+
+function printMarkdown(): void {
+  const columns = Object.keys(Object.values(rows)[0]!);
+  console.log(`| | ${columns.join(" | ")} |\n|${"---|".repeat(columns.length + 1)}`);
+  for (const [name, row] of Object.entries(rows))
+    console.log(`| ${[name, ...columns.map((each) => row[each])].join(" | ")} |`);
+}
+
+function numbersIn(text: string | undefined): readonly number[] {
+  return (text ?? "").split(",").filter(Boolean).map(Number);
+}
+
+function power(count: number): string {
+  const exponent = Math.log10(count);
+  return Number.isInteger(exponent) ? `10${[..."⁰¹²³⁴⁵⁶⁷⁸⁹"][exponent]!}` : count.toLocaleString("en");
 }
 
 /** The process and its workers. */

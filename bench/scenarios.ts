@@ -83,7 +83,11 @@ export async function prepareWriting(
   };
 }
 
-async function logIn({ address, password }: ServiceProcess): Promise<Record<string, string>> {
+/** Header fields with the administrator's access token. */
+export async function logIn({
+  address,
+  password,
+}: Pick<ServiceProcess, "address" | "password">): Promise<Record<string, string>> {
   const reply = await fetch(`${address}/api/token/`, {
     method: "POST",
     headers: { "content-type": "application/json" },
