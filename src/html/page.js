@@ -133,7 +133,7 @@ const show = async (form, reply, then) => {
   const main = one("main", page);
   if (main === null) return say(`The service answered ${reply.status}, without a page.`);
   const again = all("form[data-path]", main).some((each) => each.dataset.path === form.dataset.path);
-  if (!reply.ok && !again) return tell(form, page);
+  if (!reply.ok && !again) return tell(form, page, reply.status);
   one("main").replaceWith(main);
   one(".answer").replaceWith(one(".answer", page));
   furnish(document);
@@ -142,7 +142,7 @@ const show = async (form, reply, then) => {
 };
 
 /** What went wrong, above the form that stays as it is. */
-const tell = (form, page) => {
+const tell = (form, page, status) => {
   const note = document.createElement("div");
   note.className = "note bad";
   note.role = "alert";
@@ -152,9 +152,78 @@ const tell = (form, page) => {
     line.textContent = part.textContent;
     note.append(line);
   }
+  if (status === 401 && form.dataset.path !== undefined) {
+    const link = document.createElement("a");
+    link.href = one("main form[action]", page)?.getAttribute("action") ?? location.href;
+    link.target = "_blank";
+    link.textContent = "Log in in another tab, then send this again. What you typed stays here.";
+    note.append(link);
+  }
   one(":scope > .note", form)?.remove();
   form.prepend(note);
   note.focus();
+};
+
+/* A file of records. Each is sent by itself, under a key that is the file's and its place's: what is sent again has one effect. */
+const rowsOf = (text) => {
+  const rows = [[]];
+  for (const [, inQuotes, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g)) {
+    rows.at(-1).push(inQuotes?.replaceAll('""', '"') ?? plain);
+    if (end === "") break;
+    if (end !== ",") rows.push([]);
+  }
+  return rows.filter((row) => row.length > 1 || row[0] !== "");
+};
+const recordsOf = (text, types) => {
+  const plain = text.replace(/^\ufeff/, "").trim();
+  if (plain.startsWith("[")) return JSON.parse(plain);
+  if (plain.startsWith("{"))
+    return plain
+      .split(/\r?\n/)
+      .filter((line) => line.trim())
+      .map((line) => JSON.parse(line));
+  const [names = [], ...rows] = rowsOf(plain);
+  return rows.map((row) =>
+    Object.fromEntries(
+      names.flatMap((name, at) => (row[at] ? [[name.trim(), read(row[at], types[name.trim()] ?? "text")]] : [])),
+    ),
+  );
+};
+const bringIn = async (form) => {
+  if (form.getAttribute("aria-busy") === "true") return;
+  const out = document.getElementById(form.dataset.import);
+  const [file] = one("[type=file]", form).files;
+  if (file === undefined) return say("Choose a file first.");
+  out.textContent = "";
+  form.setAttribute("aria-busy", "true");
+  const refused = [];
+  let [made, at] = [0, 0];
+  const tell = (last = "") =>
+    (out.textContent = [`${made} made, ${refused.length} refused.`, ...refused, last].filter(Boolean).join("\n"));
+  try {
+    const records = recordsOf(await file.text(), JSON.parse(form.dataset.types));
+    const key = (form.dataset.once ??= keyOf(form));
+    for (const record of records) {
+      at += 1;
+      const headers = {
+        Accept: "application/json",
+        "Content-Type": "application/json",
+        "Idempotency-Key": `${key}-${at}`,
+      };
+      const reply = await fetch(form.dataset.path, { method: "POST", headers, body: JSON.stringify(record) });
+      const { detail, errors = [] } = reply.ok ? {} : await reply.json();
+      if (reply.ok) made += 1;
+      else refused.push(`Record ${at}: ${detail} ${errors.map((each) => `${each.pointer} ${each.detail}`).join(" ")}`);
+      if ([401, 403, 429, 503].includes(reply.status))
+        return tell(`Stopped at record ${at} of ${records.length}. Send the file again when this is mended.`);
+      tell(`Record ${at} of ${records.length} …`);
+    }
+    tell("Done.");
+  } catch (error) {
+    tell(`Stopped behind record ${at}: ${error.message}. Send the file again.`);
+  } finally {
+    form.removeAttribute("aria-busy");
+  }
 };
 
 /* One request as it stands in a form: in a page of the docs, or with a credential that is given here, and then without the session's cookie. */
@@ -282,8 +351,9 @@ document.addEventListener("click", ({ target }) => {
 });
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (!form.dataset.method && !form.dataset.try) return;
+  if (!form.dataset.method && !form.dataset.try && !form.dataset.import) return;
   event.preventDefault();
+  if (form.dataset.import) return void bringIn(form);
   if (form.dataset.template) spell(form);
   void (form.dataset.try ? attempt(form) : send(form));
 });
@@ -293,5 +363,7 @@ for (const form of all("[data-template]")) {
   form.addEventListener("input", () => spell(form));
 }
 for (const place of all("[data-who]")) tellWho(place).catch(() => undefined);
+for (const input of all("[data-import] [type=file]"))
+  input.addEventListener("change", () => delete input.form.dataset.once);
 furnish(document);
 measure();

@@ -101,6 +101,12 @@ const addresses = [
   "/users?nonsense=1",
   "/problems",
   "/problems/taken",
+  "/users/1/account",
+  "/users/2/account",
+  "/users/1/keys",
+  "/docs",
+  "/docs/createOrderItem",
+  "/docs/queryUsers",
 ];
 
 for (const [width, colorScheme] of [

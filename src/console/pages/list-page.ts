@@ -5,6 +5,7 @@ import { linksOf, parametersOf, withParameters } from "../addresses.ts";
 import { MOST_IN_CELL } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeForm } from "../forms/form.ts";
+import { writeImport } from "../forms/import-form.ts";
 import { column, table } from "../parts.ts";
 import { addressOf, titleOf, type Drawing, type Drawn } from "../site.ts";
 import { isNumeric, showValue } from "../values.ts";
@@ -33,9 +34,10 @@ export function drawList(drawing: Drawing, resource: Resource, rows: readonly Va
     ${
       create === undefined
         ? ""
-        : html`<section aria-labelledby="new">
+        : html`<section aria-labelledby="new" class="stack">
             <h2 id="new" tabindex="-1">New ${resource.name}</h2>
             ${writeForm({ view: drawing.view, offer: create, does: `Add ${resource.name}` })}
+            ${create.repeatable ? writeImport(drawing.view, create, resource.plural) : ""}
           </section>`
     }${actionForms(drawing)}`;
   return { title, main };

@@ -2,6 +2,7 @@ import { html, type Markup } from "../../html/markup.ts";
 import type { Offer } from "../../http/formats/view.ts";
 import type { Field } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
+import { isTooLong } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { ruleOf } from "../forms/rules.ts";
@@ -103,6 +104,8 @@ function editOf({ view, tag }: Drawing, offer: Offer, values: Values): Markup {
 
 /** A whole record in place of this one: what is left empty is emptied. */
 function replacementOf({ view, tag }: Drawing, offer: Offer, values: Values): Markup {
+  // What has no input would be emptied.
+  if (Object.values(values).some(isTooLong)) return html``;
   const note = html`<span class="small dim">Sends every field. What is left empty has no value afterwards, or its first one.</span>`;
   return html`<details class="more">
     <summary>Replace all of it</summary>

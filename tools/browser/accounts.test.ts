@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, Page, Response } from "playwright-core";
+import { startBrowser } from "./browser.ts";
+import { startObservedService, type ObservedService } from "./observed-service.ts";
+
+let browser: Browser;
+let service: ObservedService;
+
+before(async () => {
+  [browser, service] = await Promise.all([startBrowser(), startObservedService()]);
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.[Symbol.asyncDispose]();
+});
+
+async function openAs(username: string, password: string, path: string): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(service.address + path);
+  await page.getByLabel("Username or e-mail").fill(username);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.waitForURL(service.address + path);
+  return page;
+}
+
+async function save(page: Page): Promise<void> {
+  const isChange = (response: Response): boolean => response.request().method() === "PATCH";
+  await Promise.all([page.waitForResponse(isChange), page.getByRole("button", { name: "Save login" }).click()]);
+}
+
+test("an administrator makes users by a form and from a file, gives a one-time password, promotes and deactivates", async () => {
+  const page = await openAs("admin", service.password, "/users");
+  await page.getByLabel("name", { exact: true }).last().fill("Ann");
+  await page.getByLabel("email", { exact: true }).last().fill("ann@example.com");
+  await page.getByRole("button", { name: "Add user" }).click();
+  await page.waitForURL(/\/users\/2$/);
+
+  await page.goto(`${service.address}/users`);
+  await page.getByText("Import users from a file").click();
+  const csv = 'name,email\n"Ben ""B"" O, Jr",ben@example.com\nCleo,no mailbox\n"Dora\nLee",dora@example.com\n';
+  await page.getByLabel("File").setInputFiles({ name: "users.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
+  for (let times = 0; times < 2; times++) {
+    await page.getByRole("button", { name: "Import" }).click();
+    await page.locator("#imported", { hasText: "Done." }).waitFor();
+    const said = await page.locator("#imported").innerText();
+    // A line break is no character of a name.
+    assert.match(said, /^1 made, 2 refused\.\nRecord 2: .*\/email .*\nRecord 3: .*\/name /);
+  }
+  await page.goto(`${service.address}/users?sort=-id`);
+  assert.equal(await page.locator("tbody tr").count(), 3);
+  await page.getByText('Ben "B" O, Jr').waitFor();
+
+  await page.goto(`${service.address}/users/2`);
+  await page.getByRole("link", { name: "Account", exact: true }).click();
+  await page.getByText("Give a one-time password").click();
+  await page.getByRole("button", { name: "Make a one-time password" }).click();
+  const once = await page.locator("#secret-password").innerText();
+  assert.equal(once.length, 20);
+  await page.getByRole("link", { name: "I have copied it" }).click();
+  await page.getByRole("heading", { name: "The account of" }).waitFor();
+  assert.ok(!(await page.content()).includes(once));
+
+  const ann = await openAs("ann@example.com", once, "/users/2/account");
+  await ann.getByLabel("password", { exact: false }).first().fill("quartz lantern 42");
+  await ann.getByLabel("current_password").first().fill(once);
+  await ann.getByRole("button", { name: "Save profile" }).click();
+  await ann.getByRole("button", { name: "Log in" }).waitFor();
+  await ann.getByLabel("Username or e-mail").fill("ann@example.com");
+  await ann.getByLabel("Password").fill("quartz lantern 42");
+  await ann.getByRole("button", { name: "Log in" }).click();
+  await ann.getByRole("heading", { name: "Your account" }).waitFor();
+
+  await page.getByLabel("role").selectOption("admin");
+  await save(page);
+  await ann.goto(`${service.address}/users`);
+  assert.equal(await ann.locator("tbody tr").count(), 3);
+  await page.goto(`${service.address}/users/2/account`);
+  await page.getByLabel("active").selectOption("false");
+  await save(page);
+  await page.getByText("not active").waitFor();
+  await ann.goto(`${service.address}/users/2/account`);
+  await ann.getByRole("button", { name: "Log in" }).waitFor();
+});
+
+test("one makes a key, which is shown once, and ends it; and ends one's other logins", async () => {
+  const page = await openAs("admin", service.password, "/users/1/account");
+  const other = await openAs("admin", service.password, "/users/1");
+  await page.reload();
+  await page.getByText("Make a key").click();
+  await page.locator("#key-name").fill("nightly");
+  await page.getByLabel("read", { exact: true }).check();
+  await page.getByRole("button", { name: "Make this key" }).click();
+  const key = await page.locator("#secret-key").innerText();
+  const asked = (headers: Record<string, string>) => fetch(`${service.address}/users/1`, { headers });
+  assert.equal((await asked({ authorization: `Token ${key}` })).status, 200);
+  await page.getByRole("link", { name: "I have copied it" }).click();
+  const row = page.locator("tr", { hasText: "nightly" });
+  await row.waitFor();
+  assert.ok(!(await page.content()).includes(key));
+  await row.getByRole("button", { name: "End" }).click();
+  await row.waitFor({ state: "detached" });
+  assert.equal((await asked({ authorization: `Token ${key}` })).status, 401);
+
+  await page.getByRole("button", { name: "End all others" }).click();
+  await page.getByRole("button", { name: "End all others" }).waitFor({ state: "detached" });
+  await other.reload();
+  await other.getByRole("button", { name: "Log in" }).waitFor();
+});
