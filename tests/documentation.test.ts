@@ -67,6 +67,24 @@ for (const block of typescript.filter(({ info }) => info === "ts run")) {
   });
 }
 
+test("what a page points at is there, in the package too", async () => {
+  const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
+  const packed = filesOf(JSON.parse(stdout));
+  const broken = [...pages, ...globSync("*.md", { cwd: root })].flatMap((page) =>
+    linksOf(page)
+      .filter(({ file, anchor }) => !packed.has(file) || !hasAnchor(file, anchor))
+      .map(({ link }) => `${page}: ${link}`),
+  );
+
+  assert.deepEqual(broken, []);
+});
+
+test("what it was tested on is said in one sentence, the same everywhere", () => {
+  const sentence = "It is tested on Linux; macOS and Windows should work, and have not been tried.";
+  for (const page of ["README.md", "CONTRIBUTING.md", "docs/stability.md", "docs/tutorial/shop.md"])
+    assert.ok(readFileSync(path.join(root, page), "utf8").includes(sentence), page);
+});
+
 test("a block that names its file shows all of it", () => {
   for (const { page, line, info, text } of blocks) {
     const file = / file=(\S+)/.exec(info)?.[1];
@@ -89,6 +107,40 @@ for (const page of pages) {
       timeout: 20_000,
     });
   });
+}
+
+/** `npm pack --json` has a list of packages, or an object of them. */
+function filesOf(packages: object): ReadonlySet<string> {
+  const [one] = Object.values(packages) as { readonly files: readonly { readonly path: string }[] }[];
+  return new Set(one!.files.map((each) => each.path));
+}
+
+/** The relative links of a page, with the files that they name. */
+function linksOf(page: string): { link: string; file: string; anchor: string }[] {
+  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link = ""]) => link)
+    .filter((link) => !/^[a-z]+:/.test(link))
+    .map((link) => {
+      const [target = "", anchor = ""] = link.split("#");
+      const file = target === "" ? page : path.posix.join(path.posix.dirname(page), target);
+      return { link, file, anchor };
+    });
+}
+
+/** Headings become anchors as GitHub and the site make them. */
+function hasAnchor(file: string, anchor: string): boolean {
+  if (anchor === "" || !file.endsWith(".md")) return true;
+  return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].some(
+    ([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+        .replaceAll(" ", "-") === anchor,
+  );
+}
+
+function proseOf(page: string): string {
+  return readFileSync(path.join(root, page), "utf8").replaceAll(/^```[^]*?^```/gm, "");
 }
 
 function blocksOf(page: string): Block[] {

@@ -50,7 +50,8 @@ export function sendTo(database: DatabaseSync): (step: Step) => Rows {
 export function createFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
-    // A new name is on the disk only when its directory is.
+    // A new name is on the disk only when its directory is; Windows opens none.
+    if (process.platform === "win32") return;
     const directory = openSync(dirname(path), "r");
     fsyncSync(directory);
     closeSync(directory);
