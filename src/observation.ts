@@ -1,3 +1,5 @@
+import type { Problem } from "./problem/problem.ts";
+
 /** What happened: one closed union. The log, metrics and audit are its readers; nothing logs from inside. No observation ever carries a secret. */
 export type Observation =
   | {
@@ -11,6 +13,8 @@ export type Observation =
       readonly status: number;
       /** The problem's code, where the answer was a problem. */
       readonly code: string | null;
+      /** The problem as the caller was told of it, for whoever develops: it may name members as the caller sent them, so a log that is kept has its code alone. */
+      readonly problem: Problem | null;
       readonly durationMs: number;
       /** The caller's address, as trusted proxies tell it. */
       readonly address: string;

@@ -3,6 +3,7 @@ import type { Issue } from "../door/http.ts";
 import { MigrationNeeded, StoreSetupError } from "../door/stores.ts";
 import { ConfigError } from "../service/settings/error.ts";
 import { CommandFailed, exits, UsageError } from "./exit.ts";
+import { painterOf } from "./output.ts";
 
 /** Whether the settings are wrong, or do not fit what is on the disk. */
 export function isAboutSettings(
@@ -19,7 +20,8 @@ export function tellFailure(error: unknown, asJSON: boolean): number {
     const errors = issues.length === 0 ? {} : { errors: issues };
     process.stderr.write(`${JSON.stringify({ error: { code, detail, ...errors } })}\n`);
   } else {
-    process.stderr.write([detail, ...issues.map(writeIssue), ""].join("\n"));
+    const paint = painterOf(process.stderr);
+    process.stderr.write([paint("red", detail), ...issues.map(writeIssue), ""].join("\n"));
   }
   return exit;
 }

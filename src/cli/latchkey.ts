@@ -11,6 +11,11 @@ if (major < 24 || (major === 24 && minor < 12)) {
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
   const { serve } = await import("./serving/serve.ts");
   await serve(process.env);
+}
+// The process that `latchkey dev` has started: nobody writes it.
+else if (args.length === 2 && args[0] === "dev" && args[1] === "--serving") {
+  const { serveForDev } = await import("./dev/serving.ts");
+  serveForDev();
 } else {
   const { run } = await import("./program.ts");
   process.exitCode = await run(args);

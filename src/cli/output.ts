@@ -1,3 +1,16 @@
+import { styleText } from "node:util";
+
+/** How a text is painted. */
+export type Style = Parameters<typeof styleText>[0];
+
+/** Paints a text where colours are seen. */
+export type Paint = (style: Style, text: string) => string;
+
+/** Paints what is written to a terminal; text for anything else, and where `NO_COLOR` is set, stays as it is. */
+export function painterOf(stream: NodeJS.WriteStream): Paint {
+  return (style, text) => styleText(style, text, { stream });
+}
+
 /** What is shown of a thing. */
 export type Shown = Readonly<Record<string, unknown>>;
 

@@ -1,19 +1,26 @@
 import { readFileSync } from "node:fs";
+import { styleText } from "node:util";
 import { Command, CommanderError } from "commander";
 import { addDatabaseCommands } from "./commands/db-commands.ts";
+import { addDescribingCommands } from "./commands/describing-commands.ts";
 import { addExplainCommand } from "./commands/explain-command.ts";
 import { addKeyCommands } from "./commands/key-commands.ts";
 import { addRecordCommands } from "./commands/record-commands.ts";
 import { addSessionCommands } from "./commands/session-commands.ts";
 import { addTokenCommands } from "./commands/token-commands.ts";
 import { addUserCommands } from "./commands/user-commands.ts";
+import { addCompletionCommand } from "./completion/completion-command.ts";
 import { exits } from "./exit.ts";
+import { painterOf } from "./output.ts";
+import { addServingCommands } from "./serving/serving-commands.ts";
 
 /** Runs a command; gives its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
   process.stdout.on("error", endQuietly);
   try {
-    await makeProgram().parseAsync(args, { from: "user" });
+    // `latchkey --port 9000` serves, as `latchkey` does.
+    const given = args[0]?.startsWith("--port") === true ? ["serve", ...args] : args;
+    await makeProgram().parseAsync(given, { from: "user" });
     return Number(process.exitCode ?? exits.done);
   } catch (error) {
     // Help was asked for, or the parser has told what is wrong.
@@ -30,18 +37,14 @@ function makeProgram(): Command {
     )
     .version(version(), "--version", "show the version")
     .exitOverride()
+    .configureHelp({ styleTitle: (title) => styleText("bold", title, { validateStream: false }) })
+    .configureOutput({ outputError: (text, write) => write(inOneVoice(text)) })
     .addHelpText(
       "after",
       "\nSettings come from the environment (LATCHKEY_PORT=9000 latchkey) and latchkey.config.ts: docs/settings.md has them all." +
         "\nExit codes: 0 done, 1 failed, 2 wrong usage, 78 wrong settings. USER is a username, or id:5.",
     );
-  program
-    .command("serve")
-    .description("serve until SIGTERM; so does latchkey without a command")
-    .action(async () => {
-      const { serve } = await import("./serving/serve.ts");
-      await serve(process.env);
-    });
+  addServingCommands(program);
   addUserCommands(
     program
       .command("user")
@@ -52,8 +55,22 @@ function makeProgram(): Command {
   addKeyCommands(program.command("key").description("the keys that sign access tokens: new, activate, retire, list"));
   addDatabaseCommands(program.command("db").description("the database: plan, migrate, move, backup, restore, check"));
   addRecordCommands(program);
+  addDescribingCommands(program);
   addExplainCommand(program);
+  addCompletionCommand(program);
   return program;
+}
+
+/** What the parser tells, as the other messages are: whole sentences, and red where a terminal shows it. */
+function inOneVoice(text: string): string {
+  const [first = "", ...more] = text
+    .trimEnd()
+    .replace(/^error: /, "")
+    .split("\n");
+  const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}${/[.?]$/.test(first) ? "" : "."}`;
+  const guess = more.map((line) => line.replace(/^\((.*)\)$/, "$1"));
+  const told = [sentence, ...guess, "latchkey --help shows every command."].join(" ");
+  return `${painterOf(process.stderr)("red", told)}\n`;
 }
 
 function version(): string {

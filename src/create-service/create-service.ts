@@ -16,7 +16,7 @@ import type { Answer } from "../http/answer/writing.ts";
 import { parseBasePath } from "../http/base-path.ts";
 import { makeHeldBodies } from "../http/body/held-bodies.ts";
 import { withCheckedReply } from "../http/endpoint/replying.ts";
-import { explainArrival, explainWhole } from "../http/explaining.ts";
+import { explainWhole, type WholeExplanation } from "../http/explaining.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { makeCursors } from "../http/list/cursors.ts";
 import { makeLongReads } from "../http/list/long-reads.ts";
@@ -32,7 +32,7 @@ import type { Observer } from "../observation.ts";
 import { printFaults } from "../ops/log/print-faults.ts";
 import { tracedStore } from "../ops/traced-store.ts";
 import { makeChain } from "../scheme/chain.ts";
-import type { Explanation } from "../scheme/explanation.ts";
+import type { Scheme } from "../scheme/scheme.ts";
 import { readerOf } from "../store/reader.ts";
 import type { Collection, Store } from "../store/store.ts";
 import { throttleCollections, loginThrottle, type LoginThrottle } from "../throttle/throttle.ts";
@@ -49,12 +49,14 @@ export interface Service {
   fetch(request: Request, info: FetchInfo): Promise<Response>;
   /** Whether something of it stands at this address (`/api/books?limit=2`), whatever the method: for whoever hands on what is not. */
   serves(target: string): boolean;
-  /** What the schemes would make of a request; nothing happens. */
-  explain(arrival: Arrival): Eventually<Explanation>;
+  /** What the schemes would make of a request, and what the permission of its endpoint says; nothing happens. */
+  explain(arrival: Arrival): Promise<WholeExplanation>;
   /** What each list that the declarations permit costs today, for an operator: it asks for all of them, a resource after another. */
   explainLists(): AsyncGenerator<readonly ExplainedList[]>;
   readonly store: Store;
   readonly routes: readonly Route[];
+  /** Its ways of saying who is calling. */
+  readonly schemes: readonly Scheme[];
   /** Its resources. */
   readonly mounts: readonly MountInPlace[];
   /** The path below which it stands, without a slash at its end; empty for the root. */
@@ -150,10 +152,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     respond: (arrival) => respond(core, arrival),
     fetch: (request, info) => fetchThrough((arrival) => respond(core, arrival), request, info),
     serves: (target) => routes.find(pathOf(target)) !== null,
-    explain: (arrival) => explainArrival(core, arrival),
+    explain: (arrival) => explainWhole(core, arrival),
     explainLists: () => explainLists(store, placed),
     store,
     routes: routes.all,
+    schemes: facts.schemes,
     mounts: placed,
     basePath,
     use: composition.use,

@@ -59,6 +59,7 @@ export {
 } from "../auth/breached-passwords.ts";
 export { checkNewPassword, makePasswords, type Passwords, type PasswordsOptions } from "../auth/passwords.ts";
 export type { Explanation, SchemeExplanation } from "../scheme/explanation.ts";
+export type { PermissionExplanation, WholeExplanation } from "../http/explaining.ts";
 export { requireSameSite } from "../call/cross-site.ts";
 export { basic, type BasicOptions } from "../auth/basic/basic.ts";
 export { session, type SessionOptions } from "../auth/session/session.ts";

@@ -37,6 +37,7 @@ export {
   backupSQLite,
   checkSQLite,
   measureSQLite,
+  emptySQLite,
   restoreSQLite,
   sqliteCollections,
   sqliteSource,

@@ -60,7 +60,7 @@ class Way {
   readonly call: Call;
   match: Match | null = null;
   exchange: Exchange | null = null;
-  code: string | null = null;
+  told: Problem | null = null;
   witness: Witness | null = null;
 
   constructor(service: RoutedService, call: Call) {
@@ -147,8 +147,7 @@ class Way {
   }
 
   #told(error: unknown): Problem {
-    const told = tellable(error);
-    this.code = told.code;
+    const told = (this.told = tellable(error));
     if (told.status === 500) this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error });
     return told;
   }
@@ -246,7 +245,8 @@ function finish(way: Way, answer: Answer, startedAt: number): Answer {
       path: shortened(call.path),
       route: match === null ? null : match.route.path,
       status: answer.status,
-      code: way.code,
+      code: way.told === null ? null : way.told.code,
+      problem: way.told,
       durationMs: performance.now() - startedAt,
       address: call.client.address,
       userId: identity === null ? null : identity.id,

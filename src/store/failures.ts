@@ -1,11 +1,14 @@
 /** The store's tables do not fit the declaration, and making them fit would lose data. */
 export class MigrationNeeded extends Error {
   readonly problems: readonly string[];
+  /** The collections whose rows do not fit, where that is what stands in the way. */
+  readonly collections: readonly string[];
 
-  constructor(problems: readonly string[]) {
+  constructor(problems: readonly string[], collections: readonly string[] = []) {
     super(`The database does not fit the declared collections:\n${problems.map((each) => `- ${each}`).join("\n")}`);
     this.name = "MigrationNeeded";
     this.problems = problems;
+    this.collections = collections;
   }
 }
 

@@ -1,6 +1,6 @@
 import { administrator, anyOf, caller, defineResource, mount, owner, readOnly, reference, text } from "latchkey";
 
-/** What a book is. The paths, the table, the checks, the pages and the documentation follow from it. */
+/** What is kept of each. The paths, the table, the checks, the pages and the documentation follow from it. */
 export const books = defineResource({
   name: "book",
   plural: "books",
@@ -9,7 +9,7 @@ export const books = defineResource({
     notes: text({ optional: true }),
     owner_id: reference("users", { default: caller, onDelete: "cascade" }),
   },
-  filters: { title: ["eq", "starts"], owner_id: ["eq"] },
+  filters: { owner_id: ["eq"] },
   sorts: ["title"],
   search: ["title"],
 });

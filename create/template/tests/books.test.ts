@@ -25,7 +25,7 @@ test("whoever is not logged in makes nothing", async () => {
   assertProblem(refused, 403, "authentication_failed");
 });
 
-test("a book is changed by its owner alone", async () => {
+test("only the owner changes one", async () => {
   await using api = await testLatchkey(config);
   const [ann, ben] = [await api.user(), await api.user()];
   const { id } = (await api.as(ann).post("/books", book.draft())).record(books);
@@ -38,7 +38,7 @@ test("a book is changed by its owner alone", async () => {
   assert.equal(changed.record(books).title, "Mine");
 });
 
-test("a book without a title is refused, and the field is named", async () => {
+test("without a title it is refused, and the field is named", async () => {
   await using api = await testLatchkey(config);
   const ann = await api.user();
 

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { WholeExplanation } from "../../door/auth.ts";
 import { readRequest, type RequestOptions } from "../input/request-text.ts";
 import { formatTable, show } from "../output.ts";
 import { withOperator } from "../with-operator.ts";
@@ -7,7 +8,9 @@ import { withOperator } from "../with-operator.ts";
 export function addExplainCommand(program: Command): void {
   program
     .command("explain")
-    .description("tell what each scheme makes of a request, and why; nothing is sent, and no secret is shown")
+    .description(
+      "tell what each scheme and the permission make of a request, and why; nothing is sent, and no secret is shown",
+    )
     .argument("[url]", "what it asks for, like /users or https://api.example/users", "/protected/")
     .option("-X, --method <method>", "its method", "GET")
     .option("-H, --header <header>", "a header field, as many as there are", collect, [])
@@ -29,13 +32,34 @@ async function explain(url: string, options: RequestOptions & { readonly json?: 
   const arrival = await readRequest(url, options);
   const explanation = await withOperator((operator) => operator.explain(arrival));
   const { outcome, user, why, schemes } = explanation;
-  const head = `${outcome}${user === null ? "" : `, user ${user}`}: ${why}`;
   show(
     options.json ?? false,
     explanation,
     [
-      head,
+      `${outcome}${user === null ? "" : `, user ${user}`}: ${why}`,
+      permissionSentence(arrival.method, explanation),
       ...(schemes.length === 0 ? [] : ["", ...formatTable(schemes, ["scheme", "saw", "in", "reason", "why"])]),
     ].join("\n"),
   );
+}
+
+/** What becomes of the request behind the schemes, in a sentence. */
+export function permissionSentence(method: string, { outcome, route, permission }: WholeExplanation): string {
+  if (route === null) return "Nothing stands at this path: 404 not_found.";
+  const place = `${method} ${route}`;
+  if (outcome === "open") return `${place} is open to everyone.`;
+  if (outcome !== "identified" && outcome !== "nobody") return `${place}: its permission is not asked.`;
+  if (permission === null) return `${route} has no ${method}: 405 method_not_allowed.`;
+  const { name, action, said, by } = permission;
+  const asked = `${place}: the permission "${name}"`;
+  switch (said) {
+    case "allow":
+      return `${asked} allows it (${action}).`;
+    case "deny":
+      return outcome === "nobody"
+        ? `${asked} does not allow it (${action}) to somebody unknown: 401 or 403 authentication_failed.`
+        : `${asked} does not allow it (${action}): 403 permission_denied.`;
+    case "some rows":
+      return `${asked} allows it (${action}) for rows by ${by.join(", ")}. Others are as if they were not there: 404 not_found, and none in lists.`;
+  }
 }

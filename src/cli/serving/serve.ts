@@ -1,13 +1,10 @@
 import cluster from "node:cluster";
 import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
-import { SigningKeysError } from "../../door/auth.ts";
 import type { Listener } from "../../door/http.ts";
-import { listen } from "../../door/index.ts";
 import { logSink, makeLog, openTelemetry, type Log } from "../../door/ops.ts";
-import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../../door/stores.ts";
-import { createLatchkey, type Latchkey } from "../../service/latchkey.ts";
-import { ConfigError, readSettings, type Settings } from "../../service/settings/settings.ts";
+import { createLatchkey } from "../../service/latchkey.ts";
+import { readSettings, type Settings } from "../../service/settings/settings.ts";
 import { watchCertificate } from "../../service/system/certificates.ts";
 import { loadConfigFile } from "../../service/system/config-file.ts";
 import { passwordFileOf } from "../../service/system/password-file.ts";
@@ -17,6 +14,7 @@ import { missingDatabaseNotice } from "../missing-database.ts";
 import { banner } from "./banner.ts";
 import { cleartextNotice } from "./cleartext.ts";
 import { watchForCrashes } from "./crash.ts";
+import { explainStart, listenOrClose, stackOf } from "./starting.ts";
 import { workerMetrics } from "./worker-metrics.ts";
 import { runWorkers, type Leaving, type Retiring, type Serving } from "./workers.ts";
 
@@ -50,7 +48,7 @@ export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   try {
     await start(environment);
   } catch (error) {
-    process.stderr.write(explain(error));
+    process.stderr.write(explainStart(error, stackOf));
     process.exitCode = isAboutSettings(error) ? exits.settings : exits.failed;
     // A worker lives as long as it hears the primary.
     cluster.worker?.disconnect();
@@ -103,7 +101,7 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
       .then(() => cluster.worker?.disconnect())
       .then(endUnread)
       .catch((error: unknown) => {
-        writeSync(2, explain(error));
+        writeSync(2, explainStart(error, stackOf));
         process.exitCode = exits.failed;
       });
   };
@@ -141,30 +139,4 @@ function endUnread(): void {
 function announce(text: string, port: number): void {
   if (cluster.isWorker) process.send!({ banner: text, port } satisfies Serving);
   else process.stdout.write(text);
-}
-
-async function listenOrClose(latchkey: Latchkey, settings: Settings): Promise<Listener> {
-  try {
-    return await listen(latchkey, {
-      host: settings.host,
-      port: settings.port,
-      connectionsPerAddress: settings.connectionsPerAddress,
-      trustedProxies: settings.trustedProxies,
-      ...(settings.tls === null ? {} : { tls: { cert: settings.tls.cert, key: settings.tls.key } }),
-    });
-  } catch (error) {
-    await latchkey.close();
-    throw error;
-  }
-}
-
-function explain(error: unknown): string {
-  if (error instanceof ConfigError || error instanceof SigningKeysError) {
-    return `Latchkey cannot start. ${error.problems.length === 1 ? "One setting is" : `${error.problems.length} settings are`} wrong:\n${error.problems.map((each) => `- ${each}`).join("\n")}\n`;
-  }
-  if (error instanceof MigrationNeeded || error instanceof StoreSetupError || error instanceof StoreUnavailable)
-    return `Latchkey cannot start. ${error.message}\n`;
-  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-    return `Latchkey cannot start. The address is in use: ${error.message}. Stop what listens there, or set LATCHKEY_PORT.\n`;
-  return `Latchkey cannot start. ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`;
 }

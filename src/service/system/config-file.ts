@@ -35,7 +35,12 @@ export interface ConfigFile {
 }
 
 /** The names under which it is found, of which a directory has one at most. */
-const fileNames = ["latchkey.config.ts", "latchkey.config.mts", "latchkey.config.js", "latchkey.config.mjs"];
+export const configFileNames = [
+  "latchkey.config.ts",
+  "latchkey.config.mts",
+  "latchkey.config.js",
+  "latchkey.config.mjs",
+];
 
 /** Gives the configuration back, with its types checked where it is written. */
 export function defineConfig(config: ConfigFile): ConfigFile {
@@ -44,7 +49,7 @@ export function defineConfig(config: ConfigFile): ConfigFile {
 
 /** Runs the config file of a directory; undefined where there is none. Throws `ConfigError` where it cannot be used. */
 export async function loadConfigFile(directory: string): Promise<ConfigFile | undefined> {
-  const [file, ...more] = fileNames.filter((name) => existsSync(path.join(directory, name)));
+  const [file, ...more] = configFileNames.filter((name) => existsSync(path.join(directory, name)));
   if (file === undefined) return undefined;
   if (more.length > 0) {
     throw new ConfigError([

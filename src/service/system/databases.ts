@@ -7,6 +7,7 @@ import {
   copyStore,
   measurePostgres,
   measureSQLite,
+  emptySQLite,
   postgresSource,
   postgresTarget,
   restoreSQLite,
@@ -52,6 +53,11 @@ export function measureDatabase(database: Database): Promise<Stats> {
 /** Writes a SQLite database as it is now into a file. Gives its size in bytes. */
 export function backupDatabase(from: string, to: string, replace: boolean, tell: Tell): Promise<number> {
   return backupSQLite(path.resolve(from), path.resolve(to), replace, tell);
+}
+
+/** Removes every row of tables of a SQLite file that nobody has open. Gives how many there were. */
+export function emptyTables(file: string, tables: readonly string[]): Promise<number> {
+  return emptySQLite(path.resolve(file), tables);
 }
 
 /** What a restore has done. */

@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import {
   accountsCollection,
   type Account,
-  type Explanation,
   type ExternalIdentity,
   type People,
   type Role,
+  type WholeExplanation,
 } from "../../door/auth.ts";
 import type { Arrival, ExplainedList } from "../../door/http.ts";
 import { accepted, rejected, Secret, type Scheme, type Service } from "../../door/index.ts";
@@ -49,8 +49,8 @@ export interface Operator {
   bind(userId: number, identity: OutsideName): Promise<number | null>;
   /** False where nobody was bound to it. */
   unbind(identity: OutsideName): Promise<boolean>;
-  /** What each scheme of the service would make of a request. */
-  explain(arrival: Arrival): Promise<Explanation>;
+  /** What each scheme of the service would make of a request, and what its permission says. */
+  explain(arrival: Arrival): Promise<WholeExplanation>;
   /** How each list that the declarations permit is found, and what it costs today. */
   explainLists(): AsyncGenerator<readonly ExplainedList[]>;
   /** The resources of the service, and the ways past its requests: its store, and one transaction for many of them. */

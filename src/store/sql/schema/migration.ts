@@ -11,16 +11,18 @@ import { ask, run, statement, type Script } from "./script.ts";
 /** Makes the tables of collections, or makes them fit. Throws `MigrationNeeded` with all that stands in the way. */
 export function* fitTables(schema: Schema, collections: readonly Collection[]): Script<void> {
   const problems: string[] = [];
+  const unfit: string[] = [];
   const fitted: [collection: Collection, before: Found | null][] = [];
   for (const collection of collections) {
     const before = yield* findTable(schema, collection);
     const found = yield* fitTable(schema, collection, before);
     problems.push(...found);
     if (found.length === 0) fitted.push([collection, before]);
+    else unfit.push(collection.name);
   }
   // References come last, since tables may refer to each other in a circle.
   for (const [collection, before] of fitted) problems.push(...(yield* fitReferences(schema, collection, before)));
-  if (problems.length > 0) throw new MigrationNeeded(problems);
+  if (problems.length > 0) throw new MigrationNeeded(problems, unfit);
   for (const [collection, before] of fitted) yield* rememberDeclaration(schema, collection, before);
 }
 

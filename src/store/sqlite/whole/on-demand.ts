@@ -40,3 +40,8 @@ export async function restoreSQLite(file: string, place: string, tell: TellPages
 export async function sqliteCollections(path: string): Promise<readonly Collection[] | null> {
   return (await import("./check.ts")).findCollections(path);
 }
+
+/** Removes every row of tables of a SQLite file that nobody has open, and what goes with them. Gives how many there were. */
+export async function emptySQLite(path: string, tables: readonly string[]): Promise<number> {
+  return (await import("./emptying.ts")).emptyFile(path, tables);
+}

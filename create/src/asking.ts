@@ -1,0 +1,58 @@
+import path from "node:path";
+import { createInterface } from "node:readline/promises";
+import { isLogin, logins, packageName, resourceMistake } from "./names.ts";
+import { folderMistake } from "./project.ts";
+
+/** What may be given on the command line, and is asked for where it is not. */
+export interface Answers {
+  readonly folder: string;
+  readonly resource: string;
+  readonly login: string;
+}
+
+/** Asks for what is not given; an empty answer takes what is shown. Null where whoever is asked goes away. */
+export async function ask(
+  given: Partial<{ [K in keyof Answers]: string | undefined }>,
+  standard: Answers,
+): Promise<Answers | null> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  const gone = new AbortController();
+  lines.once("close", () => gone.abort());
+  lines.once("SIGINT", () => lines.close());
+
+  /** Asks until nothing is wrong with the answer. */
+  async function question(text: string, usual: string, mistakeIn: (answer: string) => string | null): Promise<string> {
+    for (;;) {
+      const answer = (await lines.question(`${text} (${usual}): `, { signal: gone.signal })).trim() || usual;
+      const mistake = mistakeIn(answer);
+      if (mistake === null) return answer;
+      process.stdout.write(`${mistake}\n`);
+    }
+  }
+
+  try {
+    const folder =
+      given.folder ??
+      (await question("What is the project called?", standard.folder, (answer) =>
+        packageName(path.basename(path.resolve(answer))) === ""
+          ? "Use letters or digits."
+          : folderMistake(path.resolve(answer)),
+      ));
+    const resource =
+      given.resource ??
+      (await question("One of what you keep, like book or order_line?", standard.resource, resourceMistake));
+    const ways = Object.entries(logins).map(([name, what]) => `  ${name.padEnd(8)} ${what}\n`);
+    if (given.login === undefined) process.stdout.write(`How do people log in?\n${ways.join("")}`);
+    const login =
+      given.login ??
+      (await question("Which", standard.login, (answer) =>
+        isLogin(answer) ? null : `Write one of ${Object.keys(logins).join(", ")}.`,
+      ));
+    return { folder, resource, login };
+  } catch {
+    process.stdout.write("\n");
+    return null;
+  } finally {
+    lines.close();
+  }
+}

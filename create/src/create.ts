@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs, styleText } from "node:util";
+import { ask } from "./asking.ts";
+import { isLogin, logins, packageName, resourceMistake, titleOf, type Plan } from "./names.ts";
+import { CreateError, projectFiles, writeProject, type Versions } from "./project.ts";
+
+const usage = `Makes a project with Latchkey: an API of your own with logins, pages and tests.
+
+Usage: npm create latchkey [folder] [-- options]
+
+  --resource <name>   one of what you keep, like book or order_line
+  --login <way>       ${Object.keys(logins).join(", ")}
+  --yes               ask nothing, and take what is not given: my-api, book, session
+  --version           show the version
+  --help              show this
+`;
+
+const standard = { folder: "my-api", resource: "book", login: "session" } as const;
+
+/** Gives the exit status: 0 done, 1 failed, 2 wrong usage. */
+async function run(args: readonly string[]): Promise<number> {
+  const given = readArguments(args);
+  if (typeof given === "string") return fail(given, 2);
+  if (given.help) return tell(usage);
+  if (given.version) return tell(`${readVersions().latchkey}\n`);
+  const asks = !given.yes && process.stdin.isTTY && process.stdout.isTTY;
+  const answers = asks ? await ask(given, standard) : { ...standard, ...known(given) };
+  if (answers === null) return fail("Nothing was made.", 1);
+  const plan = planOf(answers);
+  if (typeof plan === "string") return fail(plan, 2);
+  try {
+    const files = projectFiles(plan, readVersions());
+    writeProject(path.resolve(plan.folder), files);
+    return tell(nextSteps(plan, [...files.keys()]));
+  } catch (error) {
+    if (error instanceof CreateError) return fail(error.message, 1);
+    throw error;
+  }
+}
+
+interface Given {
+  readonly folder?: string | undefined;
+  readonly resource?: string | undefined;
+  readonly login?: string | undefined;
+  readonly yes: boolean;
+  readonly help: boolean;
+  readonly version: boolean;
+}
+
+function readArguments(args: readonly string[]): Given | string {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        resource: { type: "string" },
+        login: { type: "string" },
+        yes: { type: "boolean", short: "y", default: false },
+        help: { type: "boolean", short: "h", default: false },
+        version: { type: "boolean", default: false },
+      },
+    });
+    if (positionals.length > 1) return `Give one folder: ${positionals.join(" ")} are ${positionals.length}.`;
+    return { folder: positionals[0], ...values };
+  } catch (error) {
+    return `${error instanceof Error ? error.message.split(". ")[0] : String(error)}. See: npm create latchkey -- --help`;
+  }
+}
+
+function known({ folder, resource, login }: Given): Partial<Record<keyof typeof standard, string>> {
+  return Object.fromEntries(Object.entries({ folder, resource, login }).filter(([, value]) => value !== undefined));
+}
+
+/** What is wrong is told in a sentence. */
+function planOf({ folder, resource, login }: Readonly<Record<keyof typeof standard, string>>): Plan | string {
+  if (/[\0-\x1f\x7f]/.test(folder) || folder.trim() === "")
+    return "The folder needs a name without control characters.";
+  const base = path.basename(path.resolve(folder));
+  const name = packageName(base);
+  if (name === "") return `No name of a package can be made of ${JSON.stringify(folder)}. Use letters or digits.`;
+  const mistake = resourceMistake(resource);
+  if (mistake !== null) return mistake;
+  if (!isLogin(login))
+    return `${JSON.stringify(login)} is no way of logging in. There are ${Object.keys(logins).join(", ")}.`;
+  return { folder, name, title: titleOf(base), resource, login };
+}
+
+/** The versions of this release, which the build has written beside it. */
+function readVersions(): Versions {
+  return JSON.parse(readFileSync(path.join(import.meta.dirname, "versions.json"), "utf8")) as Versions;
+}
+
+function nextSteps({ folder }: Plan, files: readonly string[]): string {
+  const where = path.relative(process.cwd(), path.resolve(folder));
+  const quoted = /^[\w./-]+$/.test(where) ? where : `'${where.replaceAll("'", `'\\''`)}'`;
+  const isColoured = process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "";
+  const made = isColoured ? styleText("green", "Made") : "Made";
+  const steps = [...(where === "" ? [] : [`cd ${quoted}`]), "npm install", "npm run dev", "npm test"];
+  return `${made} ${where === "" ? "." : where}: ${files.length} files.\n\nNext:\n${steps.map((step) => `  ${step}`).join("\n")}\n\nREADME.md shows the first request.\n`;
+}
+
+function tell(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+function fail(message: string, status: number): number {
+  process.stderr.write(`${message}\n`);
+  return status;
+}
+
+process.exitCode = await run(process.argv.slice(2));

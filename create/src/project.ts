@@ -1,0 +1,179 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pluralOf, variableOf, type Plan } from "./names.ts";
+
+/** What is told to whoever started it; nothing was made, or all of it was taken back. */
+export class CreateError extends Error {}
+
+const template = path.join(import.meta.dirname, "../template");
+
+/** The exact versions that the project is made with: those that this release was tested with. */
+export interface Versions {
+  readonly latchkey: string;
+  readonly node: string;
+  readonly typescript: string;
+  readonly nodeTypes: string;
+}
+
+/** Every file of the project, by its path with slashes. package.json comes last: without it nothing looks like a project. */
+export function projectFiles(plan: Plan, versions: Versions): ReadonlyMap<string, string> {
+  const files = readdirSync(template, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(template, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
+    .toSorted();
+  const made = files.map(
+    (file) =>
+      [nameOf(file, plan), fill(readFileSync(path.join(template, file), "utf8"), file, plan, versions)] as const,
+  );
+  return new Map([...made, ["package.json", packageOf(plan, versions)]]);
+}
+
+/** npm leaves dot files out of packages, or renames them: in the template they begin with `_`. The settings of the compiler are not those of this repository. */
+function nameOf(file: string, { resource }: Plan): string {
+  return file
+    .replace(/(^|\/)_/, "$1.")
+    .replace(".template.", ".")
+    .replace("books", pluralOf(resource).replaceAll("_", "-"));
+}
+
+/** The template is a project that works, of books: their words become the words of the plan. */
+function fill(text: string, file: string, { name, title, resource, login }: Plan, versions: Versions): string {
+  const plural = pluralOf(resource);
+  const isCode = file.endsWith(".ts");
+  const words: Readonly<Record<string, string>> = {
+    book: isCode ? variableOf(resource) : resource.replaceAll("_", " "),
+    books: isCode ? variableOf(plural) : plural,
+    mountedBooks: variableOf(`mounted_${plural}`),
+  };
+  return (
+    text
+      .replaceAll(/"(books?)"/g, (_, word: string) => JSON.stringify(word === "book" ? resource : plural))
+      .replaceAll(/\/books\b(?!\.)/g, `/${plural}`)
+      .replaceAll(/\/books(?=\.(?:test\.)?ts)/g, `/${plural.replaceAll("_", "-")}`)
+      .replaceAll(/(?<!\/)\b(?:books?|mountedBooks)\b/g, (word) => words[word]!)
+      .replaceAll("my-api", name)
+      .replaceAll('"My API"', () => JSON.stringify(title))
+      .replaceAll("My API", () => title)
+      .replace('["session"]', JSON.stringify([login]))
+      .replace(/(?<=How people log in\. Others: ).*?(?=\. S)/, otherLogins(login))
+      // A session has no challenge that is registered, so whoever is unknown gets 403 where the others have 401.
+      .replace(
+        '403, "authentication_failed"',
+        login === "session" ? '403, "authentication_failed"' : '401, "not_authenticated"',
+      )
+      .replaceAll("NODE_VERSION", versions.node)
+      .replaceAll("HOW_TO_WRITE", () => howToWrite(login, plural))
+  );
+}
+
+function otherLogins(login: string): string {
+  return ["session", "basic", "token", "bearer"].filter((each) => each !== login).join(", ");
+}
+
+/** The first request that writes, as the README shows it. */
+function howToWrite(login: Plan["login"], plural: string): string {
+  const json = "-H 'Content-Type: application/json'";
+  const who = `-d '{"username":"admin","password":"'$PASSWORD'"}'`;
+  const draft = `-d '{"title":"The first"}' http://127.0.0.1:8000/${plural}`;
+  const pick = (member: string): string => `sed 's/.*"${member}":"\\([^"]*\\)".*/\\1/'`;
+  switch (login) {
+    case "session":
+      return `curl -c cookies.txt ${json} ${who} http://127.0.0.1:8000/api/session/\ncurl -b cookies.txt ${json} ${draft}`;
+    case "bearer":
+      return `ACCESS=$(curl -s ${json} ${who} http://127.0.0.1:8000/api/token/ | ${pick("access")})\ncurl -H "Authorization: Bearer $ACCESS" ${json} ${draft}`;
+    case "token":
+      return `TOKEN=$(curl -s ${json} ${who} http://127.0.0.1:8000/api-token-auth/ | ${pick("token")})\ncurl -H "Authorization: Token $TOKEN" ${json} ${draft}`;
+    case "basic":
+      return `curl -u "admin:$PASSWORD" ${json} ${draft}`;
+  }
+}
+
+function packageOf({ name }: Plan, { latchkey, node, typescript, nodeTypes }: Versions): string {
+  const project = {
+    name,
+    version: "0.1.0",
+    private: true,
+    type: "module",
+    scripts: {
+      dev: "latchkey dev",
+      start: "latchkey",
+      test: "node --test",
+      types: "tsc --noEmit",
+    },
+    dependencies: { latchkey },
+    // npm puts it first on the path of the scripts, so they work where the system has an older Node. Its binary comes by a script.
+    devDependencies: { "@types/node": nodeTypes, node, typescript },
+    allowScripts: { node: true },
+  };
+  return `${JSON.stringify(project, null, 2)}\n`;
+}
+
+/** Writes the project, or nothing: a folder that is new comes into being whole, and one that is there has to be empty. */
+export function writeProject(folder: string, files: ReadonlyMap<string, string>): void {
+  const there = requireEmpty(folder);
+  // Not in the middle of it: it takes some milliseconds.
+  const wait = (): void => undefined;
+  process.on("SIGINT", wait).on("SIGTERM", wait);
+  const place = there ? folder : `${folder}.new-${process.pid}`;
+  const written: string[] = [];
+  try {
+    for (const [name, text] of files) {
+      const file = path.join(place, name);
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, text, { flag: "wx" });
+      written.push(file);
+    }
+    if (!there) renameSync(place, folder);
+  } catch (error) {
+    takeBack(place, written, there);
+    throw new CreateError(`${folder} cannot be written (${codeOf(error)}). ${cureOf(error)} Nothing was made.`);
+  } finally {
+    process.off("SIGINT", wait).off("SIGTERM", wait);
+  }
+}
+
+/** True where the folder is there; throws where something is in it. */
+function requireEmpty(folder: string): boolean {
+  const mistake = folderMistake(folder);
+  if (mistake !== null) throw new CreateError(`${mistake} Nothing was written.`);
+  return existsSync(folder);
+}
+
+/** Why a project cannot be made there; null where nothing stands in the way. A repository without files is empty too. */
+export function folderMistake(folder: string): string | null {
+  if (!existsSync(folder)) return null;
+  let found: readonly string[];
+  try {
+    found = readdirSync(folder).filter((name) => name !== ".git");
+  } catch (error) {
+    return `${folder} is no folder that can be read (${codeOf(error)}). Choose another name.`;
+  }
+  if (found.length === 0) return null;
+  const shown = found.slice(0, 3).join(", ") + (found.length > 3 ? ` and ${found.length - 3} more` : "");
+  return `${folder} is not empty (${shown}). Choose another name, or an empty folder.`;
+}
+
+function takeBack(place: string, written: readonly string[], there: boolean): void {
+  if (!there) return rmSync(place, { recursive: true, force: true });
+  for (const file of written) rmSync(file, { force: true });
+  for (const name of new Set(written.map((file) => path.relative(place, file).split(path.sep)[0]!)))
+    if (written.some((file) => file.startsWith(path.join(place, name) + path.sep)))
+      rmSync(path.join(place, name), { recursive: true, force: true });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
+}
+
+function cureOf(error: unknown): string {
+  switch (codeOf(error)) {
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return "You may not write there: choose another place.";
+    case "ENOSPC":
+      return "The disk is full: make room.";
+    default:
+      return "Choose another place.";
+  }
+}

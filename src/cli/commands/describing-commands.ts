@@ -1,0 +1,63 @@
+import { writeFileSync } from "node:fs";
+import type { Command } from "commander";
+import type { Service } from "../../door/index.ts";
+import { CommandFailed } from "../exit.ts";
+import { showList } from "../output.ts";
+import { listRoutes } from "../routes.ts";
+
+/** `latchkey routes` and `latchkey openapi`: what the service is, also where there is no database yet. */
+export function addDescribingCommands(program: Command): void {
+  program
+    .command("routes")
+    .description("list every route with its method, who may, and the schemes that say who is calling")
+    .option("--json", "answer in JSON")
+    .action(({ json = false }: { readonly json?: boolean }) =>
+      withService(async (service) => {
+        const routes = listRoutes(service);
+        const shown = json ? routes : routes.map((route) => ({ ...route, schemes: route.schemes.join(" ") || "-" }));
+        await showList(json, [shown.map((route) => ({ ...route }))], ["method", "path", "permission", "schemes"]);
+      }),
+    );
+  program
+    .command("openapi")
+    .description("write the API's description (OpenAPI 3.1)")
+    .argument("[file]", "where to; standard output where it is left out")
+    .action((file?: string) =>
+      withService(async (service) => {
+        const text = `${JSON.stringify(await describe(service), null, 2)}\n`;
+        if (file === undefined) process.stdout.write(text);
+        else write(file, text);
+      }),
+    );
+}
+
+async function withService(task: (service: Service) => Promise<void>): Promise<void> {
+  const [{ loadConfigFile }, { openInMemory }] = await Promise.all([
+    import("../../service/system/config-file.ts"),
+    import("../../service/system/in-memory.ts"),
+  ]);
+  const service = await openInMemory(process.env, (await loadConfigFile(process.cwd())) ?? {});
+  try {
+    await task(service);
+  } finally {
+    await service.close();
+  }
+}
+
+async function describe(service: Service): Promise<unknown> {
+  const address = `http://localhost${service.basePath}/openapi.json`;
+  const response = await service.fetch(new Request(address), { peer: "127.0.0.1" });
+  if (response.ok) return response.json();
+  throw new CommandFailed(
+    "The service goes without its documentation (`without` in the config file). Take it back in.",
+  );
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    throw new CommandFailed(`${file} cannot be written (${code}). Name another file.`);
+  }
+}

@@ -1,0 +1,18 @@
+import { Argument, type Command } from "commander";
+import { placesOf, type Place } from "./places.ts";
+import { bashScript, fishScript, zshScript } from "./scripts.ts";
+
+const scripts: Readonly<Record<string, (places: readonly Place[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+/** `latchkey completion` */
+export function addCompletionCommand(program: Command): void {
+  program
+    .command("completion")
+    .description("write the completion of this command for a shell; docs/cli.md says where it belongs")
+    .addArgument(new Argument("<shell>").choices(Object.keys(scripts)))
+    .action((shell: string) => void process.stdout.write(scripts[shell]!(placesOf(program))));
+}

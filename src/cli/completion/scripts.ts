@@ -1,0 +1,157 @@
+import type { CompletedOption, Place } from "./places.ts";
+
+// Each script is a table of the places and a few lines that walk it: the words so far that are commands are the place where one is.
+
+/** For bash, 3.2 and later: it is read by `source`. */
+export function bashScript(places: readonly Place[]): string {
+  const atPlaces = places.map(
+    (place) => `    ${quote(place.path)}) words=${quote(wordsAt(place).join(" "))}${place.files ? " files=1" : ""} ;;`,
+  );
+  return `# Completion of latchkey for bash. Made by: latchkey completion bash
+_latchkey() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" place=latchkey words="" files="" each
+  for each in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$place $each" in
+      ${commandPaths(places).map(quote).join("|")}) place="$place $each" ;;
+    esac
+  done
+  case "$place" in
+${atPlaces.join("\n")}
+  esac
+  case "$place $before" in
+${valuesAt(places)
+  .map(
+    ({ at, words, files }) =>
+      `    ${at.map(quote).join("|")}) words=${quote(words.join(" "))} files=${files ? "1" : ""} ;;`,
+  )
+  .join("\n")}
+  esac
+  COMPREPLY=()
+  while IFS= read -r each; do COMPREPLY+=("$each"); done < <(compgen -W "$words" -- "$word")
+  if [ -n "$files" ]; then
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r each; do COMPREPLY+=("$each"); done < <(compgen -f -- "$word")
+  fi
+}
+complete -F _latchkey latchkey
+`;
+}
+
+/** For zsh: a file `_latchkey` of its `fpath`, or read by `source`. */
+export function zshScript(places: readonly Place[]): string {
+  const described = (name: string, description: string): string =>
+    quote(`${name.replaceAll(":", "\\:")}:${oneLine(description)}`);
+  const atPlaces = places.map(({ path, commands, options, words, files }) => {
+    const plain = [...commands.map((each) => described(each.name, each.description)), ...words.map(quote)];
+    const flags = options.flatMap(({ spellings, description }) =>
+      spellings.map((each) => described(each, description)),
+    );
+    return `    ${quote(path)}) plain=(${plain.join(" ")}) flags=(${flags.join(" ")})${files ? " files=1" : ""} ;;`;
+  });
+  return `#compdef latchkey
+# Completion of latchkey for zsh. Made by: latchkey completion zsh
+_latchkey() {
+  local place=latchkey files="" each
+  local -a plain flags
+  for each in "\${(@)words[2,CURRENT-1]}"; do
+    case "$place $each" in
+      ${commandPaths(places).map(quote).join("|")}) place="$place $each" ;;
+    esac
+  done
+  case "$place \${words[CURRENT-1]}" in
+${valuesAt(places)
+  .map(
+    ({ at, words, files }) =>
+      `    ${at.map(quote).join("|")}) ${files ? "_files" : words.length === 0 ? "_message value" : `compadd -- ${words.map(quote).join(" ")}`}; return ;;`,
+  )
+  .join("\n")}
+  esac
+  case "$place" in
+${atPlaces.join("\n")}
+  esac
+  (( $#plain )) && _describe -t commands command plain
+  [[ -n "$files" ]] && _files
+  _describe -o -t options option flags
+}
+if [ "$funcstack[1]" = _latchkey ]; then _latchkey "$@"; else compdef _latchkey latchkey; fi
+`;
+}
+
+/** For fish: a file of its `completions`. */
+export function fishScript(places: readonly Place[]): string {
+  const lines = places.flatMap(({ path, commands, options, words, files }) => {
+    const at = `complete -c latchkey -n ${fishQuote(`__latchkey_at ${fishQuote(path)}`)}`;
+    return [
+      ...commands.map(({ name, description }) => `${at} -a ${fishQuote(name)} -d ${fishQuote(oneLine(description))}`),
+      ...(words.length === 0 ? [] : [`${at} -a ${fishQuote(words.join(" "))}`]),
+      ...options.map((option) => `${at} ${fishOption(option)}`),
+      ...(files ? [`${at} -F`] : []),
+    ];
+  });
+  return `# Completion of latchkey for fish. Made by: latchkey completion fish
+function __latchkey_at
+  set -l place latchkey
+  for each in (commandline -opc)[2..]
+    switch "$place $each"
+      case ${commandPaths(places).map(fishQuote).join(" ")}
+        set place "$place $each"
+    end
+  end
+  test "$place" = "$argv[1]"
+end
+complete -c latchkey -f
+${lines.join("\n")}
+`;
+}
+
+function fishOption({ spellings, description, value }: CompletedOption): string {
+  const names = spellings.map((each) => (each.startsWith("--") ? `-l ${each.slice(2)}` : `-s ${each.slice(1)}`));
+  const behind =
+    value === "none"
+      ? []
+      : value === "file"
+        ? ["-r", "-F"]
+        : value === "any"
+          ? ["-x"]
+          : ["-x", "-a", fishQuote(value.join(" "))];
+  return [...names, ...behind, "-d", fishQuote(oneLine(description))].join(" ");
+}
+
+function wordsAt({ commands, options, words }: Place): readonly string[] {
+  return [...commands.map(({ name }) => name), ...words, ...options.flatMap(({ spellings }) => spellings)];
+}
+
+/** Every place but the first: what adds a word to the place where one is. */
+function commandPaths(places: readonly Place[]): readonly string[] {
+  return places.slice(1).map(({ path }) => path);
+}
+
+interface ValueAt {
+  /** `latchkey key new --alg` */
+  readonly at: readonly string[];
+  readonly words: readonly string[];
+  readonly files: boolean;
+}
+
+function valuesAt(places: readonly Place[]): readonly ValueAt[] {
+  return places.flatMap(({ path, options }) =>
+    options.flatMap(({ spellings, value }): readonly ValueAt[] => {
+      if (value === "none") return [];
+      const words = typeof value === "string" ? [] : value;
+      return [{ at: spellings.map((each) => `${path} ${each}`), words, files: value === "file" }];
+    }),
+  );
+}
+
+function oneLine(text: string): string {
+  return text.split("\n")[0]!;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** In single quotes fish takes a backslash before a quote and before itself. */
+function fishQuote(text: string): string {
+  return `'${text.replaceAll(/['\\]/g, "\\$&")}'`;
+}

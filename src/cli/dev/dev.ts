@@ -1,0 +1,138 @@
+import path from "node:path";
+import { painterOf } from "../output.ts";
+import { startChild, type Child } from "./child.ts";
+import type { FromServing, NeededMigration } from "./messages.ts";
+import { askToEmpty, type Question } from "./migration-question.ts";
+import { watchFiles } from "./watching.ts";
+
+/**
+ * `latchkey dev`: serves, and starts again whenever a file of the service has changed. The one that serves goes on until the next one has
+ * loaded the files, so a broken file takes nothing away; and a process waits with the package loaded, so a start costs only the files.
+ */
+export function dev(environment: NodeJS.ProcessEnv): Promise<void> {
+  const watch = new Watch(environment);
+  return new Promise((resolve) => {
+    const stop = (): void => void watch.stop().then(resolve);
+    process.once("SIGINT", stop);
+    process.once("SIGTERM", stop);
+    watch.begin([]);
+  });
+}
+
+const paint = painterOf(process.stdout);
+const write = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** The processes of `latchkey dev`, and what is to be told of them. */
+class Watch {
+  /** A port that was drawn stays. */
+  #environment: NodeJS.ProcessEnv;
+  readonly #files = watchFiles((changed) => this.begin(changed));
+  #serving: Child | null = null;
+  /** Loads the files, and is the one that serves when it has. */
+  #next: Child | null = null;
+  /** Has loaded the package, and waits. */
+  #spare: Child | null = null;
+  #question: Question | null = null;
+  #isWelcomed = false;
+  #start = { at: 0, files: [] as readonly string[] };
+
+  constructor(environment: NodeJS.ProcessEnv) {
+    this.#environment = environment;
+  }
+
+  /** Starts what the files are now. */
+  begin(changed: readonly string[]): void {
+    this.#question?.drop();
+    this.#question = null;
+    // What a start that was overtaken would have told, this one tells.
+    const before = this.#next === null ? [] : this.#start.files;
+    this.#start = { at: performance.now(), files: [...new Set([...before, ...changed])] };
+    this.#next?.discard();
+    this.#next = this.#spare ?? this.#startChild();
+    this.#spare = null;
+    this.#next.tell("load");
+  }
+
+  async stop(): Promise<void> {
+    this.#files.close();
+    this.#question?.drop();
+    this.#next?.discard();
+    this.#spare?.discard();
+    await this.#serving?.stop();
+  }
+
+  #startChild(): Child {
+    return startChild(this.#environment, {
+      onMessage: (child, message) => this.#hear(child, message),
+      onEnd: (child, how) => this.#ended(child, how),
+    });
+  }
+
+  #startSpare(): Child {
+    const child = this.#startChild();
+    child.tell("warm");
+    return child;
+  }
+
+  #hear(child: Child, message: FromServing): void {
+    switch (message.kind) {
+      case "file":
+        return this.#files.add(message.path);
+      case "prepared":
+        return void this.#takeOver(child);
+      case "serving":
+        return this.#served(child, message);
+      case "failed":
+        return this.#failed(child, message.message, message.migration);
+    }
+  }
+
+  /** One at a time has the port and the database. */
+  async #takeOver(child: Child): Promise<void> {
+    await this.#serving?.stop();
+    this.#serving = null;
+    if (child === this.#next) child.tell("listen");
+  }
+
+  #served(child: Child, { welcome, url, port }: Extract<FromServing, { kind: "serving" }>): void {
+    this.#serving = child;
+    this.#next = null;
+    this.#environment = { ...this.#environment, LATCHKEY_PORT: String(port) };
+    this.#spare = this.#startSpare();
+    if (!this.#isWelcomed) {
+      this.#isWelcomed = true;
+      return write(welcome);
+    }
+    const names = this.#start.files.map((file) => path.relative(process.cwd(), file)).join(", ");
+    const took = `${Math.round(performance.now() - this.#start.at)} ms`;
+    write(`${paint("green", "Started again")} on ${url} in ${took}${names === "" ? "" : `: ${names} changed`}.`);
+  }
+
+  #failed(child: Child, message: string, migration: NeededMigration | null): void {
+    child.discard();
+    this.#next = null;
+    this.#spare ??= this.#startSpare();
+    write(`${paint("red", message.trimEnd())}\n${goesOn(this.#serving !== null)}`);
+    if (migration === null) return;
+    this.#question = askToEmpty(migration, (emptied) => {
+      this.#question = null;
+      write(emptied);
+      this.begin([]);
+    });
+  }
+
+  /** A process that nobody has stopped: its own fault, which it has told. */
+  #ended(child: Child, how: string): void {
+    if (child === this.#spare) this.#spare = null;
+    if (child !== this.#serving && child !== this.#next) return;
+    if (child === this.#serving) this.#serving = null;
+    else this.#next = null;
+    write(paint("red", `The service ended with ${how}. It starts again when a file changes.`));
+  }
+}
+
+function goesOn(isServing: boolean): string {
+  return isServing
+    ? "The service goes on as it was before; mend the file, and it starts again."
+    : "Mend it, and the service starts.";
+}

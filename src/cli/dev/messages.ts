@@ -1,0 +1,20 @@
+/** What the process that serves tells the one that watches. */
+export type FromServing =
+  /** A file that the service consists of, or one that it looked for and did not find. */
+  | { readonly kind: "file"; readonly path: string }
+  /** Everything is loaded, and nothing is open yet. */
+  | { readonly kind: "prepared" }
+  /** It listens; `welcome` is what is told at the first start, and `port` where it listens. */
+  | { readonly kind: "serving"; readonly welcome: string; readonly url: string; readonly port: number }
+  /** It cannot go on as the files are now. */
+  | { readonly kind: "failed"; readonly message: string; readonly migration: NeededMigration | null };
+
+/** What the watching process tells the one that serves: be ready to start fast; load the files; open the database and listen; end. */
+export type ToServing = { readonly kind: "warm" | "load" | "listen" | "stop" };
+
+/** Tables that have rows which do not fit what is declared now. */
+export interface NeededMigration {
+  readonly tables: readonly string[];
+  /** The SQLite file; null where the database is another's affair. */
+  readonly file: string | null;
+}

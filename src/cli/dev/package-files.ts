@@ -1,0 +1,17 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+
+const code = codeDirectory(import.meta.dirname);
+
+/** Whether a file is of this package or of another one, and not of the project that uses them. */
+export function isOfPackages(file: string): boolean {
+  return file.startsWith(code + path.sep) || file.split(path.sep).includes("node_modules");
+}
+
+/** `dist` of the package, or `src` where it runs from its source. */
+function codeDirectory(start: string): string {
+  let directory = start;
+  while (!existsSync(path.join(path.dirname(directory), "package.json")) && directory !== path.dirname(directory))
+    directory = path.dirname(directory);
+  return directory;
+}

@@ -1,0 +1,61 @@
+import type { Observation, Observer } from "../../door/ops.ts";
+import { painterOf, type Paint, type Style } from "../output.ts";
+import { explainFault } from "./source-lines.ts";
+
+/** Writes what happens for people: a line a request, with the reason where it was refused, and faults with the lines of the source. */
+export function peopleLog(stream: NodeJS.WriteStream, directory: string): Observer {
+  const paint = painterOf(stream);
+  const write = (text: string): void => void stream.write(`${text}\n`);
+  return (observation) => {
+    switch (observation.kind) {
+      case "request":
+        return write(requestLine(observation, paint));
+      case "fault":
+        return write(explainFault(observation.error, directory, paint));
+      case "notice": {
+        const { level, message, error } = observation;
+        write(paint(level === "error" ? "red" : "dim", message));
+        return error === undefined ? undefined : write(explainFault(error, directory, paint));
+      }
+      case "identity_header_dropped":
+        return write(paint("yellow", `${observation.header} was dropped: ${observation.peer} is no trusted proxy.`));
+      case "refused":
+        return write(paint("yellow", `refused before it was a request: ${observation.detail}`));
+      default:
+        // A refused credential is the reason of its request; what else there is belongs to logs that are kept.
+        return undefined;
+    }
+  };
+}
+
+function requestLine(request: Extract<Observation, { kind: "request" }>, paint: Paint): string {
+  const { method, path, status, durationMs, userId, scheme, problem } = request;
+  const who = userId === null || scheme === null ? "" : `user ${userId} by ${scheme}`;
+  const parts = [
+    paint("dim", new Date().toTimeString().slice(0, 8)),
+    method.padEnd(6),
+    path.padEnd(28),
+    paint(styleOf(status), String(status)),
+    paint("dim", `${formatMs(durationMs)}  ${who}`.trimEnd()),
+  ];
+  const line = parts.join("  ");
+  if (problem === null || status < 400) return line;
+  const { code, detail, issues } = problem;
+  const reason = issues.length === 0 ? detail : issues.map((issue) => `${issue.pointer} ${issue.detail}`).join(" ");
+  return `${line}  ${paint(styleOf(status), code)} ${printable(reason)}`;
+}
+
+function styleOf(status: number): Style {
+  if (status >= 500) return "red";
+  if (status >= 400) return "yellow";
+  return status >= 300 ? "cyan" : "green";
+}
+
+function formatMs(ms: number): string {
+  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`.padStart(7);
+}
+
+/** The names of fields and parameters are the caller's: nothing of it may steer the terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd").slice(0, 500);
+}

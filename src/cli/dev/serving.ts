@@ -1,0 +1,107 @@
+import path from "node:path";
+import type { Listener } from "../../door/http.ts";
+import { openTelemetry } from "../../door/ops.ts";
+import { MigrationNeeded } from "../../door/stores.ts";
+import { createLatchkey, type Latchkey } from "../../service/latchkey.ts";
+import { ConfigError, readSettings, type Settings } from "../../service/settings/settings.ts";
+import { configFileNames, loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
+import { passwordFileOf } from "../../service/system/password-file.ts";
+import { painterOf } from "../output.ts";
+import { explainStart, listenOrClose } from "../serving/starting.ts";
+import { tellLoadedFiles } from "./loaded-files.ts";
+import type { FromServing, NeededMigration, ToServing } from "./messages.ts";
+import { peopleLog } from "./people-log.ts";
+import { explainFault } from "./source-lines.ts";
+import { warmUp } from "./warming.ts";
+import { welcome } from "./welcome.ts";
+
+/** How long requests may take to finish when the next one is to serve. */
+const GRACE_SECONDS = 1;
+
+interface Loaded {
+  readonly config: ConfigFile;
+  readonly settings: Settings;
+}
+
+/** The process that serves for `latchkey dev`: it does what the watching process says, a step at a time, and ends with it. */
+export function serveForDev(): void {
+  const directory = process.cwd();
+  const paint = painterOf(process.stdout);
+  let loaded: Loaded | null = null;
+  let running: { readonly latchkey: Latchkey; readonly listener: Listener } | null = null;
+
+  const steps: Readonly<Record<ToServing["kind"], () => Promise<void>>> = {
+    // What fails here fails again where it is told.
+    warm: () => warmUp().catch(() => undefined),
+    async load() {
+      for (const name of [...configFileNames, "package.json"]) tell({ kind: "file", path: path.join(directory, name) });
+      tellLoadedFiles((file) => tell({ kind: "file", path: file }));
+      const config = (await loadConfigFile(directory)) ?? {};
+      loaded = { config, settings: readSettings(process.env, config) };
+      tell({ kind: "prepared" });
+    },
+    async listen() {
+      const { config, settings } = loaded!;
+      const latchkey = await createLatchkey({
+        settings,
+        config,
+        observe: peopleLog(process.stdout, directory),
+        tracer: await openTelemetry(),
+        ...(process.stdout.isTTY ? {} : { passwordFile: passwordFileOf(settings) }),
+      });
+      const listener = await listenOrClose(latchkey, settings);
+      running = { latchkey, listener };
+      const url = listener.url + settings.basePath;
+      const port = settings.port || Number(new URL(listener.url).port);
+      tell({ kind: "serving", welcome: welcome({ settings, config, latchkey, url }), url, port });
+    },
+    async stop() {
+      const { latchkey, listener } = running ?? {};
+      running = null;
+      latchkey?.stop();
+      await listener?.close(GRACE_SECONDS, 0);
+      await latchkey?.close();
+      process.exit();
+    },
+  };
+
+  process.on("message", ({ kind }: ToServing) => {
+    steps[kind]().catch((error: unknown) => {
+      if (kind === "stop") process.exit(1);
+      const migration = error instanceof MigrationNeeded ? neededOf(error, loaded!) : null;
+      tell({
+        kind: "failed",
+        message: explainFailure(error, (each) => explainFault(each, directory, paint)),
+        migration,
+      });
+    });
+  });
+  // Ctrl-C reaches both: the watching process says when to stop. Without it nobody would.
+  process.on("SIGINT", () => undefined);
+  process.on("SIGTERM", () => undefined);
+  process.on("disconnect", () => void steps.stop());
+  for (const event of ["uncaughtException", "unhandledRejection"] as const)
+    process.on(event, (error: unknown) => {
+      process.stdout.write(`${explainFault(error, directory, paint)}\n`);
+      process.exit(1);
+    });
+}
+
+/** A file that cannot be run is shown with its place too. */
+function explainFailure(error: unknown, tellFault: (error: unknown) => string): string {
+  const told = explainStart(error, tellFault).trimEnd();
+  const cause = error instanceof ConfigError ? error.cause : undefined;
+  return cause instanceof Error ? `${told}\n${tellFault(cause)}` : told;
+}
+
+/** Only the project's own tables are emptied: users and what logs in belong together. */
+function neededOf({ collections }: MigrationNeeded, { config, settings: { database } }: Loaded): NeededMigration {
+  const own = new Set((config.mounts ?? []).map(({ collection }) => collection.name));
+  const isOwn = collections.every((name) => own.has(name));
+  return { tables: isOwn ? collections : [], file: database.kind === "sqlite" ? path.resolve(database.path) : null };
+}
+
+function tell(message: FromServing): void {
+  // Whoever has gone hears nothing, and this process ends then.
+  if (process.connected) process.send!(message);
+}

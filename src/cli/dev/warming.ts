@@ -1,0 +1,24 @@
+import { registerHooks } from "node:module";
+import { openInMemory } from "../../service/system/in-memory.ts";
+
+const EMPTY = "latchkey:empty";
+
+/**
+ * Does once, for nobody, what a start does: reads TypeScript, and puts a service together. The start that follows takes a tenth of the
+ * time, because Node and V8 have done each of it before.
+ */
+export async function warmUp(): Promise<void> {
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === EMPTY ? { url: EMPTY, shortCircuit: true } : next(specifier, context),
+    load: (url, context, next) =>
+      url === EMPTY
+        ? { format: "module-typescript", source: "const nothing: null = null;", shortCircuit: true }
+        : next(url, context),
+  });
+  await import(EMPTY);
+  hooks.deregister();
+  const service = await openInMemory({}, {});
+  await service.fetch(new Request("http://localhost/readyz"), { peer: "127.0.0.1" });
+  await service.close();
+}

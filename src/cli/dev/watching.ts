@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, watch, type FSWatcher } from "node:fs";
+import path from "node:path";
+
+/** An editor writes a file in several steps, and a change of a branch many files: this long nothing more may come. */
+const QUIET_MS = 40;
+
+/** Looks at files, also at those that are not there yet. */
+export interface FileWatch {
+  add(file: string): void;
+  close(): void;
+}
+
+/**
+ * Calls `changed` with the files whose content is another one than before. Directories are watched and not files, because editors put new
+ * files in the place of old ones; of a directory that is not there yet, the nearest that is.
+ */
+export function watchFiles(changed: (files: readonly string[]) => void): FileWatch {
+  const contents = new Map<string, string | null>();
+  const watchers = new Map<string, FSWatcher>();
+  let timer: NodeJS.Timeout | null = null;
+
+  const look = (): void => {
+    timer = null;
+    const others = [...contents].filter(([file, before]) => digestOf(file) !== before).map(([file]) => file);
+    for (const file of others) {
+      contents.set(file, digestOf(file));
+      watchDirectory(nearestDirectory(file));
+    }
+    if (others.length > 0) changed(others);
+  };
+  const lookSoon = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = setTimeout(look, QUIET_MS);
+  };
+  const concerns = (changed: string): boolean =>
+    [...contents.keys()].some((file) => file === changed || file.startsWith(changed + path.sep));
+  const forget = (directory: string): void => {
+    watchers.get(directory)?.close();
+    watchers.delete(directory);
+  };
+  const watchDirectory = (directory: string): void => {
+    if (watchers.has(directory)) return;
+    const watcher = watch(directory, (_, name) => {
+      // A database writes its own files all the time.
+      if (name === null || concerns(path.join(directory, name))) lookSoon();
+    });
+    // It was removed: what stood in it is looked for from the nearest that is there.
+    watcher.on("error", () => {
+      forget(directory);
+      lookSoon();
+    });
+    watchers.set(directory, watcher);
+  };
+  return {
+    add(file) {
+      if (contents.has(file)) return;
+      contents.set(file, digestOf(file));
+      watchDirectory(nearestDirectory(file));
+    },
+    close() {
+      if (timer !== null) clearTimeout(timer);
+      for (const watcher of watchers.values()) watcher.close();
+    },
+  };
+}
+
+function nearestDirectory(file: string): string {
+  let directory = path.dirname(file);
+  while (!existsSync(directory) && directory !== path.dirname(directory)) directory = path.dirname(directory);
+  return directory;
+}
+
+/** Null where there is no such file. */
+function digestOf(file: string): string | null {
+  try {
+    return createHash("sha1").update(readFileSync(file)).digest("base64");
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,37 @@
+import cluster from "node:cluster";
+import type { Command } from "commander";
+import { UsageError } from "../exit.ts";
+
+interface ServingOptions {
+  readonly port?: string;
+}
+
+/** `latchkey serve` and `latchkey dev` */
+export function addServingCommands(program: Command): void {
+  program
+    .command("serve")
+    .description("serve until SIGTERM; so does latchkey without a command")
+    .option("--port <port>", "the port, in place of LATCHKEY_PORT; 0 picks a free one")
+    .action(async ({ port }: ServingOptions) => {
+      takePort(port);
+      const { serve } = await import("./serve.ts");
+      await serve(process.env);
+    });
+  program
+    .command("dev")
+    .description("serve for whoever develops: start again when a file changes, and log for people")
+    .option("--port <port>", "the port, in place of LATCHKEY_PORT; 0 picks a free one")
+    .action(async ({ port }: ServingOptions) => {
+      takePort(port);
+      const { dev } = await import("../dev/dev.ts");
+      await dev(process.env);
+    });
+}
+
+/** The argument wins. A worker has its port from the process that started it, which may have drawn it. */
+function takePort(port: string | undefined): void {
+  if (port === undefined || !cluster.isPrimary) return;
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw new UsageError(`--port ${port} is no port. Write a number from 0 to 65535.`);
+  process.env["LATCHKEY_PORT"] = port;
+}

@@ -1,0 +1,19 @@
+import { randomBytes } from "node:crypto";
+import type { Service } from "../../door/index.ts";
+import { openLatchkey } from "../latchkey.ts";
+import type { Environment } from "../settings/reading.ts";
+import { readSettings } from "../settings/settings.ts";
+import type { ConfigFile } from "./config-file.ts";
+
+/** The service as the settings and the config file make it, over an empty database in memory: for what it is, and not for what it holds. */
+export async function openInMemory(environment: Environment, config: ConfigFile): Promise<Service> {
+  // No secret is read or made: nothing is signed.
+  const { LATCHKEY_SECRET_FILE: _, ...rest } = environment;
+  const secret = randomBytes(32).toString("base64url");
+  const settings = readSettings(
+    { ...rest, LATCHKEY_DATABASE: "sqlite::memory:", LATCHKEY_SECRET: secret },
+    { ...config, settings: { ...config.settings, secretFile: undefined } },
+  );
+  const { service } = await openLatchkey({ settings, config });
+  return service;
+}

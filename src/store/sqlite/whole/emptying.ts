@@ -1,0 +1,25 @@
+import { CopyError } from "../../copy.ts";
+import { quote } from "../../sql/names.ts";
+import { openAlone, versionOf } from "./alone.ts";
+
+/** Removes every row of these tables, and what goes with them; gives how many rows of theirs there were. All of them or none. */
+export function emptyFile(path: string, tables: readonly string[]): number {
+  const database = openAlone(path);
+  try {
+    versionOf(database, path);
+    database.exec("PRAGMA foreign_keys = ON; BEGIN IMMEDIATE");
+    const removed = tables.map((table) => Number(database.prepare(`DELETE FROM ${quote(table)}`).run().changes));
+    database.exec("COMMIT");
+    return removed.reduce((sum, rows) => sum + rows, 0);
+  } catch (error) {
+    if (error instanceof CopyError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CopyError(
+      "refused",
+      `${tables.join(", ")} cannot be emptied (${reason}): other rows may refer to theirs. Nothing was changed.`,
+      { cause: error },
+    );
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+
+/**
+ * The first minute, as somebody has it who starts with nothing: both packages as they would be published, installed from files; the project
+ * that comes of them; its types, its tests, its start and its first request. Nothing of this repository is on the path.
+ */
+const run = promisify(execFile);
+const root = path.join(import.meta.dirname, "../..");
+const place = mkdtempSync(path.join(tmpdir(), "latchkey-create-"));
+const shop = path.join(place, "shop");
+const environment = {
+  ...process.env,
+  PATH: process.env["PATH"]!.split(path.delimiter)
+    .filter((directory) => !directory.startsWith(root))
+    .join(path.delimiter),
+  LATCHKEY_ADMIN_PASSWORD: "first-administrator",
+  // A test within a test would say nothing.
+  NODE_TEST_CONTEXT: undefined,
+};
+const packed = { latchkey: "", create: "" };
+
+async function inFolder(folder: string, command: string, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await run(command, args, { cwd: folder, env: environment, timeout: 300_000 });
+  return stdout;
+}
+
+before(async () => {
+  const pack = async (folder: string): Promise<string> => {
+    const said = await inFolder(folder, "npm", "pack", "--ignore-scripts", "--json", "--pack-destination", place);
+    return path.join(place, (JSON.parse(said) as readonly { filename: string }[])[0]!.filename);
+  };
+  packed.latchkey = await pack(root);
+  packed.create = await pack(path.join(root, "create"));
+});
+
+after(() => rmSync(place, { recursive: true, force: true }));
+
+/** Starts a script of a project and gives the address that it prints. */
+async function start(t: TestContext, folder: string, script: string): Promise<string> {
+  // A group of its own: npm does not hand on every signal.
+  const child = spawn("npm", ["run", script], {
+    cwd: folder,
+    env: { ...environment, LATCHKEY_PORT: "0" },
+    stdio: ["ignore", "pipe", "inherit"],
+    detached: true,
+  });
+  t.after(async () => {
+    process.kill(-child.pid!, "SIGTERM");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  });
+  let said = "";
+  for await (const chunk of child.stdout) {
+    said += String(chunk);
+    const url = /Latchkey listens on (http:\/\/[^\s,]+)/.exec(said)?.[1];
+    if (url !== undefined) return url;
+  }
+  throw new Error(`It ended without an address: ${said}`);
+}
+
+test("from nothing to the first request of one's own resource in a minute, beside the install", async (t) => {
+  const begun = performance.now();
+  const made = await inFolder(
+    place,
+    "npm",
+    "exec",
+    "--yes",
+    `--package=${packed.create}`,
+    "--",
+    "create-latchkey",
+    "shop",
+    "--resource",
+    "note",
+  );
+  const installing = performance.now();
+  await inFolder(shop, "npm", "install", "--no-audit", packed.latchkey);
+  const installed = performance.now();
+  const url = await start(t, shop, "dev");
+  const read = await fetch(`${url}/notes`);
+  const answered = performance.now();
+
+  assert.match(made, /npm run dev/);
+  assert.deepEqual([read.status, await read.json()], [200, []]);
+  const ms = { create: installing - begun, install: installed - installing, start: answered - installed };
+  t.diagnostic(
+    `seconds: ${Object.entries(ms)
+      .map(([name, took]) => `${name} ${(took / 1000).toFixed(1)}`)
+      .join(", ")}`,
+  );
+  assert.ok(ms.create + ms.start < 60_000);
+});
+
+test("what the README of the project shows works, and so does the start as in production", async (t) => {
+  const url = await start(t, shop, "start");
+  const readme = readFileSync(path.join(shop, "README.md"), "utf8");
+  const lines = readme.split("\n").filter((line) => line.startsWith("curl -"));
+  const script = lines.join("\n").replaceAll("http://127.0.0.1:8000", url);
+
+  const { stdout } = await run("bash", ["-euc", script], {
+    cwd: shop,
+    env: { ...environment, PASSWORD: "first-administrator" },
+  });
+
+  assert.equal(lines.length, 2);
+  assert.match(stdout, /\{"id":1,"title":"The first","notes":null,"owner_id":1\}$/);
+});
+
+test("the project has the right types, and its tests hold", async () => {
+  await inFolder(shop, "npm", "run", "types");
+  const said = await inFolder(shop, "npm", "test");
+
+  assert.match(said, /ℹ pass 4\n/);
+});
+
+for (const [login, resource] of [
+  ["bearer", "order_line"],
+  ["token", "box"],
+  ["basic", "story"],
+] as const)
+  test(`a project with ${login} and a ${resource} has the right types, and its tests hold`, async () => {
+    const folder = path.join(place, login);
+    const create = ["exec", "--yes", `--package=${packed.create}`, "--", "create-latchkey"];
+    await inFolder(place, "npm", ...create, login, "--resource", resource, "--login", login);
+    symlinkSync(path.join(shop, "node_modules"), path.join(folder, "node_modules"));
+
+    await inFolder(folder, "npm", "run", "types");
+    const said = await inFolder(folder, "npm", "test");
+
+    assert.match(said, /ℹ pass 4\n/);
+  });
+
+test("the project asks for the versions of this release, each exactly", () => {
+  const made = JSON.parse(readFileSync(path.join(place, "bearer/package.json"), "utf8"));
+  const { version, devDependencies } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+  const { node, typescript, "@types/node": types } = devDependencies;
+
+  assert.deepEqual(made.dependencies, { latchkey: version });
+  assert.deepEqual(made.devDependencies, { "@types/node": types, node, typescript });
+});
+
+test("a folder with something in it is told, and stays as it is", async () => {
+  mkdirSync(path.join(place, "full"));
+  symlinkSync("nowhere", path.join(place, "full/link"));
+
+  const create = inFolder(place, "npm", "exec", "--yes", `--package=${packed.create}`, "--", "create-latchkey", "full");
+
+  await assert.rejects(
+    create,
+    /full is not empty \(link\)\. Choose another name, or an empty folder\. Nothing was written\./,
+  );
+});

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+
+// As it is built: whoever develops with it waits for that, and a process of the source takes ten times as long to start.
+const root = path.join(import.meta.dirname, "../..");
+const command = path.join(root, "dist/cli/latchkey.js");
+const password = "first-administrator";
+
+const config = `
+import { defineConfig } from "latchkey/service";
+import { mountedNotes } from "./resources/notes.ts";
+export default defineConfig({ mounts: [mountedNotes], without: ["orders"] });
+`;
+const notes = (fields = "", more = ""): string => `
+import { authenticated, defineResource, integer, mount, text } from "latchkey";
+const notes = defineResource({ name: "note", fields: { body: text(), ${fields} } });
+${more}
+export const mountedNotes = mount(notes, {
+  permission: authenticated,
+  beforeWrite({ draft }) {
+    if (draft?.values.body === "break") throw new RangeError("broken on purpose");
+    return {};
+  },
+});
+`;
+
+/** A project on the disk, and `latchkey dev` in it. */
+async function develop(t: TestContext, files: Readonly<Record<string, string>>) {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-dev-"));
+  const write = (name: string, text: string): void => {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    // As editors do: another file takes the place.
+    writeFileSync(path.join(folder, `${name}.new`), text);
+    renameSync(path.join(folder, `${name}.new`), path.join(folder, name));
+  };
+  for (const [name, text] of Object.entries({ "package.json": '{"type":"module"}', ...files })) write(name, text);
+  mkdirSync(path.join(folder, "node_modules"));
+  symlinkSync(root, path.join(folder, "node_modules/latchkey"));
+  const child = spawn(process.execPath, [command, "dev", "--port", "0"], {
+    cwd: folder,
+    env: { ...process.env, LATCHKEY_ADMIN_PASSWORD: password },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said = { text: "" };
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => void (said.text += chunk.toString()));
+  t.after(async () => {
+    if (child.exitCode === null) child.kill("SIGTERM");
+    if (child.exitCode === null) await once(child, "exit");
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** What comes next that looks so; what was said before it is forgotten. */
+  async function hear(pattern: RegExp): Promise<RegExpExecArray> {
+    for (const until = Date.now() + 60_000; Date.now() < until;) {
+      const found = pattern.exec(said.text);
+      if (found !== null) {
+        said.text = said.text.slice(found.index + found[0].length);
+        return found;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error(`Nothing like ${String(pattern)} was said, but: ${said.text}`);
+  }
+  return { folder, write, hear, child };
+}
+
+const json = { "content-type": "application/json" };
+
+test("dev starts again with the same database and logins, says why a file is broken, and asks where something would be lost", async (t) => {
+  const { write, hear, child } = await develop(t, { "latchkey.config.ts": config, "resources/notes.ts": notes() });
+  const [, url = ""] = await hear(/Latchkey listens on (\S+),/);
+  await hear(/GET +\/notes\/\{id\} +authenticated/);
+  const login = await fetch(`${url}/api/session/`, {
+    method: "POST",
+    headers: json,
+    body: JSON.stringify({ username: "admin", password }),
+  });
+  const cookie = login.headers.getSetCookie()[0]!.split(";")[0]!;
+  const ask = (path: string, body?: unknown) =>
+    fetch(url + path, {
+      headers: { ...json, cookie },
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+    });
+
+  assert.equal((await ask("/notes", { body: "first" })).status, 201);
+  await hear(/POST +\/notes +201 .*user 1 by session/);
+  assert.equal((await ask("/notes", { body: "" })).status, 400);
+  await hear(/POST +\/notes +400 .*invalid \/body The text must not be empty\./);
+  assert.equal((await ask("/notes", { body: "break" })).status, 500);
+  await hear(/resources\/notes\.ts:\d+\n[^]*> +\d+ \| .*RangeError\("broken on purpose"\)/);
+
+  // What loses nothing is applied, and the login goes on at the same address.
+  write("resources/notes.ts", notes("rank: integer({ default: 3 }),"));
+  await hear(/Started again on \S+ in \d+ ms: resources\/notes\.ts changed\./);
+  assert.deepEqual(await (await ask("/notes")).json(), [{ id: 1, body: "first", rank: 3 }]);
+
+  // A broken file takes nothing away.
+  write("resources/notes.ts", notes("rank: integer({ default: 3 }),", "const = 1;"));
+  await hear(/resources\/notes\.ts:\d+[^]*SyntaxError[^]*goes on as it was before/);
+  assert.equal((await ask("/notes")).status, 200);
+
+  // A file that is looked for in vain is waited for.
+  write("resources/notes.ts", `${notes("rank: integer({ default: 3 }),")} import "../later/words.ts";`);
+  await hear(/Cannot find module[^]*goes on as it was before/);
+  write("later/words.ts", "export const word = 1;");
+  await hear(/Started again on/);
+  assert.equal((await ask("/notes")).status, 200);
+
+  // What would lose something is not done.
+  write("resources/notes.ts", notes("rank: text(),"));
+  await hear(/does not fit[^]*notes\.rank was integer and is declared text[^]*Mend it/);
+  write("resources/notes.ts", notes("rank: integer({ default: 3 }),"));
+  await hear(/Started again on/);
+  assert.deepEqual(await (await ask("/notes")).json(), [{ id: 1, body: "first", rank: 3 }]);
+
+  child.kill("SIGTERM");
+  const [status] = (await once(child, "exit")) as [number | null];
+
+  assert.equal(status, 0);
+  await assert.rejects(ask("/notes"));
+});
+
+test("dev serves without a config file and takes one that comes; a wrong setting is told, and it goes on when mended", async (t) => {
+  const { write, hear } = await develop(t, { "latchkey.config.ts": "export default { setings: {} };" });
+
+  await hear(/setings in the config file means nothing\. The nearest is settings\.[^]*Mend it/);
+  write("latchkey.config.ts", "export default {};");
+
+  await hear(/Latchkey listens on/);
+});
+
+test("a port that is none is wrong usage", async () => {
+  const wrong = spawn(process.execPath, [command, "dev", "--port", "http"], { stdio: ["ignore", "ignore", "pipe"] });
+
+  const [[status], errors] = await Promise.all([once(wrong, "exit"), wrong.stderr.toArray()]);
+
+  assert.equal(status, 2);
+  assert.match(Buffer.concat(errors).toString(), /--port http is no port\. Write a number from 0 to 65535\./);
+});
