@@ -104,6 +104,7 @@ test("a format sees where an answer is from, who asked, and what they may do", a
       method: "GET",
       action: "read",
       resource: "book",
+      logsIn: false,
       expandable: [],
     },
     sent: null,
