@@ -10,6 +10,7 @@ import type { ServiceCore } from "./core.ts";
 import type { ServedEndpoint } from "./endpoint/endpoint.ts";
 import { Exchange } from "./exchange.ts";
 import type { Offer, Place, View } from "./formats/view.ts";
+import type { MountInPlace } from "./mount/mount.ts";
 import { findById, findVisible, requireParents } from "./mount/reads/reading.ts";
 import { expandableNames } from "./mount/relations.ts";
 import { requirePermission } from "./permitting.ts";
@@ -27,19 +28,31 @@ export interface Seen {
 
 /** What a format may see of an answer. Nothing is looked up until it asks. */
 export class ServedView implements View {
-  readonly call: Call;
-  readonly status: number;
-  readonly headers: Headers;
-  readonly tag: string | null;
   readonly #seen: Seen;
-  readonly #found = new Map<string, Eventually<Row | null>>();
+  readonly #reply: Pick<Reply, "status" | "headers" | "tag">;
+  #found: Map<string, Eventually<Row | null>> | null = null;
 
-  constructor(seen: Seen, { status, headers = [], tag = null }: Pick<Reply, "status" | "headers" | "tag">) {
-    this.call = seen.call;
-    this.status = status;
-    this.headers = headers;
-    this.tag = tag === null ? null : tagIn(tag, null);
+  // It is made for every answer, and looked at by few.
+  constructor(seen: Seen, reply: Pick<Reply, "status" | "headers" | "tag">) {
     this.#seen = seen;
+    this.#reply = reply;
+  }
+
+  get call(): Call {
+    return this.#seen.call;
+  }
+
+  get status(): number {
+    return this.#reply.status;
+  }
+
+  get headers(): Headers {
+    return this.#reply.headers ?? [];
+  }
+
+  get tag(): string | null {
+    const { tag = null } = this.#reply;
+    return tag === null ? null : tagIn(tag, null);
   }
 
   get query(): string {
@@ -97,12 +110,13 @@ export class ServedView implements View {
   }
 
   /** A record is read once, however many offers ask whether it is there. */
-  readonly #find: typeof findById = (placed, exchange) => {
+  #find(placed: MountInPlace, exchange: Exchange): Eventually<Row | null> {
+    this.#found ??= new Map();
     const at = `${placed.collection.name} ${exchange.key()}`;
     let found = this.#found.get(at);
     if (found === undefined) this.#found.set(at, (found = findById(placed, exchange)));
     return found;
-  };
+  }
 
   /** The same steps as those of a request, as far as the handler. */
   async #offer(endpoint: ServedEndpoint, path: string): Promise<Offer | null> {
@@ -113,7 +127,8 @@ export class ServedView implements View {
     const isThere = await told(async () => {
       requirePermission(probe);
       if (mounted === undefined) return true;
-      if (match.params["id"] !== undefined) return (await findVisible(mounted, probe, this.#find)) !== null;
+      if (match.params["id"] !== undefined)
+        return (await findVisible(mounted, probe, (placed, at) => this.#find(placed, at))) !== null;
       await requireParents(mounted, probe);
       return true;
     });
