@@ -5,8 +5,8 @@ import type { ServiceProcess } from "./service-process.ts";
 
 /** What clients wanted to happen exactly once, and what they were told of it: the measure of a service that is killed or loses its database. */
 export interface Ledger {
-  /** Sends writes, reads, deletions and logouts until it is stopped; what is answered must be right or a 503. */
-  load(service: ServiceProcess): Load;
+  /** Sends writes, reads, deletions and logouts until it is stopped, each of six lanes with a pause behind them; what is answered must be right or a 503. */
+  load(service: ServiceProcess, pauseMs?: number): Load;
   /** Repeats what was not answered, until it is. */
   settle(service: ServiceProcess): Promise<void>;
   /** Holds the service to what was acknowledged: nothing lost, torn, doubled or brought back. */
@@ -112,7 +112,7 @@ export function makeLedger(password: string): Ledger {
   }
 
   return {
-    load(service) {
+    load(service, pauseMs = 0) {
       let stopped = false;
       const [wrote, loggedOut] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       let written = Promise.withResolvers<number>();
@@ -129,6 +129,7 @@ export function makeLedger(password: string): Ledger {
             slowestMs = Math.max(slowestMs, performance.now() - start);
             // As Retry-After asks, if not as long.
             if (refused > before) await wait(20);
+            if (pauseMs > 0) await wait(pauseMs);
           }
         } catch (error) {
           if (error instanceof assert.AssertionError) throw error;

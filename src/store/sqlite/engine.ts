@@ -9,7 +9,7 @@ import { storeError, unavailable } from "./errors.ts";
 import { followCollection } from "./feed.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
-import { fileAt, requireInPlace, watchFile } from "./place.ts";
+import { filesAt, requireInPlace, watchFile } from "./place.ts";
 import { longReads, type LongReads } from "./reads/long-reads.ts";
 import { rememberedPages } from "./reads/pages.ts";
 import { readerOf, type Reader } from "./reads/reader.ts";
@@ -32,16 +32,22 @@ export function openFile(path: string, observe: Observer): Opener {
 
 function openPrepared(path: string, collections: readonly Collection[], observe: Observer): Engine {
   prepareFile(path, collections);
-  const file = fileAt(path) ?? "";
   const database = connectReadOnly(path);
   const snapshot = snapshotOf(database);
+  // The first read opens the log, which stays the same for as long as anybody has the file open.
+  requireSchema(database, collections);
+  const files = filesAt(path);
   const dataVersion = prepare(database, "PRAGMA data_version");
   const data = asData(collections);
-  const writer = writerThread({ path, file, collections: data }, observe);
+  const writer = writerThread({ path, files, collections: data }, observe);
   const long = longReads({ path, collections: data, limitMs: longReadMs });
   let version = 0;
   let askedIn = 0;
-  const stopWatching = watchFile(path, file, observe);
+  const stopWatching = watchFile(path, files, {
+    observe,
+    // The writer looks at once what can be kept of it, whether anybody writes or not.
+    isGone: () => void writer.write({ changes: [] }).catch(() => undefined),
+  });
   writer.start();
 
   function versionNow(): number {
@@ -64,7 +70,7 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
     write: writer.write,
     async check() {
       try {
-        requireInPlace(path, file);
+        requireInPlace(path, files);
       } catch (error) {
         throw unavailable(error);
       }

@@ -50,6 +50,7 @@ function isClosed(error: unknown): boolean {
 const meanings: Readonly<Record<number, string>> = {
   // SQLITE_CORRUPT is also what becomes of EIO from a read.
   11: "the disk cannot be read or the file is damaged",
+  26: "the file was overwritten while it was in use: stop every process on it and put a backup in its place (latchkey db restore)",
   // SQLITE_IOERR_SHMSIZE: the commit may be in the log, so this is not told as full.
   4874: "the index of the log cannot grow, the disk may be full",
 };

@@ -1,24 +1,49 @@
 import { statSync } from "node:fs";
 import type { Observer } from "../../observation.ts";
 
-/** Which file stands under a name, as text; null where there is none. */
-export function fileAt(path: string): string | null {
+/** Which files stand under the names of a database and what SQLite keeps beside it: for each how the system calls it, null where there is none. */
+export type FilesInUse = Readonly<Record<"" | "-wal" | "-shm", string | null>>;
+
+/** The files that are there now. While anybody has the database open, all three are, and stay the same. */
+export function filesAt(path: string): FilesInUse {
+  return { "": fileAt(path), "-wal": fileAt(`${path}-wal`), "-shm": fileAt(`${path}-shm`) };
+}
+
+function fileAt(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true });
   return found === undefined ? null : `${found.dev} ${found.ino}`;
 }
 
 /**
- * Throws unless the file that was opened still stands in its place. One that was removed or replaced goes on working for whoever has it
+ * Throws unless the files that were opened still stand in their places. One that was removed or replaced goes on working for whoever has it
  * open, and all that is written to it is gone with the process.
  */
-export function requireInPlace(path: string, file: string): void {
-  const found = fileAt(path);
-  if (found === file) return;
-  throw new Error(
-    `${path} was ${found === null ? "removed" : "replaced by another file"} while it was in use, and nothing more is written. ` +
-      "Put the file back that was there, or stop every process on it, put a backup in its place (latchkey db restore) and start again",
-  );
+export function requireInPlace(path: string, files: FilesInUse): void {
+  for (const suffix of ["", "-wal", "-shm"] as const) {
+    const found = fileAt(path + suffix);
+    if (found === files[suffix]) continue;
+    throw new Error(
+      `${path}${suffix} was ${found === null ? "removed" : "replaced by another file"} while it was in use, and nothing more is written. ${cures[suffix]}`,
+    );
+  }
 }
+
+/** Whether what stands beside the database was removed, and nobody has made another: then what is in the log can still be moved into the file. */
+export function isLogRemoved(path: string, files: FilesInUse): boolean {
+  const now = filesAt(path);
+  const beside = ["-wal", "-shm"] as const;
+  const hasAnother = beside.some((suffix) => now[suffix] !== null && now[suffix] !== files[suffix]);
+  return now[""] === files[""] && !hasAnother && beside.some((suffix) => now[suffix] === null);
+}
+
+const ofLog =
+  "What it held is moved into the database where nobody has made another meanwhile. Stop every process on the database, look at it with latchkey db check, and start again";
+
+const cures: Readonly<Record<keyof FilesInUse, string>> = {
+  "": "Put the file back that was there, or stop every process on it, put a backup in its place (latchkey db restore) and start again",
+  "-wal": ofLog,
+  "-shm": ofLog,
+};
 
 /** The size of the write-ahead log beside the file, in bytes. */
 export function walBytes(path: string): number {
@@ -30,18 +55,34 @@ const lookMs = 500;
 
 const largeWALBytes = 256 * 1024 * 1024;
 
+/** What comes of watching. */
+export interface Watching {
+  readonly observe: Observer;
+  /** Is called when a file is not in its place any more. */
+  readonly isGone: () => void;
+  /** How large the log is, in bytes. */
+  readonly sizeOf?: (path: string) => number;
+}
+
 /** Tells when the file is not in its place any more and when it is there again, and when the log beside it has grown large. */
-export function watchFile(path: string, file: string, observe: Observer, sizeOf = walBytes): () => void {
+export function watchFile(
+  path: string,
+  files: FilesInUse,
+  { observe, isGone, sizeOf = walBytes }: Watching,
+): () => void {
   let isInPlace = true;
   let isLarge = false;
 
   function lookAtPlace(): void {
     try {
-      requireInPlace(path, file);
+      requireInPlace(path, files);
       if (!isInPlace) observe({ kind: "notice", level: "info", message: "SQLite: the file is in its place again" });
       isInPlace = true;
     } catch (error) {
-      if (isInPlace) observe({ kind: "notice", level: "error", message: "SQLite: the file is gone", error });
+      if (isInPlace) {
+        observe({ kind: "notice", level: "error", message: "SQLite: the file is gone", error });
+        isGone();
+      }
       isInPlace = false;
     }
   }

@@ -1,13 +1,13 @@
 import { setPriority } from "node:os";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { connect } from "../connection.ts";
-import { requireInPlace } from "../place.ts";
+import { requireInPlace, type FilesInUse } from "../place.ts";
 
 /** What the thread is started with. */
 export interface CheckpointerData {
   readonly path: string;
-  /** Which file that is (`fileAt`). */
-  readonly file: string;
+  /** Which files those are (`filesAt`). */
+  readonly files: FilesInUse;
 }
 
 /** It is sent `"move"` for each checkpoint, and answers when it is over. */
@@ -16,17 +16,17 @@ export interface FromCheckpointer {
 }
 
 /** The thread that moves the log into the file, while others read and write. */
-function move(port: MessagePort, { path, file }: CheckpointerData): void {
+function move(port: MessagePort, { path, files }: CheckpointerData): void {
   port.on("message", (message: unknown) => {
     if (message !== "move") return;
-    port.postMessage({ moved: tryToMove(path, file) } satisfies FromCheckpointer);
+    port.postMessage({ moved: tryToMove(path, files) } satisfies FromCheckpointer);
   });
 }
 
 /** False where it could not: what is in the log stays there, and the next time all of it is moved. */
-function tryToMove(path: string, file: string): boolean {
+function tryToMove(path: string, files: FilesInUse): boolean {
   try {
-    requireInPlace(path, file);
+    requireInPlace(path, files);
     // A connection for each: it takes a millisecond, and none is left that belongs to a file which is no longer there.
     const database = connect(path);
     try {

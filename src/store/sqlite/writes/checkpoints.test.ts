@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect } from "../connection.ts";
-import { fileAt } from "../place.ts";
+import { filesAt } from "../place.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 
 function setUp(t: TestContext) {
@@ -14,7 +14,8 @@ function setUp(t: TestContext) {
   const file = path.join(folder, "a.db");
   new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
   const database = connect(file);
-  const checkpoints = checkpointsBeside({ path: file, file: fileAt(file)! });
+  database.exec("SELECT * FROM t");
+  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file) });
   t.after(async () => {
     await checkpoints.close();
     database.close();

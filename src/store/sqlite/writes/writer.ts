@@ -7,7 +7,7 @@ import type { Collection } from "../../store.ts";
 import { connect } from "../connection.ts";
 import { failureOf, type Failure } from "../errors.ts";
 import type { NamedTransaction, Result } from "../named.ts";
-import { requireInPlace } from "../place.ts";
+import { isLogRemoved, requireInPlace, type FilesInUse } from "../place.ts";
 import { takeSomeWords } from "../words.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 import { committerOf, type Committer } from "./transactions.ts";
@@ -15,8 +15,8 @@ import { committerOf, type Committer } from "./transactions.ts";
 /** What the writer thread is started with. */
 export interface WriterData {
   readonly path: string;
-  /** Which file that is (`fileAt`). */
-  readonly file: string;
+  /** Which files those are (`filesAt`). */
+  readonly files: FilesInUse;
   readonly collections: readonly Collection[];
 }
 
@@ -27,11 +27,11 @@ export type ToWriter = string | null;
 export type FromWriter = { readonly results: string } | { readonly failed: Failure; readonly count: number };
 
 /** The thread that writes: each group with one trip to the disk. */
-function write(port: MessagePort, { path, file, collections }: WriterData): void {
+function write(port: MessagePort, { path, files, collections }: WriterData): void {
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
   let committed = (): void => {};
-  const checkpoints = checkpointsBeside({ path, file });
+  const checkpoints = checkpointsBeside({ path, files });
   const searched = searchedOf(collections);
   const indexing = searched.length === 0 ? null : indexBeside(index);
 
@@ -51,7 +51,7 @@ function write(port: MessagePort, { path, file, collections }: WriterData): void
 
   function connected(): DatabaseSync {
     // A connection to what stands there now would write into another database, or make one.
-    requireInPlace(path, file);
+    requireInPlace(path, files);
     if (database === null) {
       database = connect(path);
       committed = checkpoints.takeOver(database);
@@ -64,7 +64,7 @@ function write(port: MessagePort, { path, file, collections }: WriterData): void
       const writes = connected();
       committer ??= committerOf(writes, collections);
       const results: Result[] = committer.commit(group);
-      requireInPlace(path, file);
+      requireInPlace(path, files);
       return { results: JSON.stringify(results) };
     } catch (error) {
       // Whatever is wrong with the connection, the next group gets a new one.
@@ -94,12 +94,22 @@ function write(port: MessagePort, { path, file, collections }: WriterData): void
   }
 
   function disconnect(): void {
-    try {
-      database?.close();
-    } catch {
-      // It is given up either way.
-    }
+    if (database !== null) giveUp(database, path, files);
     database = committer = null;
+  }
+}
+
+function giveUp(database: DatabaseSync, path: string, files: FilesInUse): void {
+  try {
+    // A log that was removed goes with those who have it open.
+    if (isLogRemoved(path, files)) database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  } catch {
+    // Those who write are told that it is gone.
+  }
+  try {
+    database.close();
+  } catch {
+    // It is given up either way.
   }
 }
 
