@@ -1,10 +1,10 @@
 // A process that writes without end and is told of it, until somebody kills it. `drain` writes nothing and ends when all is delivered.
 import { appendFileSync } from "node:fs";
 import { outbox } from "../src/door/features.ts";
-import { anyone, createService, defineResource, mount, text } from "../src/door/index.ts";
-import { sqliteStore } from "../src/door/stores.ts";
+import { anyone, createService, defineResource, mount, Secret, text } from "../src/door/index.ts";
+import { isPostgresURL, postgresStore, sqliteStore } from "../src/door/stores.ts";
 
-const [file = "", effects = "", mode = ""] = process.argv.slice(2);
+const [address = "", effects = "", mode = ""] = process.argv.slice(2);
 const notes = defineResource({ name: "note", fields: { body: text() } });
 const events = outbox({
   subscribers: [
@@ -16,7 +16,7 @@ const events = outbox({
   ],
 });
 const service = await createService({
-  store: sqliteStore({ path: file }),
+  store: isPostgresURL(address) ? postgresStore({ url: new Secret(address) }) : sqliteStore({ path: address }),
   features: [events],
   mounts: [mount(notes, { permission: anyone })],
 });

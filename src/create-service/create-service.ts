@@ -18,6 +18,7 @@ import { makeHeldBodies } from "../http/body/held-bodies.ts";
 import { withCheckedReply } from "../http/endpoint/replying.ts";
 import { explainWhole, type WholeExplanation } from "../http/explaining.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
+import { MAX_BODY_BYTES } from "../http/limits.ts";
 import { makeCursors } from "../http/list/cursors.ts";
 import { makeLongReads } from "../http/list/long-reads.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
@@ -214,6 +215,7 @@ function coreOf(options: ServiceOptions, common: Common, find: RoutedService["fi
     reader: readerOf(store),
     chain: makeChain({ schemes: facts.schemes, throttle, observe }),
     basePath,
+    maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
     compression: options.compression ?? true,
     formats: withBuiltIn(facts.formats),
     explainHeader: `x-${name}-explain`,

@@ -14,6 +14,7 @@ import {
   optional,
   origins,
   shown,
+  wholeFrom,
   type Check,
 } from "../checking/members.ts";
 import { secretMistakes, type Secret } from "../crypto/secret.ts";
@@ -22,6 +23,7 @@ import { parseBasePath } from "../http/base-path.ts";
 import type { ScopesAllow } from "../http/core.ts";
 import type { Endpoint } from "../http/endpoint/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
+import { MAX_BODY_BYTES } from "../http/limits.ts";
 import { type Mount } from "../http/mount/mount.ts";
 import type { Observer } from "../observation.ts";
 import type { Scheme } from "../scheme/scheme.ts";
@@ -69,6 +71,8 @@ export interface ServiceOptions {
   readonly scopesAllow?: ScopesAllow;
   /** Everything is served below it (`/api/v1`), links and documents included; what is outside of it is 404. A proxy or framework hands the whole path on. */
   readonly basePath?: string;
+  /** The largest body that an endpoint takes which names no `maxBodyBytes` of its own; 1 MiB, which is the most there is, where it is left out. */
+  readonly maxBodyBytes?: number;
   /** Bodies of 1 KiB and more are compressed for whoever asks for it; `true` where it is left out. */
   readonly compression?: boolean;
   /** Lets endpoints with `logsIn` be called from other hosts over cleartext, where whoever is on the way reads along. */
@@ -104,6 +108,7 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
       ? null
       : "it has to be a path such as /api/v1: segments of letters, digits and -._~",
   ),
+  maxBodyBytes: optional(wholeFrom(1, MAX_BODY_BYTES)),
   compression: optional(aBoolean),
   allowCleartextLogins: optional(aBoolean),
   tracer: optional((value) => (value === null ? null : aTracer(value))),

@@ -34,6 +34,8 @@ export interface ServiceCore {
   /** The header field, in lower case, in which administrators ask what the schemes saw, and are told. */
   readonly explainHeader: string;
   /** Long bodies are compressed for whoever asks for it. */
+  /** The largest body of an endpoint that names no limit of its own, in bytes. */
+  readonly maxBodyBytes: number;
   readonly compression: boolean;
   /** What bodies keep in memory. */
   readonly heldBodies: HeldBodies;

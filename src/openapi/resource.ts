@@ -7,7 +7,6 @@ import { ref, type JSONObject } from "./json.ts";
 import { pascalCase } from "./names.ts";
 import { describeServedAction, placeOf } from "./operations/action-operations.ts";
 import type { Description } from "./operations/operation.ts";
-import { MAX_LIMIT } from "./operations/parameters.ts";
 import { conditionSchema, querySchema } from "./operations/query-operation.ts";
 import {
   describeAction,
@@ -112,7 +111,7 @@ function schemasOf(
     [names.part]: { ...record, description: "The fields of a record that `?fields=` asks for." },
     [names.list]: {
       type: "array",
-      maxItems: MAX_LIMIT,
+      maxItems: resource.pageSize.maximum,
       items: wholeOrPart(names),
       xml: { name: resource.plural, wrapped: true },
     },

@@ -20,6 +20,14 @@ export type Operator =
   | "istarts"
   | "null";
 
+/** How many records a page of a list has. */
+export interface PageSize {
+  /** Where the caller does not say. */
+  readonly default: number;
+  /** Whatever the caller says. */
+  readonly maximum: number;
+}
+
 /** A resource, as its author writes it. */
 export interface ResourceDeclaration<
   F extends Fields,
@@ -51,6 +59,8 @@ export interface ResourceDeclaration<
    * From that month on `latchkey db plan` says that they can go.
    */
   readonly removed?: Readonly<Record<string, string>>;
+  /** How many records a page of a list has where the caller does not say (100), and at most (1000, which is the most there is). */
+  readonly pageSize?: Partial<PageSize>;
   /** Lists that no index serves are meant, like `contains` in a large table: the start does not name them. They are read beside all else, for some seconds at most. */
   readonly scans?: boolean;
   /** What must hold across fields. Gives an issue for each thing that is wrong. */
@@ -83,6 +93,7 @@ export interface Resource<
   readonly sorts: readonly string[];
   readonly search: readonly string[];
   readonly removed: Readonly<Record<string, string>>;
+  readonly pageSize: PageSize;
   readonly scans: boolean;
   readonly check: Check | null;
   readonly description: string | null;

@@ -8,13 +8,18 @@ import {
   oneOf,
   optional,
   shown,
+  aWholeNumber,
   texts,
+  together,
+  wholeFrom,
   type Checks,
+  type Members,
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import type { Fields, Operator, ResourceDeclaration } from "./declaration.ts";
 import { idField } from "./ids.ts";
 import { Flaw, isShown, shapeMistakes, type Field } from "./kinds/field.ts";
+import { MAX_LIMIT } from "./page-size.ts";
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
@@ -61,10 +66,19 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
   sorts: optional(texts),
   search: optional(texts),
   removed: optional(anObject),
+  pageSize: optional((value) =>
+    isObject(value) ? pageSizeMistake(value) : "it has to be an object, like { default: 20, maximum: 100 }",
+  ),
   scans: optional(aBoolean),
   check: optional(aFunction),
   description: optional((value) => (isText(value) ? null : "it has to be a text")),
 };
+
+function pageSizeMistake({ maximum = MAX_LIMIT, ...more }: Members): string | null {
+  const most = aWholeNumber(maximum) === null ? Number(maximum) : MAX_LIMIT;
+  const members = { default: optional(wholeFrom(1, most)), maximum: wholeFrom(1, MAX_LIMIT) };
+  return together(membersMistakes({ ...more, maximum }, members));
+}
 
 function mistakesWithin({
   name,

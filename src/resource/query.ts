@@ -1,6 +1,8 @@
 import type { Issue } from "../problem/problem.ts";
+import type { PageSize } from "./declaration.ts";
 import { readFilterValue, type FilterValue } from "./filter-value.ts";
 import { Flaw } from "./kinds/field.ts";
+import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 import { shownFields, type Operator, type Resource } from "./resource.ts";
 import { readSearch } from "./search.ts";
 
@@ -31,9 +33,6 @@ export interface SortField {
   readonly descending: boolean;
 }
 
-/** How many records a page has unless the caller says it. */
-export const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 1000;
 const MAX_FILTERS = 20;
 
 /** What is said of a list once at most: in an address as parameters, in the body of a `QUERY` as members. */
@@ -85,7 +84,7 @@ export function readOnce(
     return null;
   };
   let isSound = true;
-  const limit = read("limit", readLimit);
+  const limit = read("limit", (text) => readLimit(resource.pageSize, text));
   const sort = read("sort", (text) => readSort(resource, text));
   const fields = read("fields", (text) => readFields(resource, text));
   const search = read("search", (text) => readSearch(resource, text));
@@ -113,7 +112,7 @@ export function readPageRequest(
       issues.push({ pointer: `?${name}`, code: "repeated", detail: "The parameter must be given once." });
     once.set(name, value);
   }
-  const limit = readLimit(once.get("limit"));
+  const limit = readLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT }, once.get("limit"));
   if (limit instanceof Flaw) issues.push({ pointer: "?limit", code: limit.code, detail: limit.detail });
   if (issues.length > 0 || limit instanceof Flaw) return { issues };
   return { limit, cursor: once.get("cursor") ?? null };
@@ -169,12 +168,12 @@ function readFilter(resource: Resource, name: string, text: string): Filter | Fl
   return value instanceof Flaw ? value : { field, operator, value };
 }
 
-function readLimit(text: string | undefined): number | Flaw {
-  if (text === undefined) return DEFAULT_LIMIT;
+function readLimit({ default: usual, maximum }: PageSize, text: string | undefined): number | Flaw {
+  if (text === undefined) return usual;
   const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0;
-  return limit >= 1 && limit <= MAX_LIMIT
+  return limit >= 1 && limit <= maximum
     ? limit
-    : new Flaw("invalid", `A whole number from 1 to ${MAX_LIMIT} is required.`);
+    : new Flaw("invalid", `A whole number from 1 to ${maximum} is required.`);
 }
 
 function readSort(resource: Resource, text: string | undefined): readonly SortField[] | Flaw {

@@ -1,8 +1,17 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
-import type { Fields, Operator, ParentColumnOf, ParentIdOf, Resource, ResourceDeclaration } from "./declaration.ts";
+import type {
+  Fields,
+  Operator,
+  PageSize,
+  ParentColumnOf,
+  ParentIdOf,
+  Resource,
+  ResourceDeclaration,
+} from "./declaration.ts";
 import type { IdKind } from "./ids.ts";
 import { isShown } from "./kinds/field.ts";
 import { mistakesOf } from "./mistakes.ts";
+import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 
 export { DeclarationError } from "../checking/declaration-error.ts";
 export type { Fields, Operator, Resource, ResourceDeclaration };
@@ -50,10 +59,16 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
     sorts: ["id", ...(declaration.sorts ?? [])],
     search: declaration.search ?? [],
     removed: declaration.removed ?? {},
+    pageSize: pageSizeOf(declaration),
     scans: declaration.scans ?? false,
     check: declaration.check ?? null,
     description: declaration.description ?? null,
   });
+}
+
+function pageSizeOf({ pageSize = {} }: ResourceDeclaration<Fields>): PageSize {
+  const { maximum = MAX_LIMIT } = pageSize;
+  return { maximum, default: pageSize.default ?? Math.min(DEFAULT_LIMIT, maximum) };
 }
 
 /** The names of the fields that stand in representations, `id` first. */

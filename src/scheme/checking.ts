@@ -33,6 +33,10 @@ export const aToken = matching(
   "it has to be a name of letters, digits and hyphens, like X-Badge",
 );
 
+/** A cookie's, without the prefix that says over which connections it travels. */
+export const aCookieName: Check = (value) =>
+  isText(value) && /^__(?:host|secure)-/i.test(value) ? "the prefix is added over TLS; leave it out" : aToken(value);
+
 const placeMembers: { readonly [In in Carrier["in"]]: ChecksOfPlace<In> } = {
   authorization: { in: oneOf("authorization"), scheme: aToken },
   header: { in: oneOf("header"), name: aToken },

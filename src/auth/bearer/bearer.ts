@@ -1,6 +1,7 @@
 import type { Call } from "../../call/call.ts";
-import { anObject } from "../../checking/members.ts";
+import { anObject, optional } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { aCookieName } from "../../scheme/checking.ts";
 import { rejected, type Rejection, type Scheme } from "../../scheme/scheme.ts";
 import type { AccessTokens } from "./access.ts";
 import type { ExternalIssuers } from "./issuers.ts";
@@ -8,16 +9,19 @@ import type { ExternalIssuers } from "./issuers.ts";
 /** What `bearer()` is made of: who verifies access tokens. */
 export interface BearerOptions {
   readonly access: Pick<AccessTokens, "verify">;
+  /** The name of the cookie; `access_token` where it is left out. Over TLS it begins with `__Host-`. */
+  readonly cookie?: string;
 }
 
-const checks: ChecksOf<BearerOptions> = { access: anObject };
+const checks: ChecksOf<BearerOptions> = { access: anObject, cookie: optional(aCookieName) };
 
 /** Access tokens: `Authorization: Bearer …` (RFC 6750) or the cookie `access_token`, over TLS `__Host-access_token`. */
 export function bearer(options: BearerOptions): Scheme {
   requireOptions(options, checks, { of: "bearer" });
-  const { access } = options;
+  const { access, cookie = "access_token" } = options;
   return {
     ...common,
+    carriers: [common.carriers[0], { in: "cookie", name: cookie, hostPrefix: true }],
     // SimpleJWT's name: its clients refresh when they read it.
     rejectedAs: "token_not_valid",
     authenticate: (token, { now }) => access.verify(token, now),

@@ -1,6 +1,7 @@
-import { anObject } from "../../checking/members.ts";
+import { anObject, optional } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { after } from "../../eventually.ts";
+import { aCookieName } from "../../scheme/checking.ts";
 import { accepted, rejected, type Scheme, type Verdict } from "../../scheme/scheme.ts";
 import { identityOf, type Account, type Accounts } from "../accounts.ts";
 import type { Sessions, StoredSession } from "./sessions.ts";
@@ -9,17 +10,19 @@ import type { Sessions, StoredSession } from "./sessions.ts";
 export interface SessionOptions {
   readonly sessions: Pick<Sessions, "find">;
   readonly accounts: Accounts;
+  /** The name of the cookie; `session` where it is left out. Over TLS it begins with `__Host-`. */
+  readonly cookie?: string;
 }
 
-const checks: ChecksOf<SessionOptions> = { sessions: anObject, accounts: anObject };
+const checks: ChecksOf<SessionOptions> = { sessions: anObject, accounts: anObject, cookie: optional(aCookieName) };
 
 /** Sessions: a cookie whose value is looked up in the store. */
 export function session(options: SessionOptions): Scheme {
   requireOptions(options, checks, { of: "session" });
-  const { sessions, accounts } = options;
+  const { sessions, accounts, cookie = "session" } = options;
   return {
     name: "session",
-    carriers: [{ in: "cookie", name: "session", hostPrefix: true }],
+    carriers: [{ in: "cookie", name: cookie, hostPrefix: true }],
     authenticate: (id, { now }) =>
       after(sessions.find(id, now), (found): Verdict | Promise<Verdict> => {
         // Not "unknown": an id of 256 bits cannot be guessed, and what arrives here is a cookie that outlived its session.

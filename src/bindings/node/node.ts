@@ -23,6 +23,14 @@ export interface ListenOptions {
   readonly connectionsPerAddress?: number;
   /** Addresses, CIDR ranges or `unix` whose connections are not counted: many callers stand behind them. */
   readonly trustedProxies?: readonly string[];
+  /** How many connections there may be in all; 10,000 where it is left out. */
+  readonly connections?: number;
+  /** How long the header fields of a request may take to arrive; 10 where it is left out. */
+  readonly headersSeconds?: number;
+  /** How long a whole request may take to arrive; 30 where it is left out. */
+  readonly requestSeconds?: number;
+  /** How long a connection stays open on which nobody asks or reads; 65 where it is left out. Longer than a proxy in front keeps them. */
+  readonly idleSeconds?: number;
   /** Serve HTTPS: certificate chain and key, in PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -32,6 +40,10 @@ const checks: ChecksOf<ListenOptions> = {
   host: optional(text),
   port: wholeFrom(0, 65_535),
   connectionsPerAddress: optional(wholeFrom(0)),
+  connections: optional(wholeFrom(1)),
+  headersSeconds: optional(wholeFrom(1, 3600)),
+  requestSeconds: optional(wholeFrom(1, 3600)),
+  idleSeconds: optional(wholeFrom(1, 3600)),
   trustedProxies: optional(proxyList),
   tls: optional(objectOf(tlsMembers, "it has to be { cert, key }, both in PEM")),
 };
@@ -55,15 +67,26 @@ export interface Listener {
 
 const MAX_CONNECTIONS = 10_000;
 const MAX_CONNECTIONS_OF_ONE = 1000;
-const IDLE_MS = 65_000;
+const IDLE_SECONDS = 65;
+
+function limitsOf({
+  headersSeconds = 10,
+  requestSeconds = 30,
+  idleSeconds = IDLE_SECONDS,
+}: ListenOptions): ServerOptions {
+  return {
+    ...limits,
+    // Node asks for the whole to take no less than its beginning.
+    headersTimeout: Math.min(headersSeconds, requestSeconds) * 1000,
+    requestTimeout: requestSeconds * 1000,
+    keepAliveTimeout: idleSeconds * 1000,
+  };
+}
 
 const limits: ServerOptions = {
   // Twice the limits, so that what is beyond them reaches the pipeline, which knows which of the two it is.
   maxHeaderSize: 2 * (MAX_HEADER_BYTES + MAX_REQUEST_LINE_BYTES),
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
   connectionsCheckingInterval: 1000,
-  keepAliveTimeout: IDLE_MS,
   requireHostHeader: false, // the pipeline asks for it, and answers
 };
 
@@ -92,8 +115,10 @@ export async function listen(service: Responder, options: ListenOptions): Promis
   const answer = makeListener(service, { state });
   const server =
     tls === undefined
-      ? createServer(limits, answer)
-      : await createTlsServer({ ...limits, ...secured(tls), handshakeTimeout: 10_000 }, answer).catch(refuseTLS);
+      ? createServer(limitsOf(options), answer)
+      : await createTlsServer({ ...limitsOf(options), ...secured(tls), handshakeTimeout: 10_000 }, answer).catch(
+          refuseTLS,
+        );
   server.maxHeadersCount = 0; // the pipeline counts them, and answers
   server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
   // Left to themselves these are answered without a word of ours, with 100 before anybody has looked, and not at all.
@@ -104,14 +129,18 @@ export async function listen(service: Responder, options: ListenOptions): Promis
     if (done instanceof Promise) void done.then((late) => endWithAnswer(socket, late));
     else endWithAnswer(socket, done);
   });
-  const { connectionsPerAddress = MAX_CONNECTIONS_OF_ONE, trustedProxies = [] } = options;
+  const {
+    connections = MAX_CONNECTIONS,
+    connectionsPerAddress = MAX_CONNECTIONS_OF_ONE,
+    trustedProxies = [],
+  } = options;
   const sockets = admitSockets(
     server,
-    { ofAll: MAX_CONNECTIONS, ofOneAddress: connectionsPerAddress, trustedProxies },
+    { ofAll: connections, ofOneAddress: connectionsPerAddress, trustedProxies },
     service.basePath ?? "",
     (reason, address, detail) => service.observe?.({ kind: "refused", reason, address, detail }),
   );
-  endStalled(server);
+  endStalled(server, options.idleSeconds ?? IDLE_SECONDS);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
@@ -144,8 +173,8 @@ function refuseTLS(error: unknown): never {
 }
 
 /** Closes what nobody reads: an answer waits in memory for its reader. One that is still being made keeps its connection. */
-function endStalled(server: Server): void {
-  server.timeout = IDLE_MS;
+function endStalled(server: Server, idleSeconds: number): void {
+  server.timeout = idleSeconds * 1000;
   server.on("timeout", (socket: Socket & HoldsMessage) => {
     const answer = socket._httpMessage ?? null;
     if (answer === null || answer.writableEnded || socket.writableLength > 0) socket.destroy();

@@ -6,7 +6,6 @@ import { acceptFields, type EndpointFacts } from "../endpoint/facts.ts";
 import type { Exchange } from "../exchange.ts";
 import { formType, readForm } from "../formats/form.ts";
 import type { Format } from "../formats/format.ts";
-import { MAX_BODY_BYTES } from "../limits.ts";
 import { giveWay, giveWayFor } from "./turns.ts";
 
 /** The media type of the body; JSON where the caller names none. Ends the request where the endpoint does not read it. */
@@ -77,7 +76,7 @@ export function octetsOf(exchange: Exchange): Promise<Uint8Array> {
   if (endpoint.consumes === undefined) return NOTHING;
   if (exchange.octets !== null) return exchange.octets;
   const hold = (exchange.hold = service.heldBodies.hold(holderOf(exchange)));
-  return (exchange.octets = call.arrival.readBody(endpoint.maxBodyBytes ?? MAX_BODY_BYTES, hold.take));
+  return (exchange.octets = call.arrival.readBody(endpoint.maxBodyBytes ?? exchange.service.maxBodyBytes, hold.take));
 }
 
 const NOTHING = Promise.resolve(new Uint8Array());

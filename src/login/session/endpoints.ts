@@ -23,6 +23,8 @@ import { wayBack } from "./way-back.ts";
 export interface SessionParts {
   readonly people: People;
   readonly sessions: Sessions;
+  /** The name of the cookie. */
+  readonly cookie: string;
   /** Exact origins under which the service is itself known. */
   readonly ownOrigins: readonly string[];
 }
@@ -56,7 +58,7 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
       path,
       access: "open",
       documentation: documentation.logOut,
-      guard: withOneCookie,
+      guard: (context) => withOneCookie(parts, context),
       handle: (context) => logOut(parts, context),
     }),
   ];
@@ -116,8 +118,8 @@ function fromSameSite(context: Context): void {
   context.requireSameSite();
 }
 
-function withOneCookie(context: Context): void {
-  requireOneCookie(context.call, sessionCookieName(context.call));
+function withOneCookie({ cookie }: SessionParts, context: Context): void {
+  requireOneCookie(context.call, sessionCookieName(context.call, cookie));
   fromSameSite(context);
 }
 
@@ -146,12 +148,13 @@ async function logInByForm(parts: SessionParts, context: Context): Promise<Reply
 
 /** Logs an account in, however it has shown who it is: the answer that gives the cookie. The session that the browser had ends. */
 export async function startSession(parts: SessionParts, { call }: Context, account: Account): Promise<Reply> {
-  const created = await parts.sessions.create(account, call, call.cookie(sessionCookieName(call)) ?? null);
+  const before = call.cookie(sessionCookieName(call, parts.cookie)) ?? null;
+  const created = await parts.sessions.create(account, call, before);
   const user = await parts.people.requireUser(account.id);
   return {
     status: 201,
     cache: "no-store",
-    headers: [sessionCookie(call, created.id, created.expiresAt)],
+    headers: [sessionCookie(call, parts.cookie, created.id, created.expiresAt)],
     body: { kind: "data", value: { user, expires_at: new Date(created.expiresAt).toISOString() }, element: "session" },
   };
 }
@@ -170,7 +173,7 @@ async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
 }
 
 async function logOut(parts: SessionParts, { call }: Context): Promise<Reply> {
-  const cookie = requireOneCookie(call, sessionCookieName(call));
+  const cookie = requireOneCookie(call, sessionCookieName(call, parts.cookie));
   if (cookie !== null) await parts.sessions.end(cookie);
-  return { status: 204, cache: "no-store", headers: [clearedSessionCookie(call)] };
+  return { status: 204, cache: "no-store", headers: [clearedSessionCookie(call, parts.cookie)] };
 }

@@ -2,19 +2,23 @@ import type { Account } from "../../auth/accounts.ts";
 import { session } from "../../auth/session/session.ts";
 import { sessions, sessionsCollection, type Sessions } from "../../auth/session/sessions.ts";
 import type { Reply } from "../../call/call.ts";
+import { optional } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { Context } from "../../http/exchange.ts";
+import { aCookieName } from "../../scheme/checking.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
 import { livesMistakes, loginChecks, secondsFrom } from "../options.ts";
 import { sessionEndpoints, startSession } from "./endpoints.ts";
 
-/** Options of `sessionLogin()`: how long a session lives, in seconds. */
+/** Options of `sessionLogin()`: how long a session lives, in seconds, and what its cookie is called. */
 export interface SessionLoginOptions extends LoginOptions {
   /** How long an unused session lives; a day where it is left out. Not longer than one lives in all. */
   readonly idleSeconds?: number;
   /** How long a session lives in all; two weeks where it is left out. */
   readonly lifetimeSeconds?: number;
+  /** The name of the cookie; `session` where it is left out. Over TLS it begins with `__Host-`. */
+  readonly cookie?: string;
 }
 
 /** What `sessionLogin()` offers. */
@@ -28,6 +32,7 @@ const checks: ChecksOf<SessionLoginOptions> = {
   ...loginChecks,
   idleSeconds: secondsFrom(1),
   lifetimeSeconds: secondsFrom(1),
+  cookie: optional(aCookieName),
 };
 
 const DAY_SECONDS = 86_400;
@@ -35,7 +40,7 @@ const PRUNE_SECONDS = 60;
 
 /** Logging in with a session cookie, by JSON, XML or the form of a page: `/api/session/`. */
 export function sessionLogin(people: AccountsFeature, options: SessionLoginOptions = {}): Feature<SessionLogin> {
-  const { enabled = true, lifetimeSeconds = 14 * DAY_SECONDS } = options;
+  const { enabled = true, lifetimeSeconds = 14 * DAY_SECONDS, cookie = "session" } = options;
   const { idleSeconds = Math.min(DAY_SECONDS, lifetimeSeconds) } = options;
   return defineFeature({
     name: "session-login",
@@ -43,7 +48,7 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
     setUp({ use, store, observe, ownOrigins }) {
       requireOptions(options, checks, { more: livesMistakes({ idleSeconds, lifetimeSeconds }) });
       const kept = sessions({ store, idleSeconds, lifetimeSeconds, observe });
-      const parts = { people: use(people), sessions: kept, ownOrigins };
+      const parts = { people: use(people), sessions: kept, cookie, ownOrigins };
       const { accounts, endsWith, listLogins } = parts.people;
       endsWith("password", sessionsCollection);
       listLogins({
@@ -52,7 +57,7 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
       });
       return {
         offer: { sessions: kept, start: (context: Context, account: Account) => startSession(parts, context, account) },
-        schemes: enabled ? [session({ sessions: kept, accounts })] : [],
+        schemes: enabled ? [session({ sessions: kept, accounts, cookie })] : [],
         endpoints: enabled ? sessionEndpoints(parts) : [],
         collections: [sessionsCollection],
         upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => kept.prune(now) }],

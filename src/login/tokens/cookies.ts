@@ -7,26 +7,32 @@ import { isSecure, requireOneCookie, type Header } from "../cookies.ts";
 // Below the base path of the service.
 const refreshPath = "/api/token/";
 
-/** Tokens as cookies: the access token goes everywhere, the refresh token only where it is used; that stays where there is no other. */
-export function tokenCookies(context: Context, pair: TokenPair | FreshAccess): readonly Header[] {
-  const access = tokenCookie(context, accessCookie, pair.access, pair.accessSeconds);
-  if (!("refresh" in pair)) return [access];
-  const refreshSeconds = Math.max(0, Math.floor((pair.refreshExpiresAt - context.call.now) / 1000));
-  return [access, tokenCookie(context, refreshCookie, pair.refresh, refreshSeconds)];
+/** What the cookies of tokens are called. */
+export interface CookieNames {
+  readonly access: string;
+  readonly refresh: string;
 }
 
-export function clearedTokenCookies(context: Context): readonly Header[] {
-  return [accessCookie, refreshCookie].map((kind) => tokenCookie(context, kind, "", 0));
+/** Tokens as cookies: the access token goes everywhere, the refresh token only where it is used; that stays where there is no other. */
+export function tokenCookies(context: Context, names: CookieNames, pair: TokenPair | FreshAccess): readonly Header[] {
+  const access = tokenCookie(context, accessCookie(names), pair.access, pair.accessSeconds);
+  if (!("refresh" in pair)) return [access];
+  const refreshSeconds = Math.max(0, Math.floor((pair.refreshExpiresAt - context.call.now) / 1000));
+  return [access, tokenCookie(context, refreshCookie(names), pair.refresh, refreshSeconds)];
+}
+
+export function clearedTokenCookies(context: Context, names: CookieNames): readonly Header[] {
+  return [accessCookie(names), refreshCookie(names)].map((kind) => tokenCookie(context, kind, "", 0));
 }
 
 /** The refresh token that came as a cookie; null where none did. */
-export function requireRefreshCookie(call: Call): string | null {
-  return requireOneCookie(call, nameOf(refreshCookie, call));
+export function requireRefreshCookie(call: Call, names: CookieNames): string | null {
+  return requireOneCookie(call, nameOf(refreshCookie(names), call));
 }
 
 /** The refresh token that a browser brings to a login, which must go on whatever else it brings; null where it is not one. */
-export function findRefreshCookie(call: Call): string | null {
-  return call.cookie(nameOf(refreshCookie, call)) ?? null;
+export function findRefreshCookie(call: Call, names: CookieNames): string | null {
+  return call.cookie(nameOf(refreshCookie(names), call)) ?? null;
 }
 
 interface TokenCookie {
@@ -37,14 +43,19 @@ interface TokenCookie {
   readonly sameSite: "lax" | "strict";
 }
 
-const accessCookie: TokenCookie = { name: "access_token", prefix: "__Host-", path: "/", sameSite: "lax" };
+const accessCookie = ({ access: name }: CookieNames): TokenCookie => ({
+  name,
+  prefix: "__Host-",
+  path: "/",
+  sameSite: "lax",
+});
 // `__Host-` would send it everywhere.
-const refreshCookie: TokenCookie = {
-  name: "refresh_token",
+const refreshCookie = ({ refresh: name }: CookieNames): TokenCookie => ({
+  name,
   prefix: "__Secure-",
   path: refreshPath,
   sameSite: "strict",
-};
+});
 
 function nameOf({ name, prefix }: TokenCookie, { client }: Call): string {
   return client.encrypted ? prefix + name : name;

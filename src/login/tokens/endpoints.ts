@@ -13,7 +13,13 @@ import { defineResource } from "../../resource/resource.ts";
 import type { Rejection, Scheme } from "../../scheme/scheme.ts";
 import { loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import type { People } from "../login.ts";
-import { clearedTokenCookies, findRefreshCookie, requireRefreshCookie, tokenCookies } from "./cookies.ts";
+import {
+  clearedTokenCookies,
+  type CookieNames,
+  findRefreshCookie,
+  requireRefreshCookie,
+  tokenCookies,
+} from "./cookies.ts";
 
 const JSON_ONLY = ["application/json"];
 
@@ -34,6 +40,8 @@ export interface TokensParts {
   readonly people: People;
   readonly pairs: TokenPairs;
   readonly keys: SigningKeys;
+  /** What the cookies are called. */
+  readonly cookies: CookieNames;
   /** The other parts of the scheme, which take tokens from elsewhere. */
   others(): readonly Scheme[];
 }
@@ -173,12 +181,12 @@ async function logIn(parts: TokensParts, context: Context): Promise<Reply> {
   const account = await parts.people.requireLogin(context, username, password);
   const { call } = context;
   // The browser forgets the pair that it had, and with it the way to end that.
-  const before = cookie ? findRefreshCookie(call) : null;
+  const before = cookie ? findRefreshCookie(call, parts.cookies) : null;
   if (before !== null) await parts.pairs.end(before, call.now);
-  return deliver(context, await parts.pairs.issue(account, call.now), cookie);
+  return deliver(parts, context, await parts.pairs.issue(account, call.now), cookie);
 }
 
-function deliver(context: Context, pair: TokenPair | FreshAccess, byCookie: boolean): Reply {
+function deliver({ cookies }: TokensParts, context: Context, pair: TokenPair | FreshAccess, byCookie: boolean): Reply {
   const about = { token_type: "Bearer", expires_in: pair.accessSeconds };
   const given = "refresh" in pair ? { access: pair.access, refresh: pair.refresh } : { access: pair.access };
   const value = byCookie ? about : { ...given, ...about };
@@ -186,30 +194,33 @@ function deliver(context: Context, pair: TokenPair | FreshAccess, byCookie: bool
     status: 200,
     cache: "no-store",
     body: { kind: "data", value, element: "token" },
-    headers: byCookie ? tokenCookies(context, pair) : [],
+    headers: byCookie ? tokenCookies(context, cookies, pair) : [],
   };
 }
 
 async function refresh(parts: TokensParts, context: Context): Promise<Reply> {
-  const { token, byCookie } = presentedToken(context);
+  const { token, byCookie } = presentedToken(parts, context);
   if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
   const pair = await parts.pairs.refresh(token, context.call);
   if (pair.kind === "rejected") throw await refused(parts, context, pair);
-  return deliver(context, pair, byCookie);
+  return deliver(parts, context, pair, byCookie);
 }
 
 async function logOut(parts: TokensParts, context: Context): Promise<Reply> {
-  const { token, byCookie } = presentedToken(context);
+  const { token, byCookie } = presentedToken(parts, context);
   if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
   await parts.pairs.end(token, context.call.now);
-  return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(context) : [] };
+  return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(context, parts.cookies) : [] };
 }
 
 /** The refresh token of the body, else of the cookie; a browser may have sent that one unasked. */
-function presentedToken(context: Context): { readonly token: string | null; readonly byCookie: boolean } {
+function presentedToken(
+  { cookies }: TokensParts,
+  context: Context,
+): { readonly token: string | null; readonly byCookie: boolean } {
   const { refresh: sent } = requireDraft(refreshBody, context, { id: null, current: null }).values;
   if (sent !== null) return { token: sent, byCookie: false };
-  const cookie = requireRefreshCookie(context.call);
+  const cookie = requireRefreshCookie(context.call, cookies);
   if (cookie === null) return { token: null, byCookie: false };
   context.requireSameSite();
   return { token: cookie, byCookie: true };

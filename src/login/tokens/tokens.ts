@@ -8,6 +8,7 @@ import { watchSigningKeys } from "../../auth/watched-keys.ts";
 import { aBoolean, optional, text } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
+import { aCookieName } from "../../scheme/checking.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
 import { livesMistakes, loginChecks, secondsFrom } from "../options.ts";
 import { keysEndpoint, tokenEndpoints } from "./endpoints.ts";
@@ -26,6 +27,10 @@ export interface TokenLoginOptions extends LoginOptions {
   readonly rotates?: boolean;
   /** A JWK Set file whose first private key signs, read again when it changes; a key derived from the service's secret where it is left out. */
   readonly signingKeysFile?: string;
+  /** The name of the cookie of the access token; `access_token` where it is left out. Over TLS it begins with `__Host-`. */
+  readonly accessCookie?: string;
+  /** The name of the cookie of the refresh token; `refresh_token` where it is left out. Over TLS it begins with `__Secure-`. */
+  readonly refreshCookie?: string;
 }
 
 /** What `tokenLogin()` offers. */
@@ -43,6 +48,8 @@ const checks: ChecksOf<TokenLoginOptions> = {
   graceSeconds: secondsFrom(0),
   rotates: optional(aBoolean),
   signingKeysFile: optional(text),
+  accessCookie: optional(aCookieName),
+  refreshCookie: optional(aCookieName),
 };
 
 const DAY_SECONDS = 86_400;
@@ -54,7 +61,8 @@ const PRUNE_SECONDS = 60;
  */
 export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions = {}): Feature<TokenLogin> {
   const { enabled = true, signingKeysFile: file, graceSeconds = 10, rotates = true } = options;
-  const { familySeconds = 30 * DAY_SECONDS } = options;
+  const { familySeconds = 30 * DAY_SECONDS, accessCookie = "access_token", refreshCookie = "refresh_token" } = options;
+  const cookies = { access: accessCookie, refresh: refreshCookie };
   const { refreshSeconds = Math.min(7 * DAY_SECONDS, familySeconds) } = options;
   const { accessSeconds = Math.min(300, refreshSeconds) } = options;
   return defineFeature({
@@ -77,9 +85,9 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
       });
       const lifetimes = { refreshSeconds, familySeconds, graceSeconds, rotates };
       const pairs = tokenPairs({ store, accounts, access, revocations, secret, issuer, observe, ...lifetimes });
-      const scheme = bearer({ access });
+      const scheme = bearer({ access, cookie: accessCookie });
       const others = () => host.service().schemes.filter((each) => each.name === scheme.name && each !== scheme);
-      const parts = { people: offered, pairs, keys, others };
+      const parts = { people: offered, pairs, keys, cookies, others };
       offered.rememberRevocations(accessSeconds);
       offered.endsWith("password", familiesCollection);
       offered.listLogins({

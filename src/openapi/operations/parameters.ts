@@ -3,14 +3,13 @@ import { FORMAT_PARAMETER } from "../../http/formats/format.ts";
 import type { MountInPlace } from "../../http/mount/mount.ts";
 import { fieldOf } from "../../resource/ids.ts";
 import type { Field } from "../../resource/kinds/field.ts";
+import { DEFAULT_LIMIT, MAX_LIMIT } from "../../resource/page-size.ts";
 import { shownFields, type Operator, type Resource } from "../../resource/resource.ts";
 import { MAX_LENGTH, MAX_WORDS } from "../../resource/search.ts";
 import { ref, type JSONObject } from "../json.ts";
 import { idSchemas } from "../schemas.ts";
 
-/** The most records that a page has, and values that a parameter lists. */
-export const MAX_LIMIT = 1000;
-const DEFAULT_LIMIT = 100;
+export { MAX_LIMIT };
 
 /** Parameters that mean the same wherever they occur. */
 export const parameters = {
@@ -81,6 +80,13 @@ export const parameters = {
 /** Points at parameters that mean the same wherever they occur. */
 export function shared(...names: readonly (keyof typeof parameters)[]): readonly JSONObject[] {
   return names.map((name) => ref("parameters", name));
+}
+
+/** The parameter with what this list takes. */
+export function limitParameter({ pageSize }: Resource): JSONObject {
+  const { default: usual, maximum } = pageSize;
+  if (usual === DEFAULT_LIMIT && maximum === MAX_LIMIT) return ref("parameters", "limit");
+  return { ...parameters.limit, schema: { type: "integer", minimum: 1, maximum, default: usual } };
 }
 
 /** The parameters that the path itself has. */

@@ -23,7 +23,12 @@ export function querySchema(resource: Resource, condition: string, expandable: r
         ? {}
         : { search: text(`Words; each begins a word of ${resource.search.join(" or ")}.`) }),
       sort: text(`The order, as in the address: some of ${resource.sorts.join(", ")}; \`-\` turns it round.`),
-      limit: { type: "integer", minimum: 1, maximum: MAX_LIMIT, description: "How many records a page has at most." },
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: resource.pageSize.maximum,
+        description: "How many records a page has at most.",
+      },
       cursor: text("The place in the list: that of the `Link` header, with the same body."),
       fields: text(`The fields to show, as in the address: some of ${names}.`),
       ...(expandable.length === 0

@@ -7,7 +7,7 @@ import { exampleDraft, examplePatch, exampleRecord } from "./examples.ts";
 import { answerHeaders, type HeaderName } from "./headers.ts";
 import { contentOf, mediaTypeObject } from "./media.ts";
 import type { Description } from "./operation.ts";
-import { expandParameters, fieldsParameter, listParameters, MAX_LIMIT, shared } from "./parameters.ts";
+import { expandParameters, fieldsParameter, limitParameter, listParameters, MAX_LIMIT, shared } from "./parameters.ts";
 
 /** The names of a resource's schemas: whole records, parts and lists of them, and what is sent. */
 export type SchemaNames = Readonly<
@@ -30,7 +30,8 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
   list: (subject) => ({
     ...described(subject, `list${subject.many.written}`, `List ${subject.many.said}`),
     parameters: [
-      ...shared("limit", "cursor"),
+      limitParameter(subject.mount.resource),
+      ...shared("cursor"),
       ...listParameters(subject.mount.resource),
       ...expandParameters(expandableNames(subject.mount)),
       ...shared("PreferCount", "IfNoneMatch"),

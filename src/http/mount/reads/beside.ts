@@ -1,4 +1,4 @@
-import { DEFAULT_LIMIT } from "../../../resource/query.ts";
+import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { isServed } from "../../../store/served.ts";
 import type { Collection, Key, RelatedText, StoredRecord } from "../../../store/store.ts";
 import { takeTurn } from "../../body/turns.ts";

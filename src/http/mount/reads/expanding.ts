@@ -1,5 +1,5 @@
 import { after, type Eventually } from "../../../eventually.ts";
-import { DEFAULT_LIMIT } from "../../../resource/query.ts";
+import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import type { ListText, StoredRecord } from "../../../store/store.ts";
 import { takeTurn } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";

@@ -2,7 +2,7 @@ import type { Reply } from "../../../call/call.ts";
 import { after, type Eventually } from "../../../eventually.ts";
 import { formatLink } from "../../../headers/link.ts";
 import { decideOn } from "../../../permission/decision.ts";
-import { DEFAULT_LIMIT } from "../../../resource/query.ts";
+import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { isServed } from "../../../store/served.ts";
 import type { ListQuery, ListText, Sort, Value, Where } from "../../../store/store.ts";
 import { contentTag } from "../../answer/writing.ts";
