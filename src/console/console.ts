@@ -29,7 +29,16 @@ const policy =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 const MAX_AGE_SECONDS = 365 * 86_400;
 
-/** Pages for people at the same addresses: every answer as `text/html` too, with forms and buttons for what its reader may do. */
+/**
+ * Pages for people at the same addresses: every answer as `text/html` too, with forms and buttons for what its reader may do.
+ *
+ * @example
+ * ```ts
+ * import { consolePages } from "latchkey/features";
+ *
+ * export const features = [consolePages({ title: "Bookshop", colors: { accent: "#8a2c0d" } })];
+ * ```
+ */
 export function consolePages(options: ConsoleOptions): Feature<null> {
   return defineFeature({
     name: "console",

@@ -21,7 +21,16 @@ const YEAR_SECONDS = 365 * 86_400;
 /** Where people log in on a page, in services that have it. */
 const SESSION = "/api/session/";
 
-/** `GET /openapi.json` (OpenAPI 3.1), `/docs`, which shows it, and `/problems` with a page for each problem. They authenticate nobody. */
+/**
+ * `GET /openapi.json` (OpenAPI 3.1), `/docs`, which shows it, and `/problems` with a page for each problem. They authenticate nobody.
+ *
+ * @example
+ * ```ts
+ * import { documentation } from "latchkey/features";
+ *
+ * export const features = [documentation({ title: "Bookshop", version: "1" })];
+ * ```
+ */
 export function documentation(options: DocumentationOptions): Feature<null> {
   return defineFeature({
     name: "documentation",

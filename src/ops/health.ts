@@ -12,7 +12,16 @@ export interface Health {
   stopping(): void;
 }
 
-/** `GET /livez`: 200 while the process runs. `GET /readyz`: 200 while the store answers, else 503. They authenticate nobody. */
+/**
+ * `GET /livez`: 200 while the process runs. `GET /readyz`: 200 while the store answers, else 503. They authenticate nobody.
+ *
+ * @example
+ * ```ts
+ * import { health } from "latchkey/features";
+ *
+ * export const features = [health()];
+ * ```
+ */
 export function health(...options: []): Feature<Health> {
   return defineFeature({
     name: "health",

@@ -33,7 +33,17 @@ const checks: ChecksOf<MetricsOptions> = {
   gather: optional(aFunction),
 };
 
-/** `GET /metrics`: counts and latencies in Prometheus' text format (version 0.0.4), with what each feature measures of itself. */
+/**
+ * `GET /metrics`: counts and latencies in Prometheus' text format (version 0.0.4), with what each feature measures of itself.
+ *
+ * @example
+ * ```ts
+ * import { scope } from "latchkey";
+ * import { metrics } from "latchkey/features";
+ *
+ * export const features = [metrics({ permission: scope("metrics") })];
+ * ```
+ */
 export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
   const { permission = administrator, families = () => [], gather } = options;
   return defineFeature({

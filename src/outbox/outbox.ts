@@ -52,6 +52,16 @@ const SOON_MS = 20;
  * Tells subscribers of every write of a mounted resource: at least once each, by one process at a time. The event is a row of the same transaction, so that
  * no write is without its event and no event without its write; it goes when it is delivered. What fails is tried again, later each time, and in the end
  * kept for administrators at `/outbox`, who have it tried again (`POST /outbox/{id}/retry`) or erase it.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, text } from "latchkey";
+ * import { outbox } from "latchkey/features";
+ *
+ * const notes = defineResource({ name: "note", fields: { body: text() } });
+ * const deliver = ({ record }: { readonly record: unknown }) => console.log(record);
+ * export const events = outbox({ subscribers: [{ name: "search-index", to: [notes], deliver }] });
+ * ```
  */
 export function outbox(options: OutboxOptions): Feature<Outbox> {
   return defineFeature({

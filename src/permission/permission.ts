@@ -28,6 +28,13 @@ export const administrator: Permission = {
 /**
  * The user that the path names: `/users/7` for user 7. A list is narrowed to that user, so that a mounted resource needs a column of the
  * parameter's name; an endpoint of one's own needs none.
+ *
+ * @example
+ * ```ts
+ * import { administrator, anyOf, self } from "latchkey";
+ *
+ * export const ownProfile = anyOf(administrator, self("user_id"));
+ * ```
  */
 export function self(parameter?: string): Permission;
 export function self(parameter = "id"): Permission<string> {
@@ -64,7 +71,16 @@ export function owner<const C extends string>(column: C): Permission<C> {
   };
 }
 
-/** Whoever holds a credential with this scope, or one that is not limited. */
+/**
+ * Whoever holds a credential with this scope, or one that is not limited.
+ *
+ * @example
+ * ```ts
+ * import { scope } from "latchkey";
+ *
+ * export const readers = scope("notes:read");
+ * ```
+ */
 export function scope(name: string): Permission {
   requireName("scope", name, "a scope", 'scope("notes:read")');
   return {
@@ -86,7 +102,16 @@ export const readOnly: Permission = {
   decide: ({ action }) => (action === "list" || action === "read" ? "allow" : "deny"),
 };
 
-/** What one of them allows; rows that one of them allows. */
+/**
+ * What one of them allows; rows that one of them allows.
+ *
+ * @example
+ * ```ts
+ * import { administrator, anyOf, readOnly } from "latchkey";
+ *
+ * export const editors = anyOf(administrator, readOnly);
+ * ```
+ */
 export function anyOf<const C extends string = never>(...permissions: readonly Permission<C>[]): Permission<C>;
 export function anyOf(...permissions: readonly Permission<string>[]): Permission<string> {
   requirePermissions("anyOf", permissions);
@@ -105,7 +130,16 @@ export function anyOf(...permissions: readonly Permission<string>[]): Permission
   };
 }
 
-/** What all of them allow; rows that all of them allow. */
+/**
+ * What all of them allow; rows that all of them allow.
+ *
+ * @example
+ * ```ts
+ * import { allOf, authenticated, readOnly } from "latchkey";
+ *
+ * export const readers = allOf(authenticated, readOnly);
+ * ```
+ */
 export function allOf<const C extends string = never>(...permissions: readonly Permission<C>[]): Permission<C>;
 export function allOf(...permissions: readonly Permission<string>[]): Permission<string> {
   requirePermissions("allOf", permissions);
@@ -124,7 +158,16 @@ export function allOf(...permissions: readonly Permission<string>[]): Permission
   };
 }
 
-/** What the other does not allow at all. A permission that narrows to rows cannot be turned round, and throws. */
+/**
+ * What the other does not allow at all. A permission that narrows to rows cannot be turned round, and throws.
+ *
+ * @example
+ * ```ts
+ * import { allOf, authenticated, not, scope } from "latchkey";
+ *
+ * export const withoutImports = allOf(authenticated, not(scope("import")));
+ * ```
+ */
 export function not<const C extends string = never>(permission: Permission<C>): Permission<C>;
 export function not(permission: Permission<string>): Permission<string> {
   requirePermissions("not", [permission]);

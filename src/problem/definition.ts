@@ -17,6 +17,23 @@ export type Catalogue = Readonly<Record<string, CatalogueEntry>>;
 /**
  * Declares a problem of one's own (RFC 9457): its status (400 to 599), the title that is the same each time, the sentence that callers read, and for
  * its page why it happens and what to do. Throws `DeclarationError` where one of these is missing, where there is another, or where the catalogue has the code.
+ *
+ * @example
+ * ```ts
+ * import { defineProblem, problem } from "latchkey";
+ *
+ * const outOfStock = defineProblem({
+ *   code: "out_of_stock",
+ *   status: 409,
+ *   title: "Out of stock",
+ *   detail: "There is not enough of it.",
+ *   why: "Others have ordered it.",
+ *   cure: "Order less, or later.",
+ * });
+ * export const refuse = (): never => {
+ *   throw problem(outOfStock);
+ * };
+ * ```
  */
 export function defineProblem(definition: ProblemDefinition): ProblemDefinition {
   const given: unknown = definition;

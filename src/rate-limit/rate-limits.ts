@@ -35,6 +35,14 @@ const PRUNE_SECONDS = 60;
 /**
  * Limits how often somebody may ask, on all processes of a store together: 429 with `Retry-After`. Each process counts in memory, tells
  * the others in portions, and keeps at most a twentieth of a limit to itself. Where the store does not answer each counts on its own.
+ *
+ * @example
+ * ```ts
+ * import { rateLimits } from "latchkey/features";
+ *
+ * const limits = [{ name: "burst", by: "address", limit: 600, windowSeconds: 60 }] as const;
+ * export const features = [rateLimits({ limits, fields: true })];
+ * ```
  */
 export function rateLimits(options: RateLimitsOptions): Feature<null> {
   return defineFeature({

@@ -29,7 +29,17 @@ export interface OpenLatchkey {
   has(feature: Feature): boolean;
 }
 
-/** Puts the service together and starts it: the first administrator is made, and what has run out is erased. Throws `ConfigError` for options that cannot be used. */
+/**
+ * Puts the service together and starts it: the first administrator is made, and what has run out is erased. Throws `ConfigError` for options that cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { createLatchkey, readSettings } from "latchkey/service";
+ *
+ * const settings = readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" });
+ * export const service = await createLatchkey({ settings });
+ * ```
+ */
 export async function createLatchkey(options: LatchkeyOptions): Promise<Latchkey> {
   requireLatchkeyOptions(options);
   const { settings } = options;

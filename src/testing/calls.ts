@@ -34,7 +34,16 @@ const checks: ChecksOf<CallSketch> = {
 /** What a service is called that says nothing else. */
 const about = { name: "api", allowedOrigins: "allowedOrigins" };
 
-/** A call without a socket, for tests. */
+/**
+ * A call without a socket, for tests.
+ *
+ * @example
+ * ```ts
+ * import { callOf } from "latchkey/testing";
+ *
+ * export const call = callOf({ path: "/notes", headers: { authorization: "Bearer abc" } });
+ * ```
+ */
 export function callOf(sketch: CallSketch = {}): Call {
   requireOptions(sketch, checks, { of: "callOf" });
   const { headers = [], now = 0, trustedProxies = [], body = "" } = sketch;

@@ -9,6 +9,14 @@ import { apiTokenEndpoints } from "./endpoints.ts";
 /**
  * The one API token of a user, which lives until it is revoked: `/users/{id}/token`, `POST /api-token-auth/`, and
  * `Authorization: Token`. Needs the service's secret.
+ *
+ * @example
+ * ```ts
+ * import { accounts, apiTokens } from "latchkey";
+ *
+ * const people = accounts();
+ * export const features = [people, apiTokens(people)];
+ * ```
  */
 export function apiTokens(people: AccountsFeature, options: LoginOptions = {}): Feature<APITokens> {
   return defineFeature({

@@ -3,7 +3,17 @@ import { requireNoOptions } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { AccountsFeature } from "../login.ts";
 
-/** Username and password with every request (RFC 7617), over TLS or from this machine. */
+/**
+ * Username and password with every request (RFC 7617), over TLS or from this machine.
+ *
+ * @example
+ * ```ts
+ * import { accounts, basicLogin } from "latchkey";
+ *
+ * const people = accounts();
+ * export const features = [people, basicLogin(people)];
+ * ```
+ */
 export function basicLogin(people: AccountsFeature, ...options: []): Feature {
   return defineFeature({
     name: "basic-login",

@@ -38,7 +38,17 @@ const checks: ChecksOf<SessionLoginOptions> = {
 const DAY_SECONDS = 86_400;
 const PRUNE_SECONDS = 60;
 
-/** Logging in with a session cookie, by JSON, XML or the form of a page: `/api/session/`. */
+/**
+ * Logging in with a session cookie, by JSON, XML or the form of a page: `/api/session/`.
+ *
+ * @example
+ * ```ts
+ * import { accounts, sessionLogin } from "latchkey";
+ *
+ * const people = accounts({ registration: "open" });
+ * export const features = [people, sessionLogin(people, { idleSeconds: 3600, cookie: "shop" })];
+ * ```
+ */
 export function sessionLogin(people: AccountsFeature, options: SessionLoginOptions = {}): Feature<SessionLogin> {
   const { enabled = true, lifetimeSeconds = 14 * DAY_SECONDS, cookie = "session" } = options;
   const { idleSeconds = Math.min(DAY_SECONDS, lifetimeSeconds) } = options;

@@ -58,6 +58,14 @@ const PRUNE_SECONDS = 60;
 /**
  * Logging in for a pair of tokens, a JWT for some minutes and one that gives the next pair, in the body or as cookies:
  * `/api/token/`, `/api/token/refresh/`, `/api/token/verify/`, `Authorization: Bearer`, and the public keys. Needs the service's secret.
+ *
+ * @example
+ * ```ts
+ * import { accounts, tokenLogin } from "latchkey";
+ *
+ * const people = accounts({ registration: "open" });
+ * export const features = [people, tokenLogin(people, { accessSeconds: 300 })];
+ * ```
  */
 export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions = {}): Feature<TokenLogin> {
   const { enabled = true, signingKeysFile: file, graceSeconds = 10, rotates = true } = options;

@@ -85,6 +85,13 @@ export interface FieldOptions<T> {
 /**
  * A ready-made `default` for the id of a user: whoever is calling. `owner` of the same column then lets nobody make a record for
  * somebody else. Ends the request where nobody is known (401).
+ *
+ * @example
+ * ```ts
+ * import { caller, defineResource, integer } from "latchkey";
+ *
+ * export const note = defineResource({ name: "note", fields: { owner_id: integer({ default: caller }) } });
+ * ```
  */
 export function caller({ requireIdentity }: Pick<DraftContext, "requireIdentity">): number {
   return requireIdentity().id;

@@ -26,7 +26,18 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 const NOT_IN_XML = /[\ufffe\uffff]/;
 const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not allowed.");
 
-/** Text without control characters. */
+/**
+ * Text without control characters.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, text } from "latchkey";
+ *
+ * const title = text({ maxLength: 200 });
+ * const note = text({ minLength: 0, trim: false, optional: true });
+ * export const book = defineResource({ name: "book", fields: { title, note } });
+ * ```
+ */
 export function text<const O extends TextOptions = {}>(options?: Only<O, TextOptions>): Field<string, O>;
 export function text(options: TextOptions = {}): Field<string> {
   const { minLength = 1, maxLength = 10_000, trim = true, pattern } = options;
@@ -82,7 +93,16 @@ function lengthOf(value: string, max: number): number {
   return length;
 }
 
-/** True or false. */
+/**
+ * True or false.
+ *
+ * @example
+ * ```ts
+ * import { boolean, defineResource } from "latchkey";
+ *
+ * export const task = defineResource({ name: "task", fields: { done: boolean({ default: false }) } });
+ * ```
+ */
 export function boolean<const O extends FieldOptions<boolean> = {}>(
   options?: Only<O, FieldOptions<boolean>>,
 ): Field<boolean, O>;
@@ -100,7 +120,16 @@ export function boolean(options: FieldOptions<boolean> = {}): Field<boolean> {
   );
 }
 
-/** A point in time (RFC 3339), answered in UTC with milliseconds. */
+/**
+ * A point in time (RFC 3339), answered in UTC with milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { dateTime, defineResource } from "latchkey";
+ *
+ * export const stay = defineResource({ name: "stay", fields: { from: dateTime(), to: dateTime({ optional: true }) } });
+ * ```
+ */
 export function dateTime<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
 ): Field<string, O>;
@@ -131,7 +160,17 @@ function instantOf(value: string): string | null {
   return iso.length === 24 ? iso : null;
 }
 
-/** One of a few words. */
+/**
+ * One of a few words.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, enumeration } from "latchkey";
+ *
+ * const status = enumeration(["open", "paid"], { default: "open" });
+ * export const order = defineResource({ name: "order", fields: { status } });
+ * ```
+ */
 export function enumeration<const V extends string, const O extends FieldOptions<NoInfer<V>> = {}>(
   values: readonly V[],
   options?: Only<O, FieldOptions<NoInfer<V>>>,
@@ -163,7 +202,16 @@ function wordsMistake(values: unknown): string | null {
   return again === undefined ? null : `the word ${again} is there twice; keep one`;
 }
 
-/** A mailbox (RFC 5321 §4.1.2, at most 254 octets), kept as written. */
+/**
+ * A mailbox (RFC 5321 §4.1.2, at most 254 octets), kept as written.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, email } from "latchkey";
+ *
+ * export const guest = defineResource({ name: "guest", fields: { email: email({ unique: "case-insensitive" }) } });
+ * ```
+ */
 export function email<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
 ): Field<string, O>;
@@ -182,7 +230,16 @@ export function email(options: FieldOptions<string> = {}): Field<string> {
   );
 }
 
-/** Any JSON value, kept as it is; in XML it stands as JSON text. */
+/**
+ * Any JSON value, kept as it is; in XML it stands as JSON text.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, json } from "latchkey";
+ *
+ * export const page = defineResource({ name: "page", fields: { meta: json({ optional: true }) } });
+ * ```
+ */
 export function json<const O extends FieldOptions<unknown> = {}>(
   options?: Only<O, FieldOptions<unknown>>,
 ): Field<unknown, O>;

@@ -18,7 +18,16 @@ export interface IntegerOptions extends FieldOptions<number> {
   readonly maximum?: number;
 }
 
-/** A whole number that JavaScript can hold exactly. */
+/**
+ * A whole number that JavaScript can hold exactly.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, integer } from "latchkey";
+ *
+ * export const item = defineResource({ name: "item", fields: { quantity: integer({ minimum: 1, maximum: 999 }) } });
+ * ```
+ */
 export function integer<const O extends IntegerOptions = {}>(options?: Only<O, IntegerOptions>): Field<number, O>;
 export function integer(options: IntegerOptions = {}): Field<number> {
   const own: OwnChecks<IntegerOptions> = {
@@ -55,7 +64,17 @@ export interface DecimalOptions extends FieldOptions<string> {
   readonly maximum: string;
 }
 
-/** An exact amount, as text on the wire (`"12.50"`), with always the same number of digits after the point. */
+/**
+ * An exact amount, as text on the wire (`"12.50"`), with always the same number of digits after the point.
+ *
+ * @example
+ * ```ts
+ * import { decimal, defineResource } from "latchkey";
+ *
+ * const price = decimal({ scale: 2, maximum: "99999.99" });
+ * export const item = defineResource({ name: "item", fields: { price } });
+ * ```
+ */
 export function decimal<const O extends DecimalOptions>(options: Only<O, DecimalOptions>): Field<string, O>;
 export function decimal(options: DecimalOptions): Field<string> {
   const mistakes = optionMistakes("decimal", { ...options }, decimalOptions);

@@ -20,7 +20,18 @@ export interface NamedReferenceOptions<T = number | string> extends ReferenceOpt
 
 type IdOf<R> = R extends { readonly id: "uuid" } ? string : number;
 
-/** The id of a record of another resource: the declaration itself, or its plural where it stands later or is this one. */
+/**
+ * The id of a record of another resource: the declaration itself, or its plural where it stands later or is this one.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, reference, text } from "latchkey";
+ *
+ * const authors = defineResource({ name: "author", fields: { name: text() } });
+ * const author_id = reference(authors, { onDelete: "cascade" });
+ * export const books = defineResource({ name: "book", fields: { author_id } });
+ * ```
+ */
 export function reference<const R extends Resource, const O extends ReferenceOptions<IdOf<R>> = {}>(
   resource: R,
   options?: Only<O, ReferenceOptions<IdOf<R>>>,

@@ -72,7 +72,16 @@ export interface Settings {
   readonly registration: "closed" | "open";
 }
 
-/** Reads the settings from the environment, which wins, and the config file. Throws `ConfigError` with everything that is wrong. */
+/**
+ * Reads the settings from the environment, which wins, and the config file. Throws `ConfigError` with everything that is wrong.
+ *
+ * @example
+ * ```ts
+ * import { readSettings } from "latchkey/service";
+ *
+ * export const { port } = readSettings(process.env);
+ * ```
+ */
 export function readSettings(environment: Environment, config: ConfigFile = {}): Settings {
   const problems: string[] = [];
   const readings = readEach(environment, config, problems);

@@ -42,7 +42,16 @@ export const configFileNames = [
   "latchkey.config.mjs",
 ];
 
-/** Gives the configuration back, with its types checked where it is written. */
+/**
+ * Gives the configuration back, with its types checked where it is written.
+ *
+ * @example
+ * ```ts
+ * import { defineConfig } from "latchkey/service";
+ *
+ * export default defineConfig({ settings: { port: 8080 }, without: ["orders", "protected"] });
+ * ```
+ */
 export function defineConfig(config: ConfigFile): ConfigFile {
   return Object.freeze(config);
 }
