@@ -79,8 +79,8 @@ const read = (text, type) => {
 };
 
 /** What a form says. Of a new record an empty field is left out; of a change what was not touched. */
-const bodyOf = (form) => {
-  const { method, whole } = form.dataset;
+const bodyOf = (form, method) => {
+  const { whole } = form.dataset;
   const partly = method === "PATCH" && whole === undefined;
   const body = {};
   for (const field of form.elements) {
@@ -101,16 +101,17 @@ const keyOf = (form) =>
     .map((byte) => byte.toString(16).padStart(2, "0"))
     .join(""));
 
-const send = async (form) => {
+const send = async (form, button) => {
   if (form.getAttribute("aria-busy") === "true") return;
-  const { method, match, path, then, repeatable } = form.dataset;
-  const body = method === "DELETE" ? null : bodyOf(form);
+  const { match, path, then, repeatable } = form.dataset;
+  const method = button?.dataset.as ?? form.dataset.method;
+  const body = method === "DELETE" ? null : bodyOf(form, method);
   if (method === "PATCH" && Object.keys(body).length === 0) return say("Nothing was changed, so nothing was sent.");
   form.setAttribute("aria-busy", "true");
   try {
     const headers = { Accept: "text/html", ...(match && { "If-Match": match }) };
     if (body !== null) headers["Content-Type"] = "application/json";
-    if (repeatable !== undefined) headers["Idempotency-Key"] = keyOf(form);
+    if (repeatable !== undefined && method !== "PUT") headers["Idempotency-Key"] = keyOf(form);
     const reply = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
     delete form.dataset.once;
     await show(form, reply, then);
@@ -355,7 +356,7 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   if (form.dataset.import) return void bringIn(form);
   if (form.dataset.template) spell(form);
-  void (form.dataset.try ? attempt(form) : send(form));
+  void (form.dataset.try ? attempt(form) : send(form, event.submitter));
 });
 
 for (const form of all("[data-template]")) {

@@ -175,6 +175,14 @@ test("a record is made, changed and deleted by keyboard alone", async () => {
   await page.keyboard.type("open");
   await page.getByRole("button", { name: "Save changes" }).press("Enter");
   await page.locator(".facts-list .tag", { hasText: "open" }).waitFor();
+  await page.getByLabel("status").focus();
+  await page.keyboard.type("paid");
+  const [whole] = await Promise.all([
+    page.waitForRequest((request) => request.method() === "PUT"),
+    page.getByRole("button", { name: "Replace all" }).press("Enter"),
+  ]);
+  assert.deepEqual(whole.postDataJSON(), { user_id: 1, status: "paid" });
+  await page.locator(".facts-list .tag", { hasText: "paid" }).waitFor();
 
   await page.locator("summary", { hasText: "Delete" }).press("Enter");
   await page.getByRole("button", { name: /^Delete order/ }).press("Enter");
@@ -251,7 +259,7 @@ test("a program's request is sent without the cookie, and logging out ends the s
   await page.getByPlaceholder("Token …").fill("Token nonsense");
   await page.getByRole("button", { name: "Send one request" }).first().click();
   await page.getByText("401").first().waitFor();
-  assert.match(await page.locator("#answer-0").innerText(), /"code":"invalid_token"/);
+  assert.match(await page.locator("#answer-0").innerText(), /"code": "invalid_token"/);
 
   await page.locator(".tools summary").click();
   await page.getByRole("button", { name: "Log out" }).click();

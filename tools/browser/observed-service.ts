@@ -1,6 +1,7 @@
 import { listen } from "../../src/door/index.ts";
 import { createLatchkey } from "../../src/service/latchkey.ts";
 import { readSettings } from "../../src/service/settings/settings.ts";
+import type { ConfigFile } from "../../src/service/system/config-file.ts";
 
 /** The service, and what it answered to whom, whether a page could see it or not. */
 export interface ObservedService extends AsyncDisposable {
@@ -11,12 +12,19 @@ export interface ObservedService extends AsyncDisposable {
   readonly answers: string[];
 }
 
-export async function startObservedService(settings: Readonly<Record<string, string>> = {}): Promise<ObservedService> {
+export async function startObservedService(
+  settings: Readonly<Record<string, string>> = {},
+  config: ConfigFile = {},
+): Promise<ObservedService> {
   const password = "first-administrator";
   const answers: string[] = [];
-  const read = readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", LATCHKEY_ADMIN_PASSWORD: password, ...settings });
+  const read = readSettings(
+    { LATCHKEY_DATABASE: "sqlite::memory:", LATCHKEY_ADMIN_PASSWORD: password, ...settings },
+    config,
+  );
   const service = await createLatchkey({
     settings: read,
+    config,
     observe(observation) {
       if (observation.kind !== "request") return;
       const { method, path, status, code } = observation;

@@ -25,6 +25,7 @@ const requests: readonly (readonly [line: string, status: number, body?: unknown
   ["POST /users/2/token", 200],
   ["GET /users/2/token", 200],
   ["DELETE /users/2/token", 204],
+  ["POST /users/2/password", 201],
   ["POST /users/2/keys", 201, { name: "nightly", scopes: ["orders:read"] }],
   ["GET /users/2/keys", 200],
   ["GET /users/2/keys/{key_id}", 200],
@@ -61,6 +62,7 @@ const requests: readonly (readonly [line: string, status: number, body?: unknown
   ["GET /.well-known/jwks.json", 200],
   ["GET /openapi.json", 200],
   ["GET /docs", 200],
+  ["GET /docs/listUsers", 200],
   ["GET /problems", 200],
   ["GET /problems/taken", 200],
 ];

@@ -1,4 +1,4 @@
-import { html, type Markup } from "../../html/markup.ts";
+import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import type { Offer } from "../../http/formats/view.ts";
 import type { Field } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
@@ -20,7 +20,6 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
   const { offers, tag } = drawing;
   const what = `${resource.name} ${String(record["id"] ?? "")}`.trim();
   const update = offers.find(({ action }) => action === "update");
-  const replace = offers.find(({ action }) => action === "replace");
   const main = html`<div class="head">
       <div><h1>${titleOf(what)}</h1></div>
       <div class="row">
@@ -33,7 +32,7 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
           <h2 id="fields">Fields</h2>
           ${fieldsOf(drawing, resource.fields, record)}
         </section>
-        ${await withinOf(drawing, resource)}${actionForms(drawing)}${update === undefined ? "" : editOf(drawing, update, record)}${replace === undefined ? "" : replacementOf(drawing, replace, record)}
+        ${await withinOf(drawing, resource)}${actionForms(drawing)}${editOf(drawing, record)}
       </div>
       <aside class="side" aria-label="About this ${resource.name}">
         ${mayOf(offers)}
@@ -93,24 +92,22 @@ async function withinOf({ site, view, path }: Drawing, resource: Resource): Prom
   </section> `;
 }
 
-function editOf({ view, tag }: Drawing, offer: Offer, values: Values): Markup {
-  const note = html`<button class="btn" type="reset">Undo</button>
-    <span class="small dim">Sends only what you changed. If someone saved meanwhile, nothing is overwritten.</span>`;
+/** What was changed is sent, or by the other button all of it. What is too long for an input would be emptied by that. */
+function editOf({ view, offers, tag }: Drawing, values: Values): PageContent {
+  const update = offers.find(({ action }) => action === "update");
+  const isWhole = !Object.values(values).some(isTooLong);
+  const replace = isWhole ? offers.find(({ action }) => action === "replace") : undefined;
+  const offer = update ?? replace;
+  if (offer === undefined) return "";
+  const whole = html`<button class="btn" data-as="PUT">Replace all</button>`;
+  const note = html`${update === undefined || replace === undefined ? "" : whole}<button class="btn" type="reset">Undo</button>
+    <span class="small dim"
+      >${update === undefined ? "Sends every field." : "Saving sends only what you changed."} If someone saved meanwhile, nothing is overwritten.</span
+    >`;
   return html`<section aria-labelledby="edit">
     <h2 id="edit" tabindex="-1">Edit</h2>
-    ${writeForm({ view, offer, values, tag, does: "Save changes", note })}
+    ${writeForm({ view, offer, values, tag, does: update === undefined ? "Replace all" : "Save changes", note })}
   </section>`;
-}
-
-/** A whole record in place of this one: what is left empty is emptied. */
-function replacementOf({ view, tag }: Drawing, offer: Offer, values: Values): Markup {
-  // What has no input would be emptied.
-  if (Object.values(values).some(isTooLong)) return html``;
-  const note = html`<span class="small dim">Sends every field. What is left empty has no value afterwards, or its first one.</span>`;
-  return html`<details class="more">
-    <summary>Replace all of it</summary>
-    ${writeForm({ view, offer, values, tag, does: "Replace", looks: "", prefix: "whole", note })}
-  </details>`;
 }
 
 function deletionOf({ view, offers, path, tag }: Drawing, what: string): Markup {

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, Locator, Page } from "playwright-core";
+import { authenticated, defineFeature, defineResource, integer, mount, text } from "../../src/door/index.ts";
+import { startBrowser } from "./browser.ts";
+import { startObservedService, type ObservedService } from "./observed-service.ts";
+
+let browser: Browser;
+
+before(async () => {
+  browser = await startBrowser();
+});
+
+after(() => browser?.close());
+
+const books = defineResource({
+  name: "book",
+  fields: { title: text({ maxLength: 100 }), pages: integer({ minimum: 1, optional: true }) },
+  filters: { title: ["eq", "starts"] },
+  sorts: ["title"],
+});
+const lend = {
+  permission: authenticated,
+  body: { to: text({ maxLength: 50 }) },
+  answer: { lent_to: text() },
+  handle: ({ draft }: { readonly draft: { readonly to: string } }) => ({ answer: { lent_to: draft.to } }),
+};
+const library = defineFeature({
+  name: "library",
+  setUp: () => ({ offer: null, mounts: [mount(books, { permission: authenticated, actions: { lend } })] }),
+});
+
+/** How a person does something: with the mouse, or without one. */
+interface Hand {
+  type(field: Locator, text: string): Promise<void>;
+  choose(button: Locator): Promise<void>;
+}
+
+const mouse = (page: Page): Hand => ({
+  async type(field, words) {
+    await field.click();
+    await page.keyboard.press("ControlOrMeta+A");
+    await page.keyboard.insertText(words);
+  },
+  choose: (button) => button.click(),
+});
+
+const keyboard = (page: Page): Hand => {
+  const reach = async (target: Locator): Promise<void> => {
+    const isThere = () => target.evaluate((each) => each === document.activeElement);
+    for (let count = 0; count < 120; count++) {
+      if (await isThere()) return;
+      await page.keyboard.press("Tab");
+    }
+    assert.fail(`nobody comes to ${String(target)} by keyboard`);
+  };
+  return {
+    async type(field, words) {
+      await reach(field);
+      await page.keyboard.press("ControlOrMeta+A");
+      await page.keyboard.insertText(words);
+    },
+    async choose(button) {
+      await reach(button);
+      await page.keyboard.press("Enter");
+    },
+  };
+};
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly operationId: string;
+}
+
+async function operationsOf({ address }: ObservedService): Promise<readonly Operation[]> {
+  const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, Record<string, never>>>;
+  };
+  return Object.entries(paths).flatMap(([path, { "x-oai-additionalOperations": more = {}, ...methods }]) =>
+    Object.entries({ ...methods, ...more }).map(([method, { operationId = "" }]) => ({ method, path, operationId })),
+  );
+}
+
+/** What is made before it is read, and ended after all else. */
+function inOrder(operations: readonly Operation[]): readonly Operation[] {
+  const weight = ({ method, path }: Operation): number => {
+    const isNested = path.split("/").length;
+    if (path.startsWith("/api") && method === "delete") return 100;
+    if (method === "delete") return 50 - isNested;
+    return method === "post" ? isNested : 20;
+  };
+  return operations.toSorted((one, other) => weight(one) - weight(other));
+}
+
+/** What earlier answers said, by what later operations need. */
+type Known = Record<"key" | "session" | "refresh" | "access" | "file", string>;
+
+/** What stands in a form in place of its example, where that names nothing that is there. */
+function filledFor(
+  { operationId, path }: Operation,
+  known: Known,
+  { password }: ObservedService,
+): Readonly<Record<string, string>> {
+  const login = JSON.stringify({ username: "admin", password });
+  const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    postApiSession: { body: login },
+    postApiToken: { body: login },
+    postApiTokenAuth: { body: login },
+    postApiTokenRefresh: { body: JSON.stringify({ refresh: known.refresh }) },
+    postApiTokenVerify: { body: JSON.stringify({ token: known.access }) },
+    deleteApiToken: { body: JSON.stringify({ refresh: known.refresh }) },
+    getConsoleWhy: { of: "/users" },
+    getDocsPage: { page: "listUsers" },
+    getProblemsCode: { code: "taken" },
+    getConsoleFile: { file: known.file },
+    postUsersIdKeys: { id: "1", body: '{"name":"program"}' },
+    getUsersIdKeys: { id: "1" },
+    getUsersIdSessions: { id: "1" },
+    patchUsersIdAccount: { id: "2", body: '{"role":"admin"}' },
+    updateOrders: { body: '[{"id":1,"status":"paid"}]' },
+    updateOrderItems: { body: '[{"id":1,"quantity":2}]' },
+    lendBook: { body: '{"to":"Ann"}' },
+  };
+  if (own[operationId] !== undefined) return own[operationId];
+  if (path.includes("{key_id}")) return { id: "1", key_id: known.key };
+  if (path.includes("{session_id}")) return { id: "1", session_id: known.session };
+  return path.startsWith("/users/{id}") ? { id: "2" } : {};
+}
+
+/** What an answer says that others need. */
+function learn(known: Known, { operationId }: Operation, body: string): void {
+  const said = /^[[{]/.test(body) ? JSON.parse(body) : {};
+  if (operationId === "postUsersIdKeys") known.key = said.id;
+  if (operationId === "getUsersIdSessions")
+    known.session = said.find((each: { current: boolean }) => !each.current)?.id;
+  if (/^postApiToken(?:Refresh)?$/.test(operationId))
+    Object.assign(known, { access: said.access, refresh: said.refresh });
+}
+
+for (const [name, handOf] of [
+  ["the mouse", mouse],
+  ["the keyboard", keyboard],
+] as const)
+  test(`every operation of the API is done in the docs by ${name}`, async () => {
+    await using service = await startObservedService({}, { features: [library] });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));
+    page.on("pageerror", (error) => void complaints.push(String(error)));
+    const hand = handOf(page);
+    await page.goto(`${service.address}/api/session/`);
+    await hand.type(page.getByLabel("Username or e-mail"), "admin");
+    await hand.type(page.getByLabel("Password"), service.password);
+    await hand.choose(page.getByRole("button", { name: "Log in" }));
+    await page.waitForURL(`${service.address}/`);
+    const known: Known = { key: "", session: "", refresh: "", access: "", file: "" };
+    const other = await browser.newContext();
+    await other.request.post(`${service.address}/api/session/`, {
+      data: { username: "admin", password: service.password },
+    });
+    const operations = inOrder(await operationsOf(service));
+
+    for (const operation of operations) {
+      await page.goto(`${service.address}/docs/${operation.operationId}`);
+      known.file ||= (await page.locator("link[rel=stylesheet]").getAttribute("href"))!.split("/").at(-1)!;
+      for (const [field, words] of Object.entries(filledFor(operation, known, service)))
+        await hand.type(page.locator(field === "body" ? "#body" : `[data-in][name="${field}"]`), words);
+      await hand.choose(page.getByRole("button", { name: "Send" }));
+      const answer = page.locator("#answer");
+      await answer.filter({ hasText: /^\d{3} |^No answer/ }).waitFor();
+      const said = await answer.innerText();
+      assert.match(said, /^2\d\d /, `${operation.operationId}: ${said.slice(0, 800)}`);
+      learn(known, operation, said.split("\n\n").slice(1).join("\n\n").trim());
+    }
+
+    assert.ok(operations.length > 60);
+    assert.deepEqual(complaints, []);
+    await context.close();
+    await other.close();
+  });
