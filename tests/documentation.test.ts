@@ -79,6 +79,17 @@ test("what a page points at is there, in the package too", async () => {
   assert.deepEqual(broken, []);
 });
 
+test("the index of the docs has every page", () => {
+  const named = new Set(linksOf("docs/README.md").map(({ file }) => file));
+
+  assert.deepEqual(
+    pages.filter(
+      (page) => page.startsWith("docs/") && page !== "docs/README.md" && !named.has(page.replaceAll("\\", "/")),
+    ),
+    [],
+  );
+});
+
 test("what it was tested on is said in one sentence, the same everywhere", () => {
   const sentence = "It is tested on Linux; macOS and Windows should work, and have not been tried.";
   for (const page of ["README.md", "CONTRIBUTING.md", "docs/stability.md", "docs/tutorial/shop.md"])
