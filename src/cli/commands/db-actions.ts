@@ -120,7 +120,10 @@ function describeRestored(file: string, place: string, { aside, ended }: Restore
 export async function check({ json = false }: Output): Promise<void> {
   const { database } = await readDatabase();
   requireLastingStore(database.value, false);
-  const { version, tables, problems } = await told(checkDatabase(database.value));
+  const progress = makeProgress("Looking at tables");
+  const { version, tables, problems } = await told(
+    checkDatabase(database.value, (done, total) => progress.tell(done, total, done)).finally(() => progress.end()),
+  );
   if (problems.length > 0) process.exitCode = exits.failed;
   if (json) show(true, { schema: version, tables, problems }, "");
   else {

@@ -41,8 +41,8 @@ export async function moveDatabase(from: Database, to: Database, tell: TellCopie
 }
 
 /** Looks at a database, also while it is in use. */
-export function checkDatabase(database: Database): Promise<Checked> {
-  return database.kind === "sqlite" ? checkSQLite(path.resolve(database.path)) : checkPostgres(database.url);
+export function checkDatabase(database: Database, tell?: Tell): Promise<Checked> {
+  return database.kind === "sqlite" ? checkSQLite(path.resolve(database.path), tell) : checkPostgres(database.url);
 }
 
 /** How much a database holds, table by table, also while it is in use. */

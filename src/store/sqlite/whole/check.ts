@@ -10,13 +10,17 @@ import { contentIn, rememberedIn } from "./content.ts";
 /** How many problems are told of at most. */
 const most = 20;
 
-/** Looks at all tables of a file, also while it is in use: at one after another, so that its log may begin anew in between. */
-export async function checkFile(path: string): Promise<Checked> {
+/** Looks at all tables of a file, also while it is in use: at one after another, so that its log may begin anew in between. Tells how many of them are done. */
+export async function checkFile(path: string, tell: (done: number, total: number) => void): Promise<Checked> {
   requireFile(path);
   const database = connectReadOnly(path);
   try {
     const version = versionOf(database, path);
-    const problems = namesOfTables(database).flatMap((name) => problemsOfTable(database, name));
+    const names = namesOfTables(database);
+    const problems = names.flatMap((name, at) => {
+      tell(at, names.length);
+      return problemsOfTable(database, name);
+    });
     const tables = problems.length > 0 ? [] : await countRows(contentIn(database));
     return { version, tables, problems: problems.slice(0, most) };
   } catch (error) {

@@ -16,9 +16,9 @@ export async function sqliteTarget(path: string): Promise<StoreTarget> {
   return (await import("./target.ts")).openTarget(path);
 }
 
-/** Looks at all of a SQLite file, also while it is in use. */
-export async function checkSQLite(path: string): Promise<Checked> {
-  return (await import("./check.ts")).checkFile(path);
+/** Looks at all of a SQLite file, also while it is in use; `tell` is told how many of its tables are done. */
+export async function checkSQLite(path: string, tell: TellPages = () => undefined): Promise<Checked> {
+  return (await import("./check.ts")).checkFile(path, tell);
 }
 
 /** How much a SQLite file holds, table by table, also while it is in use. */
