@@ -40,7 +40,7 @@ try {
   for (const users of numbersIn(options.sqlite)) {
     const file = path.join(folder, `${users}.db`);
     await measureAll(`SQLite, ${power(users)} users`, `sqlite:${file}`, users);
-    rmSync(file);
+    for (const each of [file, `${file}-wal`, `${file}-shm`]) rmSync(each, { force: true });
   }
   if (numbersIn(options.postgres).length > 0) {
     const server = await startPostgres();
