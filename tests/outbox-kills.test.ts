@@ -7,8 +7,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import pg from "pg";
-import { startPostgres } from "./postgres.ts";
+import { askPostgres, startPostgres } from "./postgres.ts";
 
 // `npm run test:outbox` and `npm run test:outbox:postgres` kill two hundred times.
 const KILLS = Number(process.env["OUTBOX_KILLS"] ?? 3);
@@ -84,7 +83,5 @@ async function inPostgres(t: TestContext): Promise<Database> {
   const server = await startPostgres();
   t.after(() => server.stop());
   const address = await server.makeDatabase();
-  const pool = new pg.Pool({ connectionString: address, max: 1 });
-  t.after(() => pool.end());
-  return { address, ask: async (sql) => (await pool.query<Record<string, unknown>>(sql)).rows };
+  return { address, ask: (sql) => askPostgres(address, sql) };
 }
