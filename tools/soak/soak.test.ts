@@ -26,7 +26,7 @@ const pauseMs = Math.max(20, minutes * 42);
 
 const settings = {
   LATCHKEY_WORKERS: "2",
-  LATCHKEY_ACCESS_SECONDS: "60",
+  LATCHKEY_ACCESS_SECONDS: "600",
   LATCHKEY_LOG: "error",
 };
 

@@ -1,0 +1,128 @@
+/** The version that was released and today's serve one database at the same time, and the released one goes on alone after that. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { startPostgres, type TestServer } from "../../tests/postgres.ts";
+import { basicHeader } from "../../tests/serve.ts";
+import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+
+/** What made the databases in `tests/released`, by its commit. */
+const releases = { "0.1.0": "4dde072babf98c74182d2afe2c08adc27cb0efb1" } as const;
+
+const root = path.join(import.meta.dirname, "../..");
+const password = "first-administrator";
+const admin = basicHeader("admin", password);
+const places = mkdtempSync(path.join(tmpdir(), "latchkey-rolling-"));
+let server: TestServer;
+
+before(async () => {
+  server = await startPostgres();
+});
+after(async () => {
+  await server.stop();
+  rmSync(places, { recursive: true, force: true });
+});
+
+/** Starts a version on a database. */
+type Start = (folder: string) => Promise<ServiceProcess>;
+
+async function ask(
+  { address }: ServiceProcess,
+  method: string,
+  target: string,
+  { headers = admin, body }: { headers?: Record<string, string>; body?: unknown } = {},
+) {
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const response = await fetch(address + target, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    ...sent,
+  });
+  const text = await response.text();
+  const json = (text === "" ? null : JSON.parse(text)) as {
+    id: number;
+    access: string;
+    refresh: string;
+    length: number;
+  };
+  return { status: response.status, replayed: response.headers.get("idempotency-replayed"), json };
+}
+
+/** Makes a checkout of a released version, with the packages of this one. */
+function checkOut(version: keyof typeof releases): string {
+  const folder = mkdtempSync(path.join(places, `${version}-`));
+  const archive = execFileSync("git", ["archive", releases[version]], { cwd: root, maxBuffer: 2 ** 28 });
+  execFileSync("tar", ["x", "-C", folder], { input: archive });
+  symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
+  return folder;
+}
+
+for (const version of Object.keys(releases) as (keyof typeof releases)[])
+  for (const kind of ["SQLite", "PostgreSQL"] as const)
+    test(`${version} and today's version serve one ${kind} database, and ${version} goes on after it`, async () => {
+      const folder = checkOut(version);
+      const database = kind === "SQLite" ? `sqlite:${path.join(folder, "latchkey.db")}` : await server.makeDatabase();
+      const settings = {
+        LATCHKEY_DATABASE: database,
+        LATCHKEY_SECRET: "a secret that both of the versions are served with",
+        LATCHKEY_ADMIN_PASSWORD: password,
+      };
+      const start: Start = (from) => startService(settings, [process.execPath, path.join(from, "src/cli/latchkey.ts")]);
+      {
+        await using old = await start(folder);
+        const ann = await make(old, "ann");
+        await using today = await start(root);
+        await bothServe(old, today, ann);
+        await bothWrite(old, today);
+      }
+      await using old = await start(folder);
+      assert.equal((await ask(old, "GET", "/users?limit=100")).json.length, 43);
+      assert.equal((await make(old, "last")).status, 201);
+    });
+
+const userOf = (name: string) => ({ name, email: `${name}@example.com`, password: "nobody guesses this one" });
+
+function make(service: ServiceProcess, name: string) {
+  return ask(service, "POST", "/users", {
+    headers: { ...admin, "idempotency-key": `this-is-the-key-of-${name}` },
+    body: userOf(name),
+  });
+}
+
+/** What one of them has given goes on at the other, and what one has ended is over at the other. */
+async function bothServe(
+  old: ServiceProcess,
+  today: ServiceProcess,
+  ann: Awaited<ReturnType<typeof make>>,
+): Promise<void> {
+  const again = await make(today, "ann");
+  assert.deepEqual([again.status, again.replayed, again.json.id], [201, "true", ann.json.id]);
+  const bob = await make(today, "bob");
+  assert.deepEqual((await make(old, "bob")).json.id, bob.json.id);
+
+  const { email: username, password: itsPassword } = userOf("ann");
+  let pair = await ask(old, "POST", "/api/token/", { body: { username, password: itsPassword } });
+  for (const service of [today, old, today]) {
+    const headers = { authorization: `Bearer ${pair.json.access}` };
+    assert.equal((await ask(service, "GET", "/protected/", { headers })).status, 200);
+    pair = await ask(service, "POST", "/api/token/refresh/", { body: { refresh: pair.json.refresh } });
+    assert.equal(pair.status, 200);
+  }
+  assert.equal((await ask(today, "DELETE", "/api/token/", { body: { refresh: pair.json.refresh } })).status, 204);
+  await wait(1000);
+  const headers = { authorization: `Bearer ${pair.json.access}` };
+  assert.equal((await ask(old, "GET", "/protected/", { headers })).status, 401);
+}
+
+async function bothWrite(old: ServiceProcess, today: ServiceProcess): Promise<void> {
+  const made = await Promise.all(Array.from({ length: 40 }, (_, at) => make(at % 2 === 0 ? old : today, `u${at}`)));
+
+  assert.deepEqual([...new Set(made.map(({ status }) => status))], [201]);
+  assert.equal(new Set(made.map(({ json }) => json.id)).size, 40);
+  // u1 and u10 to u19, whichever of them has written it.
+  assert.equal((await ask(today, "GET", "/users?search=u1&limit=50")).json.length, 11);
+}
