@@ -16,6 +16,8 @@ import { passing, patiently } from "./patiently.ts";
 /** How many rows a portion begins with, and how long it may take in milliseconds. */
 const firstPortion = 500;
 const portionMs = 50;
+/** Who writes faster than rows are filled is let wait in the end. */
+const mostAtOnce = 50_000;
 /** With no more rows than these left, the columns change places. */
 export const lastRows = 200;
 
@@ -39,11 +41,14 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
     await patiently(session, makeBeside(plan, besides), () => play(writeUnfinished(postgresSchema, name, state!)));
   }
   let portion = firstPortion;
-  while (!state.filled || (await waiting(work)) > lastRows) {
+  // More at each turn, so that it comes to an end however fast others write.
+  let most = lastRows;
+  while (!state.filled || ((await waiting(work)) > lastRows && most < mostAtOnce)) {
+    if (state.filled) most *= 2;
     const start = performance.now();
     const before: Unfinished = state;
     state = await inPortion(session, () =>
-      before.filled ? catchUp(work, besides, before, portion) : fill(work, besides, before, portion),
+      before.filled ? catchUp(work, besides, before, most) : fill(work, besides, before, portion),
     );
     const took = performance.now() - start;
     portion = Math.min(Math.max(Math.round((portion * portionMs) / Math.max(took, 1)), 50), 10_000);

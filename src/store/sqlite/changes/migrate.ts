@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fold } from "../../fold.ts";
@@ -29,15 +29,17 @@ import { MigrationNeeded, type Collection, type Key } from "../../store.ts";
 import { connect, prepare, sendTo } from "../connection.ts";
 import { isBusy } from "../errors.ts";
 import { sqliteSchema } from "../migration.ts";
-import { DatabaseSync as Database } from "../node-sqlite.ts";
 import { prepareFile } from "../schema.ts";
-import { findOwnObjects, ownObjects, shadowFor, type Shadow } from "./shadow.ts";
+import { findOwnObjects, ownObjects, shadowFor, type Shadow, type Which } from "./shadow.ts";
+import { inTransaction, takeTurn } from "./turns.ts";
 
 /** How many rows a portion begins with, and how long it may take in milliseconds: whoever writes waits for it. */
 const firstPortion = 200;
 const portionMs = 15;
 /** With no more rows than these left, the tables change places. */
 const lastRows = 300;
+/** Who writes faster than rows are copied is let wait in the end. */
+const mostAtOnce = 100_000;
 /** A table with so many rows gets new indexes beside its writers. */
 const largeTable = 20_000;
 
@@ -93,23 +95,6 @@ function isLarge(database: DatabaseSync, { collection }: TablePlan): boolean {
   return found![0] === largeTable;
 }
 
-/** Only one migrates at a time. The lock is a file's beside the database, which the system lets go when the process ends. */
-function takeTurn(path: string): () => void {
-  const beside = `${path}.migrating`;
-  const lock = new Database(beside, { timeout: 0 });
-  try {
-    lock.exec("BEGIN EXCLUSIVE");
-  } catch (error) {
-    lock.close();
-    if (!isBusy(error)) throw error;
-    throw new MigrationNeeded([`Somebody else is migrating ${path} just now. Wait until that is done.`]);
-  }
-  return () => {
-    rmSync(beside, { force: true });
-    lock.close();
-  };
-}
-
 /** The work on one table. */
 interface Work {
   readonly database: DatabaseSync;
@@ -127,7 +112,9 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
   const work = await begin(database, plan, options);
   try {
     while (!work.state.filled) await portionOf(work, () => fill(work));
-    while (waiting(work) > lastRows) await portionOf(work, () => catchUp(work, work.portion));
+    // More at each turn, so that it comes to an end however fast others write.
+    for (let most = lastRows; waiting(work) > lastRows && most < mostAtOnce; most *= 2)
+      await portionOf(work, () => catchUp(work, most));
     const done = (): MigratedTable => ({
       table: collection.name,
       words: wordsOf(plan),
@@ -174,27 +161,29 @@ async function begin(database: DatabaseSync, plan: TablePlan, options: MigrateOp
 function fill(work: Work): void {
   const { database, shadow, state, plan } = work;
   const table = quote(plan.collection.name);
-  const behind = state.cursor === null ? "TRUE" : `"id" > ${literal(state.cursor)}`;
+  const behind = (id: string): string => (state.cursor === null ? "TRUE" : `${id} > ${literal(state.cursor)}`);
   const [last] = prepare(
     database,
-    `SELECT max("id") FROM (SELECT "id" FROM ${table} WHERE ${behind} ORDER BY "id" LIMIT ${work.portion})`,
+    `SELECT max("id") FROM (SELECT "id" FROM ${table} WHERE ${behind(`"id"`)} ORDER BY "id" LIMIT ${work.portion})`,
   ).get()!;
   if (last === null) return keep(work, { ...state, filled: true });
-  const where = `${behind} AND "id" <= ${literal(last as Key)} AND "id" NOT IN (SELECT "id" FROM ${shadow.moved})`;
-  const rows = copy(work, where);
+  const rows = copy(
+    work,
+    (id) => `${behind(id)} AND ${id} <= ${literal(last as Key)} AND ${id} NOT IN (SELECT "id" FROM ${shadow.moved})`,
+  );
   keep(work, { ...state, cursor: last as Key, rows: state.rows + rows });
 }
 
 /** Copies rows that have changed since they were copied. */
 function catchUp(work: Work, most: number): void {
   const some = `SELECT "id" FROM ${work.shadow.moved} ORDER BY "id" LIMIT ${most}`;
-  const rows = copy(work, `"id" IN (${some})`);
+  const rows = copy(work, (id) => `${id} IN (${some})`);
   work.database.exec(`DELETE FROM ${work.shadow.moved} WHERE "id" IN (${some})`);
   keep(work, { ...work.state, rows: work.state.rows + rows });
 }
 
 /** Copies rows and looks whether they are what they were. */
-function copy({ database, shadow }: Work, where: string): number {
+function copy({ database, shadow }: Work, where: Which): number {
   const { changes } = prepare(database, shadow.copy(where)).run();
   const [differing] = prepare(database, shadow.differing(where)).get()!;
   if (differing !== 0) throw new Error(`${String(differing)} rows were not copied as they are`);
@@ -254,34 +243,17 @@ function giveUp({ database, shadow, plan }: Work): void {
 /** A portion, and then the others' turn for as long as it took. */
 async function portionOf(work: Work, task: () => void): Promise<void> {
   const { database, options, plan, total } = work;
-  const start = performance.now();
-  await inTransaction(database, task);
-  const took = performance.now() - start;
-  work.portion = Math.min(Math.max(Math.round((work.portion * portionMs) / Math.max(took, 1)), 20), 5000);
+  const took = await inTransaction(database, () => {
+    // Without the wait for those who write.
+    const start = performance.now();
+    task();
+    return performance.now() - start;
+  });
+  work.portion = Math.min(Math.max(Math.round((work.portion * portionMs) / Math.max(took, 1)), 100), 5000);
   options.tell?.(plan.collection.name, work.state.rows, total);
   // The log is brought into the file here, and not by whoever happens to write next.
   database.exec("PRAGMA wal_checkpoint(PASSIVE)");
   await sleep(took);
-}
-
-async function inTransaction<T>(database: DatabaseSync, task: () => T): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      database.exec("BEGIN IMMEDIATE");
-      break;
-    } catch (error) {
-      if (!isBusy(error) || tries === 20) throw error;
-      await sleep(50);
-    }
-  }
-  try {
-    const done = task();
-    database.exec("COMMIT");
-    return done;
-  } catch (error) {
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw error;
-  }
 }
 
 function literal(key: Key): string {

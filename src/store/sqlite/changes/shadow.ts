@@ -14,6 +14,9 @@ import type { Collection, Column, StoredRecord } from "../../store.ts";
 import { sqlite } from "../dialect.ts";
 import { convertOrFail } from "./conversions.ts";
 
+/** Which rows, by what stands for their keys in SQL. */
+export type Which = (id: string) => string;
+
 /** A table of the new form, and how its rows are made of those of the old one. */
 export interface Shadow {
   /** Its quoted name. */
@@ -25,9 +28,9 @@ export interface Shadow {
   /** Removes it and what keeps it in step, wherever that was left. */
   readonly discard: readonly string[];
   /** Copies the rows of a condition. */
-  copy(where: string): string;
+  copy(where: Which): string;
   /** Counts the rows of a condition whose copy is not what they are. */
-  differing(where: string): string;
+  differing(where: Which): string;
   /** The functions of the program that `copy` calls: what they make of the cells of a row. */
   readonly functions: ReadonlyMap<string, (...cells: unknown[]) => unknown>;
 }
@@ -79,9 +82,9 @@ export function shadowFor(
       ...triggersOn(collection).map(([trigger, rest]) => `CREATE TRIGGER ${quote(trigger)} ${rest}`),
     ],
     copy: (where) =>
-      `INSERT INTO ${name} (${all.map(({ to }) => to).join(", ")}) SELECT ${all.map(({ from }) => from).join(", ")} FROM ${table} WHERE ${where}`,
+      `INSERT INTO ${name} (${all.map(({ to }) => to).join(", ")}) SELECT ${all.map(({ from }) => from).join(", ")} FROM ${table} WHERE ${where(`"id"`)}`,
     differing: (where) =>
-      `SELECT count(*) FROM ${table} LEFT JOIN ${name} AS copy ON copy."id" = ${table}."id" WHERE (${where.replaceAll('"id"', `${table}."id"`)}) ` +
+      `SELECT count(*) FROM ${table} LEFT JOIN ${name} AS copy ON copy."id" = ${table}."id" WHERE (${where(`${table}."id"`)}) ` +
       `AND (copy."id" IS NULL OR ${same.map(({ to, from }) => `copy.${to} IS NOT ${table}.${from}`).join(" OR ")})`,
   };
 }
@@ -115,7 +118,7 @@ export function rebuildByHand(
     "PRAGMA foreign_keys = OFF",
     "BEGIN IMMEDIATE",
     ...made,
-    shadow.copy("TRUE"),
+    shadow.copy(() => "TRUE"),
     `DROP TABLE ${quote(collection.name)}`,
     `ALTER TABLE ${shadow.name} RENAME TO ${quote(collection.name)}`,
     ...own,

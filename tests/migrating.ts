@@ -1,0 +1,42 @@
+import { Secret } from "../src/crypto/secret.ts";
+import { migratePostgres, migrateSQLite, type Collection } from "../src/door/stores.ts";
+
+// What is migrated while others write, and the process that does it: `node tests/migrating.ts sqlite:FILE`.
+
+/** The table as it was. */
+export const before: Collection = {
+  name: "things",
+  key: "integer",
+  columns: [
+    { name: "title", type: "text" },
+    { name: "price", type: "integer" },
+    { name: "note", type: "text", nullable: true },
+  ],
+  indexes: [["price", "id"]],
+};
+
+/** The same with another name, another type, and a new column that every row needs. */
+export const now: Collection = {
+  name: "things",
+  key: "integer",
+  columns: [
+    { name: "name", type: "text", origin: { renamedFrom: "title" } },
+    { name: "price", type: "decimal", scale: 2, origin: { convert: (euros) => `${Number(euros)}.50` } },
+    { name: "note", type: "text", nullable: true },
+    { name: "kind", type: "text", origin: { backfill: ({ price }) => (Number(price) % 2 === 0 ? "even" : "odd") } },
+  ],
+  indexes: [
+    ["price", "id"],
+    ["kind", "id"],
+  ],
+};
+
+if (process.argv[1] === import.meta.filename) {
+  const address = process.argv[2]!;
+  const options = { program: "0.1.0" };
+  const file = /^sqlite:(.*)$/.exec(address)?.[1];
+  const done = await (file === undefined
+    ? migratePostgres(new Secret(address), [now], options)
+    : migrateSQLite(file, [now], options));
+  process.stdout.write(`${JSON.stringify(done)}\n`);
+}
