@@ -25,6 +25,7 @@ export const products = defineResource({
   filters: { price: ["lte", "gte"] },
   sorts: ["name", "price"],
   search: ["name"],
+  scans: true, // a small shop may read all of its products to answer one list
 });
 
 export const reviews = defineResource({
@@ -36,6 +37,7 @@ export const reviews = defineResource({
     text: text({ maxLength: 5000, optional: true }),
   },
   sorts: ["stars"],
+  scans: true,
 });
 
 export const orders = defineResource({
