@@ -114,7 +114,7 @@ test("dev starts again with the same database and logins, says why a file is bro
 
   // What would lose something is not done.
   write("resources/notes.ts", notes("rank: text(),"));
-  await hear(/does not fit[^]*notes\.rank was integer and is declared text[^]*Mend it/);
+  await hear(/does not fit[^]*notes\.rank[^]*integer to text[^]*Mend it/);
   write("resources/notes.ts", notes("rank: integer({ default: 3 }),"));
   await hear(/Started again on/);
   assert.deepEqual(await (await ask("/notes")).json(), [{ id: 1, body: "first", rank: 3 }]);

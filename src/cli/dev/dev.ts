@@ -2,7 +2,7 @@ import path from "node:path";
 import { painterOf } from "../output.ts";
 import { startChild, type Child } from "./child.ts";
 import type { FromServing, NeededMigration } from "./messages.ts";
-import { askToEmpty, type Question } from "./migration-question.ts";
+import { askHowToGoOn, type Question } from "./migration-question.ts";
 import { watchFiles } from "./watching.ts";
 
 /**
@@ -114,9 +114,9 @@ class Watch {
     this.#spare ??= this.#startSpare();
     write(`${paint("red", message.trimEnd())}\n${goesOn(this.#serving !== null)}`);
     if (migration === null) return;
-    this.#question = askToEmpty(migration, (emptied) => {
+    this.#question = askHowToGoOn(migration, (emptied) => {
       this.#question = null;
-      write(emptied);
+      if (emptied !== null) write(emptied);
       this.begin([]);
     });
   }

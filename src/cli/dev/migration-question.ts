@@ -9,19 +9,24 @@ export interface Question {
 }
 
 /**
- * Asks whether the tables that do not fit may be emptied, with a copy of the database beside it; does so and tells what was done. Where
- * nobody can be asked, or the database is no file, the cure that was told is the way. Null then.
+ * Asks whether to try again, once somebody has migrated, or to empty the tables that do not fit, where they are of the project and the
+ * database is a file: a copy of it is made before. Null where nobody can be asked.
  */
-export function askToEmpty({ tables, file }: NeededMigration, done: (told: string) => void): Question | null {
-  if (file === null || tables.length === 0 || !process.stdin.isTTY) return null;
-  const names = tables.join(", ");
+export function askHowToGoOn({ tables, file }: NeededMigration, done: (told: string | null) => void): Question | null {
+  if (!process.stdin.isTTY) return null;
+  const mayEmpty = file !== null && tables.length > 0;
+  const emptying = `, or "empty" to empty ${tables.join(", ")} (a copy of the database is kept)`;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const drop = (): void => lines.close();
   lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
-  lines.setPrompt(`Or empty ${names} and start? A copy of the database is kept. Write "empty": `);
+  lines.setPrompt(`Press Enter to try again${mayEmpty ? emptying : ""}: `);
   lines.prompt();
   lines.on("line", (line) => {
-    if (line.trim() !== "empty") return lines.prompt();
+    if (line.trim() === "") {
+      drop();
+      return done(null);
+    }
+    if (line.trim() !== "empty" || !mayEmpty) return lines.prompt();
     drop();
     emptied(file, tables).then(done, (error: unknown) => {
       process.stdout.write(`${error instanceof Error ? error.message : String(error)}\n`);
