@@ -83,6 +83,21 @@ test("a hash of another format is replaced by the first right password, and the 
   assert.equal(await house.passwords.verify(call, "django", "lètmein"), null);
 });
 
+test("a one-time password of another cost or format logs in once too, and its hash is replaced", async () => {
+  await using house = await set();
+  const values = { password_once: "unused", password_until: "2026-03-08T12:00:00.000Z" };
+  await house.store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 4, values }] });
+
+  const logins = await Promise.all([1, 2].map(() => house.passwords.login(call, "django", "lètmein änd stay")));
+
+  assert.equal(logins.filter((account) => account?.id === 4).length, 1);
+  assert.equal(logins.filter((account) => account === null).length, 1);
+  const stored = await house.accounts.find(4);
+  assert.equal(stored?.passwordOnce, "used");
+  assert.equal(needsUpgrade(stored?.passwordHash ?? ""), false);
+  assert.equal((await house.passwords.prove(call, "django", "lètmein änd stay"))?.id, 4);
+});
+
 test("a password that is changed while its old hash is being replaced stays changed", async () => {
   await using house = await set();
 

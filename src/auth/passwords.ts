@@ -93,7 +93,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     );
     if (checked === null) return null;
     const isOnce = purpose === "login" && checked.passwordOnce === "unused";
-    if (isOnce) return (await useUp(options, call, checked)) ? checked : null;
+    if (isOnce) return (await useUp(options, call, account!, checked)) ? checked : null;
     await keep(call, account!, checked, purpose === "login");
     return checked;
   }
@@ -142,15 +142,17 @@ export function makePasswords(options: PasswordsOptions): Passwords {
 async function useUp(
   { store, throttle }: PasswordsOptions,
   call: Call,
-  { id, username, passwordHash }: Account,
+  before: Account,
+  { passwordHash }: Account,
 ): Promise<boolean> {
-  const passed = await throttle.pass(call, username);
+  const passed = await throttle.pass(call, before.username);
   const same = [
-    { column: "id", operator: "eq", value: id },
-    { column: "password_hash", operator: "eq", value: passwordHash },
+    { column: "id", operator: "eq", value: before.id },
+    { column: "password_hash", operator: "eq", value: before.passwordHash },
     { column: "password_once", operator: "eq", value: "unused" },
   ] as const;
-  const values: WrittenValues = { password_once: "used", last_login_at: new Date(call.now).toISOString() };
+  const last_login_at = new Date(call.now).toISOString();
+  const values: WrittenValues = { password_once: "used", password_hash: passwordHash, last_login_at };
   const collection = accountsCollection;
   const unused: Change = { kind: "require", collection, where: { all: same }, atLeast: 1, name: "password_once" };
   const used: Change = { kind: "updateAll", collection, where: { all: same }, values };
