@@ -42,7 +42,7 @@ function makeProgram(): Command {
     .addHelpText(
       "after",
       "\nSettings come from the environment (LATCHKEY_PORT=9000 latchkey) and latchkey.config.ts: docs/settings.md has them all." +
-        "\nExit codes: 0 done, 1 failed, 2 wrong usage, 78 wrong settings. USER is a username, or id:5.",
+        "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 db migrate is due, 78 wrong settings. USER is a username, or id:5.",
     );
   addServingCommands(program);
   addUserCommands(

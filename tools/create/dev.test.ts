@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
@@ -30,7 +31,7 @@ export const mountedNotes = mount(notes, {
 `;
 
 /** A project on the disk, and `latchkey dev` in it. */
-async function develop(t: TestContext, files: Readonly<Record<string, string>>) {
+async function develop(t: TestContext, files: Readonly<Record<string, string>>, options = ["--port", "0"]) {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-dev-"));
   const write = (name: string, text: string): void => {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
@@ -41,7 +42,7 @@ async function develop(t: TestContext, files: Readonly<Record<string, string>>) 
   for (const [name, text] of Object.entries({ "package.json": '{"type":"module"}', ...files })) write(name, text);
   mkdirSync(path.join(folder, "node_modules"));
   symlinkSync(root, path.join(folder, "node_modules/latchkey"));
-  const child = spawn(process.execPath, [command, "dev", "--port", "0"], {
+  const child = spawn(process.execPath, [command, "dev", ...options], {
     cwd: folder,
     env: { ...process.env, LATCHKEY_ADMIN_PASSWORD: password },
     stdio: ["ignore", "pipe", "pipe"],
@@ -134,6 +135,30 @@ test("dev serves without a config file and takes one that comes; a wrong setting
 
   await hear(/Latchkey listens on/);
 });
+
+test("a port that the config file changes is the next one, and one that was drawn stays", async (t) => {
+  const [first, second] = [await freePort(), await freePort()];
+  const at = (port: number): string => `export default { settings: { port: ${port} } };`;
+  const { write, hear } = await develop(t, { "latchkey.config.ts": at(first) }, []);
+  await hear(new RegExp(`Latchkey listens on http://127\\.0\\.0\\.1:${first},`));
+
+  write("latchkey.config.ts", at(second));
+  await hear(new RegExp(`Started again on http://127\\.0\\.0\\.1:${second} `));
+  write("latchkey.config.ts", at(0));
+  const [, drawn = ""] = await hear(/Started again on (\S+) /);
+  write("latchkey.config.ts", `${at(0)}\n`);
+
+  assert.equal((await hear(/Started again on (\S+) /))[1], drawn);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
 
 test("a port that is none is wrong usage", async () => {
   const wrong = spawn(process.execPath, [command, "dev", "--port", "http"], { stdio: ["ignore", "ignore", "pipe"] });

@@ -97,7 +97,7 @@ class Watch {
   #served(child: Child, { welcome, url, port }: Extract<FromServing, { kind: "serving" }>): void {
     this.#serving = child;
     this.#next = null;
-    this.#environment = { ...this.#environment, LATCHKEY_PORT: String(port) };
+    if (port !== null) this.#environment = { ...this.#environment, LATCHKEY_PORT: String(port) };
     this.#spare = this.#startSpare();
     if (!this.#isWelcomed) {
       this.#isWelcomed = true;

@@ -4,8 +4,8 @@ export type FromServing =
   | { readonly kind: "file"; readonly path: string }
   /** Everything is loaded, and nothing is open yet. */
   | { readonly kind: "prepared" }
-  /** It listens; `welcome` is what is told at the first start, and `port` where it listens. */
-  | { readonly kind: "serving"; readonly welcome: string; readonly url: string; readonly port: number }
+  /** It listens; `welcome` is what is told at the first start, and `port` one that was drawn. */
+  | { readonly kind: "serving"; readonly welcome: string; readonly url: string; readonly port: number | null }
   /** It cannot go on as the files are now. */
   | { readonly kind: "failed"; readonly message: string; readonly migration: NeededMigration | null };
 

@@ -34,7 +34,7 @@ function requestLine(request: Extract<Observation, { kind: "request" }>, paint: 
   const parts = [
     paint("dim", new Date().toTimeString().slice(0, 8)),
     method.padEnd(6),
-    path.padEnd(28),
+    printable(path).padEnd(28),
     paint(styleOf(status), String(status)),
     paint("dim", `${formatMs(durationMs)}  ${who}`.trimEnd()),
   ];
@@ -55,7 +55,7 @@ function formatMs(ms: number): string {
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`.padStart(7);
 }
 
-/** The names of fields and parameters are the caller's: nothing of it may steer the terminal. */
+/** Paths and the names of fields are the caller's: nothing of them may steer the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "\ufffd").slice(0, 500);
 }

@@ -52,7 +52,7 @@ export function serveForDev(): void {
       const listener = await listenOrClose(latchkey, settings);
       running = { latchkey, listener };
       const url = listener.url + settings.basePath;
-      const port = settings.port || Number(new URL(listener.url).port);
+      const port = settings.port === 0 ? Number(new URL(listener.url).port) : null;
       tell({ kind: "serving", welcome: welcome({ settings, config, latchkey, url }), url, port });
     },
     async stop() {
