@@ -165,7 +165,7 @@ const tell = (form, page, status) => {
   note.focus();
 };
 
-/* A file of records. Each is sent by itself, under a key that is the file's and its place's: what is sent again has one effect. */
+/* A file of records. Each is sent by itself, under a key that is its content's: what is sent again has one effect, also in a file that was mended. */
 const rowsOf = (text) => {
   const rows = [[]];
   for (const [, inQuotes, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g)) {
@@ -190,6 +190,15 @@ const recordsOf = (text, types) => {
     ),
   );
 };
+/** Two records with the same one have one key, and the service refuses the second: it is told, and not lost. */
+const digestOf = (text) => {
+  let [one, other] = [5381, 52711];
+  for (let at = 0; at < text.length; at += 1) {
+    one = Math.imul(one ^ text.charCodeAt(at), 2654435761);
+    other = Math.imul(other ^ text.charCodeAt(at), 1597334677);
+  }
+  return [one, other].map((each) => (each >>> 0).toString(16)).join("-");
+};
 const bringIn = async (form) => {
   if (form.getAttribute("aria-busy") === "true") return;
   const out = document.getElementById(form.dataset.import);
@@ -203,15 +212,18 @@ const bringIn = async (form) => {
     (out.textContent = [`${made} made, ${refused.length} refused.`, ...refused, last].filter(Boolean).join("\n"));
   try {
     const records = recordsOf(await file.text(), JSON.parse(form.dataset.types));
-    const key = (form.dataset.once ??= keyOf(form));
+    const key = keyOf(form);
+    const times = new Map();
     for (const record of records) {
       at += 1;
+      const body = JSON.stringify(record);
+      times.set(body, (times.get(body) ?? 0) + 1);
       const headers = {
         Accept: "application/json",
         "Content-Type": "application/json",
-        "Idempotency-Key": `${key}-${at}`,
+        "Idempotency-Key": `${key}-${digestOf(body)}-${times.get(body)}`,
       };
-      const reply = await fetch(form.dataset.path, { method: "POST", headers, body: JSON.stringify(record) });
+      const reply = await fetch(form.dataset.path, { method: "POST", headers, body });
       const { detail, errors = [] } = reply.ok ? {} : await reply.json();
       if (reply.ok) made += 1;
       else refused.push(`Record ${at}: ${detail} ${errors.map((each) => `${each.pointer} ${each.detail}`).join(" ")}`);
@@ -364,7 +376,5 @@ for (const form of all("[data-template]")) {
   form.addEventListener("input", () => spell(form));
 }
 for (const place of all("[data-who]")) tellWho(place).catch(() => undefined);
-for (const input of all("[data-import] [type=file]"))
-  input.addEventListener("change", () => delete input.form.dataset.once);
 furnish(document);
 measure();
