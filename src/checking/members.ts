@@ -22,6 +22,7 @@ export type Only<O, Allowed> = Allowed & O & { readonly [K in Exclude<keyof O, k
 
 /** What is written as a plain object has these members and no others: a name that means nothing is a slip that nobody would notice. */
 export function membersMistakes(value: Members, checks: Checks): string[] {
+  if (isRight(value, checks)) return [];
   return [
     ...unknownMembers(value, Object.keys(checks)),
     ...Object.entries(checks).flatMap(([name, check]) => {
@@ -29,6 +30,13 @@ export function membersMistakes(value: Members, checks: Checks): string[] {
       return wrong === null ? [] : [`${name} is ${shown(value[name])}; ${wrong}`];
     }),
   ];
+}
+
+/** The same without a list: the replies of handlers are looked at too, each time. */
+function isRight(value: Members, checks: Checks): boolean {
+  for (const name in value) if (!Object.hasOwn(checks, name)) return false;
+  for (const name in checks) if (checks[name]!(value[name]) !== null) return false;
+  return true;
 }
 
 /** The names that a plain object has beside the known ones, each with the one that was probably meant. */

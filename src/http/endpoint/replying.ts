@@ -53,10 +53,12 @@ function shownMembers(): Checks {
   return { kind: anything, element: text, items: optional(text), jsonMembers: anything, related: anything };
 }
 
+const aKind = oneOf(...Object.keys(bodyMembers));
+
 const aBody: Check = (value) => {
   const like = 'like { kind: "data", value, element: "greeting" }';
   if (!isObject(value)) return `it has to be an object, ${like}`;
-  const wrong = oneOf(...Object.keys(bodyMembers))(value["kind"]);
+  const wrong = aKind(value["kind"]);
   if (wrong !== null) return `its kind is ${shown(value["kind"])}; ${wrong}, ${like}`;
   const mistakes = membersMistakes(value, bodyMembers[value["kind"] as keyof typeof bodyMembers]);
   return together(mistakes);
