@@ -176,12 +176,15 @@ test("a database from before there were two roles is handed over, with what is i
   assert.deepEqual(await askPostgres(old, others), []);
 });
 
-test("`db migrate` makes a SQLite file too", async () => {
+test("`db migrate` makes a SQLite file too, and `db plan` has nothing to compare with before", async () => {
   using place = placeFor({ LATCHKEY_DATABASE: "sqlite:new.db" });
 
+  const planned = await place.run(["db", "plan", "--check"]);
   const made = await place.run(["db", "migrate"]);
   const again = await place.run(["db", "migrate"]);
 
+  assert.equal(planned.code, 78);
+  assert.match(planned.errors, /There is no database at new\.db/);
   assert.match(made.out, /^Made: .*users/);
   assert.equal(again.out, "All tables are as they have to be.\n");
 });

@@ -24,7 +24,8 @@ export async function plan({
   check = false,
   json = false,
 }: MigrationCommandOptions): Promise<void> {
-  const { database, config } = await readPlace();
+  // What is not there is no state to plan from: its name may be misspelt.
+  const { database, config } = await readPlace({ mayCreate: false });
   const planned = await planDatabase(database, config, { dropped: allowDataLoss });
   if (check) process.exitCode = exitFor(planned);
   show(json, planned, describePlan(planned));
@@ -33,7 +34,7 @@ export async function plan({
 /** `latchkey db migrate` */
 export async function migrate(options: MigrationCommandOptions, program: string): Promise<void> {
   const { allowDataLoss = [], dryRun = false, json = false } = options;
-  const { database, config } = await readPlace();
+  const { database, config } = await readPlace({ mayCreate: !dryRun });
   const renamed = await askForRenames(await planDatabase(database, config, { dropped: allowDataLoss }));
   const progress = makeProgress("Rows");
   const migrated = await migrateDatabase(database, config, {
@@ -46,12 +47,16 @@ export async function migrate(options: MigrationCommandOptions, program: string)
   show(json, migrated, describeMigrated(migrated, dryRun, renamed));
 }
 
-async function readPlace(): Promise<{ readonly database: Database; readonly config: ConfigFile }> {
+async function readPlace({
+  mayCreate,
+}: {
+  readonly mayCreate: boolean;
+}): Promise<{ readonly database: Database; readonly config: ConfigFile }> {
   const config = (await loadConfigFile(process.cwd())) ?? {};
   const problems: string[] = [];
   const { database } = readEach(process.env, config, problems);
   if (database.isWrong) throw new ConfigError(problems);
-  requireLastingStore(database.value, true);
+  requireLastingStore(database.value, mayCreate);
   return { database: database.value, config };
 }
 

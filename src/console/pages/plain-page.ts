@@ -82,8 +82,7 @@ export async function elementsOf(
   };
   const endOf = (may: readonly Offer[]): Markup => {
     const offer = may.find(({ method }) => method === "DELETE");
-    const does = html`End`;
-    return html`<td>${offer === undefined ? "" : writeButton({ view, offer, does: does.toString(), next: nextOf(drawing) }, "low")}</td>`;
+    return html`<td>${offer === undefined ? "" : writeButton({ view, offer, does: "End", next: nextOf(drawing) }, "low")}</td>`;
   };
   const lines = rows.map(
     (row, at) => html`<tr>

@@ -121,13 +121,7 @@ export function* tellPlan(
   { plans, missing }: Planned,
   byHand: (plan: TablePlan) => Script<readonly string[] | null>,
 ): Script<Plan> {
-  const tables: PlannedTable[] = missing.map((collection) => ({
-    table: collection.name,
-    rows: 0,
-    seconds: 0,
-    changes: [{ place: collection.name, effect: "adds", words: "make the table", alone: null }],
-    sql: null,
-  }));
+  const tables = missing.map(tellMissing);
   for (const plan of plans) {
     if (plan.changes.length === 0) continue;
     const [count] = yield* ask(statement(`SELECT count(*) FROM ${quote(plan.collection.name)}`));
@@ -149,6 +143,12 @@ export function* tellPlan(
     remarks: plans.flatMap(({ remarks }) => remarks),
     history: yield* readHistory(schema),
   };
+}
+
+/** A table that is to be made. */
+export function tellMissing({ name }: Collection): PlannedTable {
+  const make: Change = { place: name, effect: "adds", words: "make the table", alone: null };
+  return { table: name, rows: 0, seconds: 0, changes: [make], sql: null };
 }
 
 /** What the columns are from now on. The next start makes what is missing yet: indexes, references, folded values. */

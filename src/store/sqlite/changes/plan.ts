@@ -1,16 +1,15 @@
 import { existsSync } from "node:fs";
-import { planTables, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
+import { planTables, tellMissing, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
 import { ask, play } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { connectReadOnly, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { findOwnObjects, ownObjects, rebuildByHand } from "./shadow.ts";
 
-const nothing: Plan = { tables: [], obstacles: [], renames: [], remarks: [], history: [] };
-
 /** What would be done to a file; it is only read. */
 export function planFile(path: string, collections: readonly Collection[], dropped: readonly string[]): Plan {
-  if (!existsSync(path)) return nothing;
+  if (!existsSync(path))
+    return { tables: collections.map(tellMissing), obstacles: [], renames: [], remarks: [], history: [] };
   const database = connectReadOnly(path);
   try {
     database.exec("BEGIN");
