@@ -69,6 +69,7 @@ const isChanged = (field) => {
 const read = (text, type) => {
   if (text === "" && type.includes("null")) return null;
   if (type.startsWith("integer")) return /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text;
+  if (type.startsWith("number")) return text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text;
   if (type.startsWith("boolean")) return text === "true" ? true : text === "false" ? false : text;
   if (!type.startsWith("json")) return text;
   try {

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Browser, Locator, Page } from "playwright-core";
-import { authenticated, defineFeature, defineResource, integer, mount, text } from "../../src/door/index.ts";
+import {
+  anyone,
+  authenticated,
+  defineEndpoint,
+  defineFeature,
+  defineResource,
+  integer,
+  mount,
+  text,
+} from "../../src/door/index.ts";
 import { startBrowser } from "./browser.ts";
 import { startObservedService, type ObservedService } from "./observed-service.ts";
 
@@ -180,3 +189,36 @@ for (const [name, handOf] of [
     await context.close();
     await other.close();
   });
+
+test("the form of an endpoint of one's own sends each member as its schema has it", async () => {
+  const properties = {
+    weight: { type: "number" },
+    count: { type: "integer" },
+    fragile: { type: "boolean" },
+    note: { type: "string" },
+    box: { type: "object" },
+  };
+  const endpoint = (method: "GET" | "POST") =>
+    defineEndpoint({
+      method,
+      path: "/parcels",
+      access: anyone,
+      ...(method === "GET" ? {} : { consumes: ["application/json"] }),
+      documentation: { summary: "Send a parcel", request: { type: "object", properties } },
+      handle: () => ({ status: 200, body: { kind: "data", value: { sent: true }, element: "parcel" } }),
+    });
+  await using service = await startObservedService({}, { endpoints: [endpoint("GET"), endpoint("POST")] });
+  const page = await browser.newPage();
+  await page.goto(`${service.address}/parcels`);
+
+  for (const [name, words] of Object.entries({ weight: "1.5", count: "2", note: "3", box: '{"a":4}' }))
+    await page.getByLabel(name).fill(words);
+  await page.getByLabel("fragile").selectOption("true");
+  const [sent] = await Promise.all([
+    page.waitForRequest((request) => request.method() === "POST"),
+    page.getByRole("button", { name: "Send" }).click(),
+  ]);
+
+  assert.deepEqual(sent.postDataJSON(), { weight: 1.5, count: 2, fragile: true, note: "3", box: { a: 4 } });
+  await page.close();
+});
