@@ -22,7 +22,8 @@ const wantsAProcess =
 const { values, positionals } = parseArgs({ options: { name: { type: "string" } }, allowPositionals: true });
 const named = positionals.length > 0 ? positionals : ["src/**/*.test.ts", "tests/**/*.test.ts"];
 const files = globSync(named).toSorted();
-if (files.length === 0) throw new Error(`No file is named by ${named.join(" ")}.`);
+const missing = named.filter((each) => globSync(each).length === 0);
+if (missing.length > 0) throw new Error(`No file is named by ${missing.join(" ")}.`);
 
 const cache = path.join(import.meta.dirname, "../node_modules/.cache/latchkey");
 process.env["NODE_COMPILE_CACHE"] = path.join(cache, "compiled");
