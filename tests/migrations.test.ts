@@ -107,6 +107,7 @@ function plan(database: Database, { collection }: Mount): Promise<Plan> {
 
 interface Options {
   readonly dropped?: readonly string[];
+  readonly tell?: (table: string, done: number) => void;
   readonly program?: string;
   readonly isTrial?: boolean;
 }
@@ -327,4 +328,22 @@ test("a second migration at the same moment is refused, and one of a newer progr
     await assert.rejects(migrate(database, now), /migrated by version 9\.0\.0 .* and this is 0\.1\.0/);
     if (database.kind === "sqlite") assert.ok(!existsSync(`${database.path}.migrating`));
   }
+});
+
+test("on PostgreSQL a migration that was broken off goes on where it was, the first time too", async (t) => {
+  const [, database] = await databases(t);
+  const rows = Array.from({ length: 1200 }, (_, at) => ({ title: "t", pages: at }));
+  await planted(database!, books(titled), ...rows);
+  const now = books({ title: text({ maxLength: 200 }), pages: text({ maxLength: 9 }) });
+  const done: number[] = [];
+  const breakOff = (): never => {
+    throw new RangeError("broken off");
+  };
+
+  await assert.rejects(migrate(database!, now, { tell: breakOff }), /broken off/);
+  await migrate(database!, now, { tell: (_, count) => void done.push(count) });
+
+  // The first 500 were kept.
+  assert.ok(done[0]! > 500, done.join());
+  assert.equal(done.at(-1), 1200);
 });

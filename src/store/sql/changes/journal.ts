@@ -114,7 +114,8 @@ export function* forgetUnfinished(schema: Schema, table: string): Script<void> {
 /** What a table is to become, as one text. The functions of a declaration are part of it as they are written. */
 export function targetOf({ collection, found }: TablePlan, dropped: readonly string[]): string {
   const told = {
-    columns: [...found.columns.keys()],
+    // Those with an underscore are ours: what was begun is among them.
+    columns: [...found.columns.keys()].filter((name) => !name.startsWith("_")),
     declared: asData([collection])[0],
     origins: collection.columns.map(({ origin = {} }) => Object.values(origin).map(String)),
     dropped,
