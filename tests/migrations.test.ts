@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test, type TestContext } from "node:test";
 import { Secret } from "../src/crypto/secret.ts";
 import {
@@ -30,7 +31,7 @@ import {
   type Plan,
 } from "../src/door/stores.ts";
 import type { Database } from "../src/service/settings/values.ts";
-import { startPostgres, type TestServer } from "./postgres.ts";
+import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 
 let server: TestServer;
 
@@ -347,3 +348,46 @@ test("on PostgreSQL a migration that was broken off goes on where it was, the fi
   assert.ok(done[0]! > 500, done.join());
   assert.equal(done.at(-1), 1200);
 });
+
+test("what was begun goes with the declaration that it was begun for", async (t) => {
+  for (const database of await databases(t)) {
+    const rows = Array.from({ length: 600 }, (_, at) => ({ title: "1", pages: at }));
+    await planted(database, books(titled), ...rows);
+    const first = books({ title: integer(), pages: integer() });
+    const second = books({ title: text({ maxLength: 200 }), pages: text({ maxLength: 9 }) });
+    const breakOff = (): never => {
+      throw Object.assign(new Error("broken off"), { errcode: 5 });
+    };
+
+    await assert.rejects(migrate(database, first, { tell: breakOff }), /broken off/);
+    assert.notDeepEqual(await begunIn(database), []);
+    await migrate(database, books(titled));
+    const reverted = await begunIn(database);
+    await assert.rejects(migrate(database, first, { tell: breakOff }), /broken off/);
+    await migrate(database, second);
+
+    assert.deepEqual([reverted, await begunIn(database)], [[], []], database.kind);
+    assert.deepEqual((await read(database, second))[7], { id: 8, title: "1", pages: "7" });
+  }
+});
+
+/** The tables, columns and triggers that a migration has made for itself. */
+async function begunIn(database: Database): Promise<readonly unknown[]> {
+  if (database.kind === "postgres")
+    return askPostgres(
+      database.url.reveal().toString("utf8"),
+      `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'books'::regclass AND attname LIKE '%\\_next' AND NOT attisdropped
+       UNION ALL SELECT tgname FROM pg_trigger WHERE tgname LIKE '%moved%' UNION ALL SELECT relname FROM pg_class WHERE relname LIKE '%\\_moved'
+       UNION ALL SELECT collection FROM latchkey_unfinished`,
+    );
+  const file = new DatabaseSync(database.path);
+  try {
+    return file
+      .prepare(
+        "SELECT name FROM sqlite_schema WHERE name LIKE '%moved%' OR name LIKE '%next' UNION ALL SELECT collection FROM latchkey_unfinished",
+      )
+      .all();
+  } finally {
+    file.close();
+  }
+}

@@ -56,6 +56,7 @@ export function makeBeside({ collection, found }: TablePlan, besides: readonly B
   const when = watched.length === 0 ? "INSERT" : `INSERT OR UPDATE OF ${watched.join(", ")}`;
   return [
     ...discardBeside({ collection }, besides),
+    ...dropStrays({ collection, found }, besides),
     `ALTER TABLE ${table} ${besides
       .flatMap((each) => [
         `ADD COLUMN ${each.next} ${typedOf(each.column)}`,
@@ -68,6 +69,17 @@ export function makeBeside({ collection, found }: TablePlan, besides: readonly B
      BEGIN INSERT INTO ${moved} VALUES (NEW."id") ON CONFLICT DO NOTHING; RETURN NULL; END $function$`,
     `CREATE TRIGGER ${moved} AFTER ${when} ON ${table} FOR EACH ROW EXECUTE FUNCTION ${moved}()`,
   ];
+}
+
+/** Removes what was begun for another declaration. */
+export function dropStrays(
+  { collection, found }: Pick<TablePlan, "collection" | "found">,
+  besides: readonly Beside[],
+): readonly string[] {
+  const ours = new Set(besides.flatMap(({ next, foldedNext }) => [next, foldedNext]));
+  return [...found.columns.keys()]
+    .filter((name) => name.startsWith("_") && name.endsWith("_next") && !ours.has(quote(name)))
+    .map((name) => `ALTER TABLE ${quote(collection.name)} DROP COLUMN IF EXISTS ${quote(name)}`);
 }
 
 /** Removes all of it, wherever it was left. */
@@ -161,7 +173,7 @@ export function switchColumns(
 ): readonly string[] {
   const { collection, found, sources } = plan;
   const table = `ALTER TABLE ${quote(collection.name)}`;
-  const steps: string[] = discardBeside(plan, []).slice();
+  const steps: string[] = [...discardBeside(plan, []), ...dropStrays(plan, besides)];
   for (const { column, source, next, foldedNext } of besides) {
     const old = source.kind === "sql" ? source.was.name : (source.was?.name ?? null);
     if (old !== null) steps.push(`${table} DROP COLUMN ${quote(old)}`);

@@ -1,5 +1,12 @@
 import type { Secret } from "../../../crypto/secret.ts";
-import { forgetUnfinished, makeJournal, requireOwnHistory, targetOf, writeDone } from "../../sql/changes/journal.ts";
+import {
+  forgetUnfinished,
+  makeJournal,
+  readUnfinished,
+  requireOwnHistory,
+  targetOf,
+  writeDone,
+} from "../../sql/changes/journal.ts";
 import {
   planTables,
   requirePossible,
@@ -17,7 +24,15 @@ import { sendTo, type Session } from "../network/session.ts";
 import { tryMigrationTurn } from "../own-tables.ts";
 import { prepareSchema } from "../schema.ts";
 import { connectWhole } from "../whole/whole.ts";
-import { addColumns, besidesOf, discardBeside, indexesBeside, switchColumns, type Beside } from "./beside.ts";
+import {
+  addColumns,
+  besidesOf,
+  discardBeside,
+  dropStrays,
+  indexesBeside,
+  switchColumns,
+  type Beside,
+} from "./beside.ts";
 import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "./constraints.ts";
 import { patiently, unhurried } from "./patiently.ts";
 import { catchUp, fillBeside, lastRows, waiting, type Work } from "./portions.ts";
@@ -53,9 +68,10 @@ export async function migrateOver(
   await play(requireOwnHistory(postgresSchema, options.program));
   const migrated: MigratedTable[] = [];
   for (const plan of plans) {
-    if (plan.changes.length === 0) continue;
-    await play(makeJournal(postgresSchema));
-    migrated.push(await changeTable({ session, plan, options, play }));
+    if (plan.changes.length > 0) {
+      await play(makeJournal(postgresSchema));
+      migrated.push(await changeTable({ session, plan, options, play }));
+    } else await dropUnfinished({ session, plan, play });
   }
   await prepareSchema(session, collections);
   return migrated;
@@ -66,6 +82,14 @@ async function takeTurn(session: Session): Promise<void> {
   const [row] = await session.send(statement(tryMigrationTurn));
   if (row![0] !== true)
     throw new MigrationNeeded(["Somebody else is migrating this database just now. Wait until that is done."]);
+}
+
+/** What was begun for a declaration that is there no more: its trigger would note rows for ever. */
+async function dropUnfinished({ session, plan, play }: Omit<Work, "options">): Promise<void> {
+  const { name } = plan.collection;
+  if ((await play(readUnfinished(postgresSchema, name))) === null) return;
+  const steps = [...discardBeside(plan, []), ...dropStrays(plan, [])];
+  await patiently(session, steps, () => play(forgetUnfinished(postgresSchema, name)));
 }
 
 async function changeTable(work: Work): Promise<MigratedTable> {

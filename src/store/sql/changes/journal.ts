@@ -77,6 +77,7 @@ export function* writeDone(schema: Schema, done: Done): Script<void> {
 
 /** What was begun with a table; null where nothing was. */
 export function* readUnfinished(schema: Schema, table: string): Script<Unfinished | null> {
+  if (!(yield* hasJournal(schema))) return null;
   const [row] = yield* ask(
     statement(
       `SELECT target, reached, written, filled FROM latchkey_unfinished WHERE collection = ${schema.place(1)}`,

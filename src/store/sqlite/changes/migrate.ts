@@ -67,9 +67,10 @@ export async function migrateFile(
     requirePossible(plans, dropped);
     ask(database, requireOwnHistory(sqliteSchema, options.program));
     for (const plan of plans) {
-      if (!isMoreThanStart(plan) && !(isIndexed(plan) && isLarge(database, plan))) continue;
-      ask(database, makeJournal(sqliteSchema));
-      migrated.push(await moveTable(database, plan, options));
+      if (isMoreThanStart(plan) || (isIndexed(plan) && isLarge(database, plan))) {
+        ask(database, makeJournal(sqliteSchema));
+        migrated.push(await moveTable(database, plan, options));
+      } else await dropUnfinished(database, plan);
     }
     prepareFile(path, collections);
     return migrated;
@@ -235,7 +236,14 @@ function requireReferences(database: DatabaseSync, { collection, changes }: Tabl
     throw new Error(`rows refer to what is not there (id ${dangling.map(([id]) => id).join(", ")})`);
 }
 
-function giveUp({ database, shadow, plan }: Work): void {
+/** What was begun for a declaration that is there no more: its triggers would keep a copy in step for ever. */
+async function dropUnfinished(database: DatabaseSync, plan: TablePlan): Promise<void> {
+  if (ask(database, readUnfinished(sqliteSchema, plan.collection.name)) === null) return;
+  const shadow = shadowFor(sqliteSchema, plan, [], { indexes: new Set(), folds: false });
+  await inTransaction(database, () => giveUp({ database, shadow, plan }));
+}
+
+function giveUp({ database, shadow, plan }: Pick<Work, "database" | "shadow" | "plan">): void {
   for (const sql of shadow.discard) database.exec(sql);
   ask(database, forgetUnfinished(sqliteSchema, plan.collection.name));
 }
