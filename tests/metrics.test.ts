@@ -193,7 +193,7 @@ test("PostgreSQL's pool and the age of its revocation feed are told, and docs/op
   const families = await scrape(api).then(() => scrape(api));
 
   const page = readFileSync(path.join(import.meta.dirname, "../docs/operation.md"), "utf8");
-  const documented = [...page.matchAll(/^\| `((?:latchkey|process)_\w+)` \| (\w+)/gm)].map(
+  const documented = [...page.matchAll(/^\| `((?:latchkey|process)_\w+)` \| (counter|gauge|histogram|summary)\b/gm)].map(
     ([, name, type]) => `${name} ${type}`,
   );
   const told = [
