@@ -193,9 +193,9 @@ test("PostgreSQL's pool and the age of its revocation feed are told, and docs/op
   const families = await scrape(api).then(() => scrape(api));
 
   const page = readFileSync(path.join(import.meta.dirname, "../docs/operation.md"), "utf8");
-  const documented = [...page.matchAll(/^\| `((?:latchkey|process)_\w+)` \| (counter|gauge|histogram|summary)\b/gm)].map(
-    ([, name, type]) => `${name} ${type}`,
-  );
+  const documented = [
+    ...page.matchAll(/^\| `((?:latchkey|process)_\w+)` \| (counter|gauge|histogram|summary)\b/gm),
+  ].map(([, name, type]) => `${name} ${type}`);
   const told = [
     ...[...families].map(([name, { type }]) => ({ name, type })),
     ...logSink(new PassThrough()).read(),

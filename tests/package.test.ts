@@ -90,7 +90,8 @@ test("the package holds what is needed to run it, and no tests", () => {
   const files = globSync("**/*", { cwd: path.join(modules, "latchkey") });
 
   assert.deepEqual(
-    files.filter((file) => /\.test\./.test(file)),
+    // The shop of the tutorial shows how one's own tests look, and the alerts have theirs.
+    files.filter((file) => /\.test\./.test(file) && !/^(?:examples|deploy)\//.test(file)),
     [],
   );
   for (const needed of ["package.json", "README.md", "LICENSE", "dist/cli/latchkey.js"]) {

@@ -526,6 +526,21 @@ export const slips: readonly Slip[] = [
     /'titel'.*Did you mean.*'title'/,
     /openapiDocument: there is no option titel; did you mean title\?/,
   ),
+  made(
+    `factory(books, { sead: 7 })`,
+    /'sead' does not exist in type 'FactoryOptions'/,
+    /factory: there is no option sead; did you mean seed\?/,
+  ),
+  made(
+    `testService({ fetures: [] })`,
+    /'fetures'.*Did you mean.*'features'/,
+    /there is no option fetures; did you mean features\?/,
+  ),
+  made(
+    `testLatchkey({}, { enviroment: {} })`,
+    /'enviroment'.*Did you mean.*'environment'/,
+    /testLatchkey: there is no option enviroment; did you mean environment\?/,
+  ),
 ];
 
 /** What declares nothing by name: it takes values, is asked while a request is answered, or runs once for an operator. */
@@ -533,6 +548,16 @@ export const takesNoOptions: readonly string[] = [
   "accepted",
   "accountOf",
   "after",
+  "assertProblem",
+  "emptySQLite",
+  "measurePostgres",
+  "measureSQLite",
+  "migratePostgres",
+  "migrateSQLite",
+  "planPostgres",
+  "planSQLite",
+  "tryPostgres",
+  "trySQLite",
   "allOf",
   "backupSQLite",
   "bearerRefusal",

@@ -172,10 +172,10 @@ test("everything that is wrong with what a service is made of is told at once, w
       "endpoints[5] is null, and no object",
       "schemes[0] (Badge): name is 'Badge'",
       "schemes[0] (Badge): carriers is a list",
-      "schemes[1] (badge): carriers is a list",
       "schemes[1] (badge): authenticate is missing",
-      "schemes[2] (gate): carriers is a list",
+      "schemes[1] (badge): carriers is a list",
       "schemes[2] (gate): challenge is 'Gate'",
+      "schemes[2] (gate): carriers is a list",
       "formats is an object",
     ],
   );

@@ -56,8 +56,6 @@ test("permissions decide, narrow and combine", () => {
     [readOnly, null, "read", "allow"],
     [readOnly, "root", "update", "deny"],
     [readOnly, "root", "call", "deny"],
-    [anyOf(), "root", "read", "deny"],
-    [allOf(), null, "read", "allow"],
     [anyOf(nobody, anyone), null, "read", "allow"],
     [allOf(anyone, nobody), "root", "read", "deny"],
     [anyOf(owner("owner_id"), administrator), "root", "read", "allow"],

@@ -1,3 +1,5 @@
+import { aWholeNumber, isText, optional } from "../../checking/members.ts";
+import { requireOptions } from "../../checking/options.ts";
 import { parseUUID } from "../../crypto/uuid.ts";
 import type { Identity } from "../../identity.ts";
 import {
@@ -58,6 +60,7 @@ const made = new Map<string, number>();
  * ```
  */
 export function factory<R extends Resource>(resource: R, options: FactoryOptions = {}): Factory<R> {
+  requireOptions(options, { seed: optional((seed) => (isText(seed) ? null : aWholeNumber(seed))) }, { of: "factory" });
   const seed = String(options.seed ?? processSeed());
   // Two factories of one resource draw different things, and what another resource draws changes neither.
   const count = made.get(resource.name) ?? 0;

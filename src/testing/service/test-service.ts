@@ -1,3 +1,5 @@
+import { aWholeNumber, anObject, optional } from "../../checking/members.ts";
+import { requireOptions } from "../../checking/options.ts";
 import { createService, type Service, type ServiceOptions } from "../../create-service/create-service.ts";
 import type { AccountsFeature, People } from "../../login/login.ts";
 import type { Observation } from "../../observation.ts";
@@ -101,7 +103,9 @@ export function testService({ people, now, ...options }: TestServiceOptions = {}
  * const made = await api.as(ann).post("/books", { title: "Flatland" });
  * ```
  */
-export function testLatchkey(config: ConfigFile, { now, environment }: TestLatchkeyOptions = {}): Promise<TestService> {
+export async function testLatchkey(config: ConfigFile, options: TestLatchkeyOptions = {}): Promise<TestService> {
+  requireOptions(options, { now: optional(aWholeNumber), environment: optional(anObject) }, { of: "testLatchkey" });
+  const { now, environment } = options;
   const settings = readSettings({ ...environment, LATCHKEY_DATABASE: "sqlite::memory:" }, config);
   return open(now, async ({ clock, observe, scheme }) => {
     const schemes = [...(config.schemes ?? []), scheme];
