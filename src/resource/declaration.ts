@@ -6,19 +6,23 @@ import type { CheckedOf } from "./types.ts";
 /** The fields of a resource by name, in the order in which they are shown. */
 export type Fields = Readonly<Record<string, Field>>;
 
-export type Operator =
-  | "eq"
-  | "ne"
-  | "lt"
-  | "lte"
-  | "gt"
-  | "gte"
-  | "in"
-  | "contains"
-  | "starts"
-  | "icontains"
-  | "istarts"
-  | "null";
+/** Every operator that a filter can have. */
+export const everyOperator = [
+  "eq",
+  "ne",
+  "lt",
+  "lte",
+  "gt",
+  "gte",
+  "in",
+  "contains",
+  "starts",
+  "icontains",
+  "istarts",
+  "null",
+] as const;
+
+export type Operator = (typeof everyOperator)[number];
 
 /** How many records a page of a list has. */
 export interface PageSize {

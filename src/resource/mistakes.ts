@@ -16,7 +16,7 @@ import {
   type Members,
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
-import type { Fields, Operator, ResourceDeclaration } from "./declaration.ts";
+import { everyOperator, type Fields, type Operator, type ResourceDeclaration } from "./declaration.ts";
 import { idField } from "./ids.ts";
 import { Flaw, isShown, shapeMistakes, type Field } from "./kinds/field.ts";
 import { MAX_LIMIT } from "./page-size.ts";
@@ -25,20 +25,6 @@ const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
 const ORDERED = new Set<Operator>(["lt", "lte", "gt", "gte"]);
 const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
-const OPERATORS = new Set<Operator>([
-  "eq",
-  "ne",
-  "lt",
-  "lte",
-  "gt",
-  "gte",
-  "in",
-  "contains",
-  "starts",
-  "icontains",
-  "istarts",
-  "null",
-]);
 const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
 const MAX_SORTED_LENGTH = 1000;
 const MAX_SEARCHED_LENGTH = 10_000;
@@ -190,9 +176,9 @@ function filterMistakes(name: string, field: Field, operators: readonly Operator
   if (type === "json") mistakes.push("a JSON value cannot be filtered by; leave the filter out");
   if (operators.length === 0) mistakes.push('no operator is named; name some, like ["eq"], or leave the filter out');
   for (const operator of operators) {
-    if (!OPERATORS.has(operator))
+    if (!everyOperator.includes(operator))
       mistakes.push(
-        `there is no operator ${shownName(String(operator))}${suggestion(String(operator), [...OPERATORS])}`,
+        `there is no operator ${shownName(String(operator))}${suggestion(String(operator), everyOperator)}`,
       );
     if (TEXTUAL.has(operator) && type !== "text") mistakes.push(`${operator} needs a text; leave the operator out`);
     if (ORDERED.has(operator) && type === "boolean")

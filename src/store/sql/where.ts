@@ -1,6 +1,7 @@
 import { shownName, suggestion } from "../../checking/nearest.ts";
 import { behindPrefix } from "../prefix.ts";
-import type { Column, Operator, Value, Where } from "../store.ts";
+import { everyOperator } from "../rows.ts";
+import type { Column, Value, Where } from "../store.ts";
 import { encodeCompared, encodeOperand, foldCell } from "./codec.ts";
 import type { Dialect, Parameters } from "./dialect.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
@@ -58,25 +59,10 @@ function compileOne(
       return compileStarts(requireShadow(column), foldedOperand(dialect, column, value), values);
     default:
       throw new TypeError(
-        `Column ${column.name}: there is no operator ${shownName(String(operator))}${suggestion(String(operator), operators)}`,
+        `Column ${column.name}: there is no operator ${shownName(String(operator))}${suggestion(String(operator), everyOperator)}`,
       );
   }
 }
-
-const operators: readonly Operator[] = [
-  "eq",
-  "ne",
-  "lt",
-  "lte",
-  "gt",
-  "gte",
-  "in",
-  "contains",
-  "starts",
-  "icontains",
-  "istarts",
-  "null",
-];
 
 /** A range, which an index can answer. */
 function compileStarts(sql: string, prefix: string, values: Parameters): string {
