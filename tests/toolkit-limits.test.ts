@@ -126,6 +126,23 @@ test("cookies are called as their owner says, over TLS with a prefix", async (t)
   assert.equal(refreshed.status, 200);
 });
 
+test("two cookies of one name are told at the start", async (t) => {
+  const people = accounts();
+  const features = (cookie: string, accessCookie: string, refreshCookie: string) =>
+    start(t, {
+      features: [people, sessionLogin(people, { cookie }), tokenLogin(people, { accessCookie, refreshCookie })],
+    });
+
+  await assert.rejects(
+    features("shop", "shop", "other"),
+    /the cookie shop is there twice: in the feature session-login and in the feature token-login/,
+  );
+  await assert.rejects(
+    features("a", "shop", "shop"),
+    /accessCookie and refreshCookie are both called shop; rename one/,
+  );
+});
+
 test("a connection on which nobody asks is closed after the seconds that its listener says", async (t) => {
   const { service } = await start(t);
   const listener = await listen(service, { port: 0, requestSeconds: 1 });

@@ -11,6 +11,7 @@ import { defineFeature, type Feature } from "../../feature/feature.ts";
 import { aCookieName } from "../../scheme/checking.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
 import { livesMistakes, loginChecks, secondsFrom } from "../options.ts";
+import type { CookieNames } from "./cookies.ts";
 import { keysEndpoint, tokenEndpoints } from "./endpoints.ts";
 
 /** Options of `tokenLogin()`: how long tokens live, in seconds, and with which keys they are signed. */
@@ -77,7 +78,8 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
     name: "token-login",
     needs: [people],
     setUp(host) {
-      requireOptions(options, checks, { more: livesMistakes({ accessSeconds, refreshSeconds, familySeconds }) });
+      const lives = livesMistakes({ accessSeconds, refreshSeconds, familySeconds });
+      requireOptions(options, checks, { more: [...lives, ...cookieMistakes(cookies)] });
       const { store, secret, observe } = host;
       const offered = host.use(people);
       const { accounts, revocations, issuer, identityFields: fields, roles } = offered;
@@ -116,4 +118,8 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
       };
     },
   });
+}
+
+function cookieMistakes({ access, refresh }: CookieNames): readonly string[] {
+  return access === refresh ? [`accessCookie and refreshCookie are both called ${access}; rename one`] : [];
 }
