@@ -12,7 +12,7 @@ export interface Account {
   readonly passwordHash: string | null;
   /** RFC 3339: a password that was drawn for its user is good until then; null: for as long as nobody changes it. */
   readonly passwordUntil: string | null;
-  /** The password is good for one login: whether it is still `unused`. Once `used` it only proves who chooses another. Null, or left out: an ordinary one. */
+  /** The password is good for one login: whether it is still `unused`. Once `used` it only proves again who has logged in, above all who chooses another. Null, or left out: an ordinary one. */
   readonly passwordOnce?: "unused" | "used" | null;
   /** Goes up when every login of the account ends: changed password, deactivation. Sessions, refresh families and access tokens of an older generation are dead. */
   readonly generation: number;

@@ -23,7 +23,7 @@ const proof = defineResource({ name: "proof", fields: { current_password: proofF
 
 /**
  * `POST /users/{id}/password`: administrators give somebody who has none, or has lost it, a password that is shown once and is good for one
- * login. After that it proves who chooses another one, and nothing else.
+ * login. After that it only proves again who has logged in (`current_password`), above all who chooses another one.
  */
 export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
   return defineEndpoint({
