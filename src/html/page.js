@@ -185,9 +185,11 @@ const recordsOf = (text, types) => {
       .filter((line) => line.trim())
       .map((line) => JSON.parse(line));
   const [names = [], ...rows] = rowsOf(plain);
+  // A cell behind the last name is sent too, so that the service refuses the record.
+  const nameOf = (at) => names[at]?.trim() ?? `column_${at + 1}`;
   return rows.map((row) =>
     Object.fromEntries(
-      names.flatMap((name, at) => (row[at] ? [[name.trim(), read(row[at], types[name.trim()] ?? "text")]] : [])),
+      row.flatMap((cell, at) => (cell ? [[nameOf(at), read(cell, types[nameOf(at)] ?? "text")]] : [])),
     ),
   );
 };

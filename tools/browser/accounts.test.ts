@@ -53,7 +53,10 @@ test("an administrator makes users by a form and from a file, gives a one-time p
   await bringIn(csv, /^1 made, 2 refused\.\nRecord 2: .*\/email .*\nRecord 3: .*\/name /);
   // A file that was mended makes what it had not made, and another file is another file.
   await bringIn(csv.replace("no mailbox", "cleo@example.com"), /^2 made, 1 refused\.\nRecord 3: .*\/name /);
-  await bringIn("name,email\nEve,eve@example.com\n", /^1 made, 0 refused\./);
+  await bringIn(
+    "name,email\nEve,eve@example.com\nFay,fay@example.com,admin\n",
+    /^1 made, 1 refused\.\nRecord 2: .*\/column_3 /,
+  );
   await page.goto(`${service.address}/users?sort=-id`);
   assert.equal(await page.locator("tbody tr").count(), 5);
   await page.getByText('Ben "B" O, Jr').waitFor();
