@@ -6,7 +6,6 @@ import { endpointsOf } from "../http/mount/endpoints.ts";
 import type { Mount } from "../http/mount/mount.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
 import { ownAmong, type ProblemDefinition } from "../problem/definition.ts";
-import type { Scheme } from "../scheme/scheme.ts";
 import type { Parts } from "./feature.ts";
 
 /** The parts of a feature; those that stand in no feature have no name. */
@@ -42,15 +41,9 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
     ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
       [...collections, ...mounts.map(({ collection }) => collection)].map(({ name }) => name),
     ),
-    ...twice(all, "cookie", ({ schemes = [] }) => schemes.flatMap(cookiesOf)),
     ...problemsTwice(all),
     ...parametersTwice(all),
   ];
-}
-
-/** The cookies that a scheme takes for its own, whatever stands in them. */
-function cookiesOf({ carriers, recognizes }: Scheme): readonly string[] {
-  return recognizes === undefined ? carriers.flatMap((each) => (each.in === "cookie" ? [each.name] : [])) : [];
 }
 
 /** The formats that come with every service. */
