@@ -25,7 +25,6 @@ const requests: readonly (readonly [line: string, status: number, body?: unknown
   ["POST /users/2/token", 200],
   ["GET /users/2/token", 200],
   ["DELETE /users/2/token", 204],
-  ["POST /users/2/password", 201],
   ["POST /users/2/keys", 201, { name: "nightly", scopes: ["orders:read"] }],
   ["GET /users/2/keys", 200],
   ["GET /users/2/keys/{key_id}", 200],
@@ -53,6 +52,8 @@ const requests: readonly (readonly [line: string, status: number, body?: unknown
   ["DELETE /orders/1/items/1", 204],
   ["DELETE /orders/1", 204],
   ["DELETE /users/1", 409],
+  // It ends the password that the logins above needed.
+  ["POST /users/2/password", 201],
   ["DELETE /users/2", 204],
   ["GET /protected/", 200],
   ["GET /", 200],
