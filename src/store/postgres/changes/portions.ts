@@ -47,8 +47,10 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
     if (state.filled) most *= 2;
     const start = performance.now();
     const before: Unfinished = state;
-    state = await inPortion(session, () =>
-      before.filled ? catchUp(work, besides, before, most) : fill(work, besides, before, portion),
+    state = await inPortion(session, (part) =>
+      before.filled
+        ? catchUp(work, besides, before, Math.ceil(most * part))
+        : fill(work, besides, before, Math.ceil(portion * part)),
     );
     const took = performance.now() - start;
     portion = Math.min(Math.max(Math.round((portion * portionMs) / Math.max(took, 1)), 50), 10_000);
@@ -58,12 +60,12 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
   return state.rows;
 }
 
-/** Whoever is in the way goes first. */
-async function inPortion<T>(session: Session, task: () => Promise<T>): Promise<T> {
+/** Whoever is in the way goes first; the next try is about half as many rows, of which fewer are anybody's just then. */
+async function inPortion<T>(session: Session, task: (part: number) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     await session.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50");
     try {
-      const done = await task();
+      const done = await task(1 / 2 ** Math.min(tries - 1, 10));
       await session.run("COMMIT");
       return done;
     } catch (error) {
