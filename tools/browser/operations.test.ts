@@ -156,14 +156,15 @@ for (const [name, handOf] of [
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     const page = await context.newPage();
     const complaints: string[] = [];
-    page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));
-    page.on("pageerror", (error) => void complaints.push(String(error)));
     const hand = handOf(page);
     await page.goto(`${service.address}/api/session/`);
     await hand.type(page.getByLabel("Username or e-mail"), "admin");
     await hand.type(page.getByLabel("Password"), service.password);
     await hand.choose(page.getByRole("button", { name: "Log in" }));
     await page.waitForURL(`${service.address}/`);
+    // The browser itself complains of the 401 that the page to log in comes with.
+    page.on("console", (message) => void (message.type() === "error" && complaints.push(message.text())));
+    page.on("pageerror", (error) => void complaints.push(String(error)));
     const known: Known = { key: "", session: "", refresh: "", access: "", file: "" };
     const other = await browser.newContext();
     await other.request.post(`${service.address}/api/session/`, {
