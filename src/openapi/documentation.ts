@@ -45,11 +45,13 @@ export function documentation(options: DocumentationOptions): Feature<null> {
         const described = await openapiDocument({ ...options, basePath, ...parts });
         return (written ??= JSON.stringify(described));
       };
+      let read: DocsParts | null = null;
       const docsParts = async (): Promise<DocsParts> => {
-        written ??= await write();
+        if (read !== null) return read;
+        const document = JSON.parse(written ?? (await write())) as JSONObject;
         const { endpoints } = host.service();
         const has = (path: string) => (endpoints.some((each) => each.path === path) ? path : null);
-        return { document: JSON.parse(written) as JSONObject, basePath, session: has(SESSION), who: has("/") };
+        return (read = { document, basePath, session: has(SESSION), who: has("/") });
       };
       return {
         offer: null,
