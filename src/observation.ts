@@ -23,6 +23,8 @@ export type Observation =
       /** The trace that the caller's `traceparent` names, and the caller's span in it. */
       readonly traceId: string | null;
       readonly parentId: string | null;
+      /** What the caller used of what will go: `field state`, `resource /v1/orders`. */
+      readonly deprecated: readonly string[];
     }
   /** A bug of ours: the caller was told only the request id. */
   | { readonly kind: "fault"; readonly requestId: string; readonly error: unknown }

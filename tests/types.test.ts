@@ -147,6 +147,21 @@ test("hooks, checks and handlers know what they are given", () => {
         return { status: 204 };
       },
     });
+    defineResource({
+      name: "note",
+      fields: { a: text({ deprecated: { since: "2026-07-01", sunset: "2027-01-01", link: "/changes" } }) },
+      filters: { a: { operators: ["eq"], deprecated: { since: "2026-07-01T12:00:00Z" } } },
+    });
+    // @ts-expect-error -- no day
+    text({ deprecated: { since: "soon" } });
+    // @ts-expect-error -- no address
+    text({ deprecated: { since: "2026-07-01", link: "example.org" } });
+    // @ts-expect-error -- a slip
+    text({ deprecated: { since: "2026-07-01", sunet: "2027-01-01" } });
+    // @ts-expect-error -- it begins some day
+    mount(books, { permission: nobody, deprecated: { sunset: "2027-01-01" } });
+    // @ts-expect-error -- a slip
+    mount(books, { permission: nobody, deprecated: { since: "2026-07-01", lnik: "/changes" } });
     mount(books, {
       permission: nobody,
       async beforeWrite({ kind, current, draft }) {

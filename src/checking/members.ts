@@ -18,7 +18,16 @@ declare const nothing: unique symbol;
  * Options of these names and no others. Where their types are inferred, the compiler takes any name beside a right one; it then says that
  * something is not assignable to `ThereIsNo<"uniqe">`.
  */
-export type Only<O, Allowed> = Allowed & O & { readonly [K in Exclude<keyof O, keyof Allowed>]: ThereIsNo<K> };
+export type Only<O, Allowed> = Allowed &
+  O & { readonly [K in Exclude<keyof O, keyof Allowed>]: ThereIsNo<K> } & Within<O, Allowed, "deprecated">;
+
+/** The same of the members of one of them. */
+type Within<O, Allowed, Name extends string> = [O, Allowed] extends [
+  { readonly [K in Name]: infer Given },
+  { readonly [K in Name]?: infer Known },
+]
+  ? { readonly [K in Name]: { readonly [M in Exclude<keyof Given, keyof NonNullable<Known>>]: ThereIsNo<M> } }
+  : unknown;
 
 /** What is written as a plain object has these members and no others: a name that means nothing is a slip that nobody would notice. */
 export function membersMistakes(value: Members, checks: Checks): string[] {

@@ -1,4 +1,6 @@
+import { dayOf } from "../deprecation.ts";
 import { html, type PageContent, type Markup } from "../html/markup.ts";
+import type { View } from "../http/formats/view.ts";
 import { excerptOf, MOST_SHOWN, textOfJSON } from "./excerpt.ts";
 import { showDocument } from "./values.ts";
 
@@ -19,6 +21,22 @@ export function table(caption: PageContent, columns: readonly PageContent[], row
       </tbody>
     </table>
   </div>`;
+}
+
+/** That something of what the page shows will go. */
+export function goingNote({ deprecations, basePath }: Pick<View, "deprecations" | "basePath">): PageContent {
+  if (deprecations.length === 0) return "";
+  const lines = deprecations.map(({ what, since, sunset, link }) => {
+    const until = sunset === null ? "" : `, until ${dayOf(sunset)}`;
+    const at = link?.startsWith("/") === true ? basePath + link : link;
+    const more = at === null ? "" : html` <a href="${at}">What to do instead</a>`;
+    return html`<li>The ${what} is deprecated since ${dayOf(since)}${until}.${more}</li>`;
+  });
+  return html`<div class="note" role="note">
+    <ul>
+      ${lines}
+    </ul>
+  </div> `;
 }
 
 /** The head of a column. */

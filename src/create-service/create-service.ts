@@ -15,7 +15,7 @@ import { startUpkeep } from "../feature/upkeep.ts";
 import type { Answer } from "../http/answer/writing.ts";
 import { parseBasePath } from "../http/base-path.ts";
 import { makeHeldBodies } from "../http/body/held-bodies.ts";
-import { withCheckedReply } from "../http/endpoint/replying.ts";
+import { served } from "../http/endpoint/replying.ts";
 import { explainWhole, type WholeExplanation } from "../http/explaining.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { MAX_BODY_BYTES } from "../http/limits.ts";
@@ -24,7 +24,6 @@ import { makeLongReads } from "../http/list/long-reads.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
 import { explainLists, type ExplainedList } from "../http/mount/explaining.ts";
 import { placeMounts, type MountInPlace } from "../http/mount/mount.ts";
-import { scansOf } from "../http/mount/shapes.ts";
 import { idempotencyCountsCollection } from "../http/mount/writes/idempotency.ts";
 import { respond, type RoutedService } from "../http/pipeline.ts";
 import { requestIds } from "../http/request-ids.ts";
@@ -39,6 +38,7 @@ import type { Collection, Store } from "../store/store.ts";
 import { throttleCollections, loginThrottle, type LoginThrottle } from "../throttle/throttle.ts";
 import { canSetUp, mistakesOf, type ServiceOptions } from "./options.ts";
 import { factsOf, ownParts, requireFacts, scopesAllowOf } from "./parts.ts";
+import { tellAtStart } from "./telling.ts";
 
 export type { ServiceOptions } from "./options.ts";
 
@@ -132,14 +132,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     explain: (arrival) => explainWhole(core, arrival),
   }));
   const placed = placeMounts(facts.mounts);
-  const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints.map(withCheckedReply)], basePath);
+  const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints.map(served)], basePath);
   const core = coreOf(
     options,
     { store, throttle, secret, basePath, now, observe, all, facts, use: composition.use, inFlight },
     routes.find,
   );
   await store.open(collectionsOf(placed, all));
-  tellScans(placed, observe);
+  tellAtStart(placed, routes.all, { now: now(), observe });
   const stopClock = await clock.start();
   const stop = await startFeatures(composition, store).catch((error: unknown) => {
     stopClock();
@@ -184,11 +184,6 @@ function collectionsOf(placed: readonly MountInPlace[], all: readonly Parts[]): 
     ...throttleCollections,
     idempotencyCountsCollection,
   ];
-}
-
-function tellScans(placed: readonly MountInPlace[], observe: Observer | null): void {
-  for (const message of placed.map(scansOf))
-    if (message !== null) observe?.({ kind: "notice", level: "info", message });
 }
 
 /** What the parts of a service have in common, once they are found. */

@@ -36,6 +36,7 @@ export {
   type ResourceDeclaration,
   type StoredOf,
 } from "../resource/resource.ts";
+export type { Deprecation } from "../deprecation.ts";
 export type { Draft } from "../resource/draft.ts";
 export type {
   Mount,

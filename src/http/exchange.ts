@@ -1,6 +1,7 @@
 import type { Call } from "../call/call.ts";
 import { requireSameSite } from "../call/cross-site.ts";
 import { suggestion } from "../checking/nearest.ts";
+import type { Deprecated } from "../deprecation.ts";
 import { parsePrefer } from "../headers/prefer.ts";
 import { parseQuery, withoutParameters } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
@@ -16,6 +17,7 @@ import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
 import type { LimitFields } from "./limiting/limiting.ts";
 
 const NONE: readonly string[] = [];
+const NOTHING: readonly Deprecated[] = [];
 const NO_FIELDS: LimitFields = [];
 
 /** One request on its way: the call and what the steps have found out about it so far. It stays in this room; others are given its `context`. */
@@ -37,6 +39,8 @@ export class Exchange implements PermissionRequest {
   body: ReceivedBody | null = null;
   /** The preferences that were followed so far. */
   followed: readonly string[] = NONE;
+  /** What the caller uses and will go. */
+  deprecations: readonly Deprecated[];
   /** What the body counts for, until the request is over. */
   hold: Hold | null = null;
   /** What limiters say of what is left. */
@@ -57,6 +61,7 @@ export class Exchange implements PermissionRequest {
     this.endpoint = endpoint;
     this.params = params;
     this.format = service.formats[0]!;
+    this.deprecations = endpoint.deprecations ?? NOTHING;
     this.context = new Context(this);
   }
 
@@ -140,6 +145,11 @@ export class Exchange implements PermissionRequest {
   /** Says that a preference is followed: `count=exact`. It stands in the answer's `Preference-Applied`. */
   follow(preference: string): void {
     this.followed = [...this.followed, preference];
+  }
+
+  /** Says that the caller uses what will go; each is told once. */
+  useDeprecated(used: readonly Deprecated[]): void {
+    if (used.length > 0) this.deprecations = [...new Set([...this.deprecations, ...used])];
   }
 
   /** The address of a path of this service (`/users`), as callers ask for it. */

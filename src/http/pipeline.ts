@@ -8,6 +8,7 @@ import { StoreFull, StoreUnavailable } from "../store/store.ts";
 import { requireAddress, requireFraming } from "./addressing.ts";
 import { hasPreconditions, requirePreconditionsHold } from "./answer/conditional.ts";
 import { addCors, answerOptions } from "./answer/cors.ts";
+import { addDeprecations } from "./answer/deprecating.ts";
 import { requireKnownPreferences } from "./answer/preferences.ts";
 import { withoutBody, writeProblem, writeReply, type Answer } from "./answer/writing.ts";
 import { octetsOf, readBody, requireMediaType } from "./body/intake.ts";
@@ -230,11 +231,18 @@ function tellable(error: unknown): Problem {
   return problem("internal", { cause: error });
 }
 
+const NONE: readonly string[] = [];
+
+function namesOf({ deprecations }: Exchange): readonly string[] {
+  return deprecations.map(({ what }) => what);
+}
+
 function finish(way: Way, answer: Answer, startedAt: number): Answer {
   const { service, call, exchange, match, witness } = way;
   if (exchange !== null && exchange.hold !== null) exchange.hold.release();
   if (witness !== null) addExplanation(service, witness, answer);
   if (exchange !== null && exchange.limits.length > 0) addLimits(exchange, answer);
+  if (exchange !== null && exchange.deprecations.length > 0) addDeprecations(exchange, answer);
   addCors(call, answer, service.allowedOrigins);
   if (service.observe !== null) {
     const identity = exchange === null ? null : exchange.observedIdentity;
@@ -253,6 +261,7 @@ function finish(way: Way, answer: Answer, startedAt: number): Answer {
       scheme: identity === null ? null : identity.scheme,
       traceId: call.trace === null ? null : call.trace.traceId,
       parentId: call.trace === null ? null : call.trace.parentId,
+      deprecated: exchange === null || exchange.deprecations.length === 0 ? NONE : namesOf(exchange),
     });
   }
   return answer;

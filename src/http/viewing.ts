@@ -1,4 +1,5 @@
 import { alike, Call, type Reply } from "../call/call.ts";
+import type { Deprecated } from "../deprecation.ts";
 import type { Eventually } from "../eventually.ts";
 import { withoutParameters } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
@@ -79,6 +80,10 @@ export class ServedView implements View {
       logsIn: endpoint.logsIn ?? false,
       expandable: mounted === undefined ? [] : expandableNames(mounted),
     };
+  }
+
+  get deprecations(): readonly Deprecated[] {
+    return this.#seen.exchange?.deprecations ?? [];
   }
 
   get sent(): unknown {

@@ -1,6 +1,7 @@
 import { aList, anObject, anything, optional, text } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import type { ServedEndpoint } from "../http/endpoint/endpoint.ts";
+import { served } from "../http/endpoint/replying.ts";
 import type { Format } from "../http/formats/format.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
@@ -41,7 +42,7 @@ export function openapiDocument(options: OpenAPIOptions): Record<string, unknown
   const schemes = joinSchemes(options.schemes ?? []);
   const formats = withBuiltIn(options.formats ?? []);
   const placed = placeMounts(mounts);
-  const endpoints = [...placed.flatMap(endpointsOf), ...(options.endpoints ?? [])];
+  const endpoints = [...placed.flatMap(endpointsOf), ...(options.endpoints ?? []).map(served)];
   const takeName = uniqueNames(Object.keys(standardSchemas));
   const names = new Map(mounts.map(({ resource }) => [resource, schemaNames(resource, takeName)]));
   const resources = placed.map((mount) => describeMount(mount, formats, names));

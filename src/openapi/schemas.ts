@@ -1,5 +1,7 @@
+import { readDeprecation } from "../deprecation.ts";
 import { isRequired, isShown, isStored, isWritable, type Field } from "../resource/kinds/field.ts";
 import type { Resource } from "../resource/resource.ts";
+import { withDeprecation } from "./deprecated.ts";
 import type { JSONObject } from "./json.ts";
 
 /** An id as it stands in records: given by the service. */
@@ -57,12 +59,13 @@ function writtenSchema(field: Field): JSONObject {
 function fieldSchema(field: Field): JSONObject {
   const { kind, options } = field;
   const { optional, example, description } = options;
+  const going = readDeprecation("field", options.deprecated);
   const said =
     description ?? (kind.references === undefined ? undefined : `The id of one of the ${kind.references.resource}.`);
   return {
     // What is handed on and not kept is sent or left out: there is nothing that null could empty.
     ...(optional === true && isStored(field) ? nullable(kind.schema) : kind.schema),
-    ...(said === undefined ? {} : { description: said }),
+    ...withDeprecation(said, going),
     ...(example === undefined ? {} : { examples: [example] }),
   };
 }

@@ -1,5 +1,6 @@
 import { seriesOf, type MetricFamily } from "../measurement.ts";
 import { refusalReasons, type Observation, type Observer, type RefusalReason } from "../observation.ts";
+import { countDeprecated } from "./deprecated-uses.ts";
 import { Histogram } from "./histogram.ts";
 
 /** What a process counts of what it observes. */
@@ -27,13 +28,16 @@ export function makeMetrics(): Metrics {
   const refusals = new Map<string, number>();
   // From nought on, so that a first refusal is seen as an increase.
   const unserved = new Map<RefusalReason, number>(refusalReasons.map((reason) => [reason, 0]));
+  const deprecated = countDeprecated();
   const counts = { ...none };
 
-  function takeRequest({ method, route, status, code, durationMs }: Extract<Observation, { kind: "request" }>): void {
+  function takeRequest(request: Extract<Observation, { kind: "request" }>): void {
+    const { method, route, status, code, durationMs } = request;
     const series = seriesFor(route, methods.has(method) ? method : "other");
     series.latency.record(durationMs / 1000);
     add(series.statuses, status);
     if (code !== null) add(problems, code);
+    if (request.deprecated.length > 0) deprecated.take(request);
   }
 
   function seriesFor(route: string | null, method: string): Series {
@@ -90,6 +94,7 @@ export function makeMetrics(): Metrics {
         problems,
         refusals,
         unserved,
+        deprecated: deprecated.uses,
         counts,
       }),
   };
@@ -103,10 +108,11 @@ interface Counted {
   readonly problems: ReadonlyMap<string, number>;
   readonly refusals: ReadonlyMap<string, number>;
   readonly unserved: ReadonlyMap<RefusalReason, number>;
+  readonly deprecated: ReadonlyMap<string, number>;
   readonly counts: typeof none;
 }
 
-function familiesOf({ series, problems, refusals, unserved, counts }: Counted): readonly MetricFamily[] {
+function familiesOf({ series, problems, refusals, unserved, deprecated, counts }: Counted): readonly MetricFamily[] {
   return [
     {
       name: "latchkey_requests_total",
@@ -144,6 +150,12 @@ function familiesOf({ series, problems, refusals, unserved, counts }: Counted): 
       help: "Connections and requests refused before anybody could look at them.",
       type: "counter",
       samples: [...unserved].map(([reason, count]) => [seriesOf("latchkey_refused_total", { reason }), count]),
+    },
+    {
+      name: "latchkey_deprecated_uses_total",
+      help: "Requests that used what will go, by the id of their caller.",
+      type: "counter",
+      samples: [...deprecated],
     },
     counter("latchkey_faults_total", "Answers with status 500: bugs.", counts.faults),
     counter("latchkey_errors_total", "Errors outside of requests: the store, a feed, a file.", counts.errors),

@@ -1,3 +1,4 @@
+import type { Deprecated, Deprecation } from "../deprecation.ts";
 import type { Issue } from "../problem/problem.ts";
 import type { IdKind } from "./ids.ts";
 import type { Field } from "./kinds/field.ts";
@@ -23,6 +24,19 @@ export const everyOperator = [
 ] as const;
 
 export type Operator = (typeof everyOperator)[number];
+
+/** A filter of which more is to be said than its operators. */
+export interface FilterDeclaration {
+  readonly operators: readonly Operator[];
+  /** It will go: whoever asks by it is told in the answer's headers. The field itself may stay. */
+  readonly deprecated?: Deprecation;
+}
+
+/** What of a resource will go, by the names of fields and filters. */
+export interface Deprecations {
+  readonly fields: ReadonlyMap<string, readonly Deprecated[]>;
+  readonly filters: ReadonlyMap<string, readonly Deprecated[]>;
+}
 
 /** How many records a page of a list has. */
 export interface PageSize {
@@ -52,8 +66,8 @@ export interface ResourceDeclaration<
   readonly id?: I;
   /** Without `id`, which every record has. */
   readonly fields: F;
-  /** Which operators a list can be filtered by, for each field; `id` too. */
-  readonly filters?: Readonly<Partial<Record<keyof F | "id", readonly Operator[]>>>;
+  /** Which operators a list can be filtered by, for each field; `id` too. `{ operators, deprecated }` for a filter that will go. */
+  readonly filters?: Readonly<Partial<Record<keyof F | "id", readonly Operator[] | FilterDeclaration>>>;
   /** Which fields a list can be sorted by; `id` always. */
   readonly sorts?: readonly (keyof F & string)[];
   /** The texts whose words `?search=` looks at: each word that is asked for must begin one of them. An index finds them. */
@@ -94,6 +108,8 @@ export interface Resource<
   readonly parentColumn: Parent | null;
   readonly fields: F;
   readonly filters: ReadonlyMap<string, readonly Operator[]>;
+  /** Null: nothing of it will go. */
+  readonly deprecations: Deprecations | null;
   readonly sorts: readonly string[];
   readonly search: readonly string[];
   readonly removed: Readonly<Record<string, string>>;

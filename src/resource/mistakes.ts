@@ -16,6 +16,7 @@ import {
   type Members,
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
+import { aDeprecation } from "../deprecation.ts";
 import { everyOperator, type Fields, type Operator, type ResourceDeclaration } from "./declaration.ts";
 import { idField } from "./ids.ts";
 import { Flaw, isShown, shapeMistakes, type Field } from "./kinds/field.ts";
@@ -98,10 +99,12 @@ function mistakesWithin({
     // What is wrong with the field itself is told there.
     return Object.hasOwn(fields, field) ? [] : [`there is no such field${suggestion(field, Object.keys(fields))}`];
   };
-  for (const [field, operators = []] of Object.entries(filters)) {
+  for (const [field, declared = []] of Object.entries(filters)) {
+    const operators: unknown = isObject(declared) ? declared["operators"] : declared;
+    if (isObject(declared)) at(`filter ${field}`, membersMistakes(declared, filterMembers));
     const find = (declared: Field): readonly string[] =>
       texts(operators) === null
-        ? filterMistakes(field, declared, operators)
+        ? filterMistakes(field, declared, operators as readonly Operator[])
         : ['the operators have to be a list, like ["eq"]'];
     at(`filter ${field}`, field === "id" ? find(idField({ id })) : searched(field, find));
   }
@@ -121,6 +124,8 @@ function mistakesWithin({
     at("filter search", ["the list has a parameter of this name; rename the field or leave the filter out"]);
   return mistakes;
 }
+
+const filterMembers: Checks = { operators: () => null, deprecated: optional(aDeprecation) };
 
 function removedMistakes(name: string, until: unknown, fields: Fields): string[] {
   if (Object.hasOwn(fields, name)) return ["there is a field of this name; leave one of the two out"];

@@ -1,6 +1,9 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
+import { readDeprecation } from "../deprecation.ts";
 import type {
+  Deprecations,
   Fields,
+  FilterDeclaration,
   Operator,
   PageSize,
   ParentColumnOf,
@@ -55,7 +58,8 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
     id: declaration.id ?? "integer",
     parentColumn,
     fields,
-    filters: new Map(Object.entries(declaration.filters ?? {}).map(([field, operators = []]) => [field, operators])),
+    filters: new Map(filtersOf(declaration).map(([field, { operators }]) => [field, operators])),
+    deprecations: deprecationsOf(declaration),
     sorts: ["id", ...(declaration.sorts ?? [])],
     search: declaration.search ?? [],
     removed: declaration.removed ?? {},
@@ -64,6 +68,25 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
     check: declaration.check ?? null,
     description: declaration.description ?? null,
   });
+}
+
+function filtersOf({ filters = {} }: ResourceDeclaration<Fields>): readonly (readonly [string, FilterDeclaration])[] {
+  return Object.entries(filters).map(([field, declared = []]) => [
+    field,
+    "operators" in declared ? declared : { operators: declared },
+  ]);
+}
+
+function deprecationsOf(declaration: ResourceDeclaration<Fields>): Deprecations | null {
+  const fields = Object.entries(declaration.fields).map(
+    ([name, { options }]) => [name, readDeprecation(`field ${name}`, options.deprecated)] as const,
+  );
+  const filters = filtersOf(declaration).map(
+    ([name, { deprecated }]) => [name, readDeprecation(`filter ${name}`, deprecated)] as const,
+  );
+  const isGoing = ([, found]: (typeof fields)[number]): boolean => found.length > 0;
+  if (![...fields, ...filters].some(isGoing)) return null;
+  return { fields: new Map(fields.filter(isGoing)), filters: new Map(filters.filter(isGoing)) };
 }
 
 function pageSizeOf({ pageSize = {} }: ResourceDeclaration<Fields>): PageSize {

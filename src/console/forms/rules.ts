@@ -1,3 +1,4 @@
+import { readDeprecation, sayDeprecation } from "../../deprecation.ts";
 import { isRequired, isWritable, type Field } from "../../resource/kinds/field.ts";
 
 /** What a field takes, in words. A form says beside the name what may be left out. */
@@ -6,6 +7,7 @@ export function ruleOf(field: Field, where: "form" | "record" = "record"): strin
   return joined([
     kindRule(field),
     options.description,
+    ...readDeprecation("field", options.deprecated).map(sayDeprecation),
     isWritable(field) ? "" : "Set by the service",
     // The first to say so are e-mails, whose description does.
     options.unique === undefined || options.unique === false || /unique/i.test(options.description ?? "")

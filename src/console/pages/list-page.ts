@@ -6,7 +6,7 @@ import { MOST_IN_CELL } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeForm } from "../forms/form.ts";
 import { writeImport } from "../forms/import-form.ts";
-import { column, table } from "../parts.ts";
+import { column, goingNote, table } from "../parts.ts";
 import { addressOf, titleOf, type Drawing, type Drawn } from "../site.ts";
 import { isNumeric, showValue } from "../values.ts";
 import { chipsOf, filtersOf } from "./filters.ts";
@@ -27,6 +27,7 @@ export function drawList(drawing: Drawing, resource: Resource, rows: readonly Va
         ${actionButtons(drawing)}${create === undefined ? "" : html`<a class="btn main" href="#new" data-key="n">New ${resource.name}</a>`}
       </div>
     </div>
+    ${goingNote(drawing.view)}
     <section aria-label="${title}" class="stack">
       <div class="row">${searchOf(drawing, resource)}${filtersOf(drawing, resource)}${viewOf(drawing, resource)}${chipsOf(drawing, resource)}</div>
       <div>${rows.length === 0 ? emptyOf(drawing) : tableOf(drawing, resource, rows)} ${pagerOf(drawing)}</div>

@@ -6,7 +6,7 @@ import { isTooLong } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { ruleOf } from "../forms/rules.ts";
-import { asJSON, methodTag } from "../parts.ts";
+import { asJSON, goingNote, methodTag } from "../parts.ts";
 import { offersBelow } from "../paths.ts";
 import { addressOf, nestedIn, titleOf, type Drawing, type Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
@@ -26,6 +26,7 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
         ${actionButtons(drawing)}${update === undefined ? "" : html`<a class="btn" href="#edit" data-key="e">Edit</a>`}${deletionOf(drawing, what)}
       </div>
     </div>
+    ${goingNote(drawing.view)}
     <div class="split">
       <div class="stack far">
         <section aria-labelledby="fields">

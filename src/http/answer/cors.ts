@@ -4,7 +4,7 @@ import type { Route } from "../routes.ts";
 import { writeOptions, type Answer } from "./writing.ts";
 
 const EXPOSED =
-  "ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, X-Total-Count, Idempotency-Replayed, Preference-Applied";
+  "Deprecation, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, X-Request-Id, X-Total-Count, Idempotency-Replayed, Preference-Applied";
 const PREFLIGHT_SECONDS = 600;
 
 /** Lets a page of an allowed origin read the answer (Fetch standard, CORS protocol); where there is none, no page of another origin may even load it. */

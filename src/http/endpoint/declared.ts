@@ -16,6 +16,7 @@ import {
   type Members,
 } from "../../checking/members.ts";
 import { shownName } from "../../checking/nearest.ts";
+import { aDeprecation } from "../../deprecation.ts";
 import { aPermission, isPermission, permissionForm } from "../../permission/checking.ts";
 import { schemeMistakes } from "../../scheme/checking.ts";
 import type { Scheme } from "../../scheme/scheme.ts";
@@ -104,6 +105,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
       : `it has to be a whole number of bytes from 1 to ${MAX_BODY_BYTES}`,
   ),
   produces: optional(text),
+  deprecated: optional(aDeprecation),
   documentation: optional((value) =>
     isObject(value)
       ? together(membersMistakes(value, documentationMembers))

@@ -1,5 +1,6 @@
 import type { Reply } from "../../call/call.ts";
 import type { ThereIsNo } from "../../checking/members.ts";
+import type { Deprecation } from "../../deprecation.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Permission } from "../../permission/contract.ts";
 import type { AnyProblem } from "../../problem/definition.ts";
@@ -29,12 +30,14 @@ export interface ServedEndpoint extends MountedFacts {
 }
 
 /** One method at one path. Resources are mounted as endpoints; whatever is no resource is written as one. */
-export interface Endpoint extends Omit<ServedEndpoint, "access" | "rows" | "mounted" | "own"> {
+export interface Endpoint extends Omit<ServedEndpoint, "access" | "rows" | "mounted" | "own" | "deprecations"> {
   /**
    * Who may. `open`: credentials are not even looked at, so that a stale one cannot lock anyone out. A permission that needs columns has
    * rows to narrow, and nothing here would apply them.
    */
   readonly access: Permission | "open";
+  /** It will go: every answer says so in its headers. */
+  readonly deprecated?: Deprecation;
 }
 
 /** What the API's documentation says about an endpoint. */

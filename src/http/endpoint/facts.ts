@@ -1,3 +1,4 @@
+import type { Deprecated } from "../../deprecation.ts";
 import type { Action, Permission } from "../../permission/permission.ts";
 import type { Problem } from "../../problem/problem.ts";
 import type { Collection } from "../../store/store.ts";
@@ -66,6 +67,8 @@ export interface EndpointFacts {
 export interface MountedFacts extends EndpointFacts {
   /** The rows that its handler narrows as the permission says. */
   readonly rows?: Collection;
+  /** That it will go. */
+  readonly deprecations?: readonly Deprecated[];
 }
 
 /** Why a caller is nobody at an endpoint that tells it and answers all the same. */

@@ -14,15 +14,17 @@ import {
   type Check,
   type Checks,
 } from "../../checking/members.ts";
+import { readDeprecation } from "../../deprecation.ts";
 import { after } from "../../eventually.ts";
-import type { ServedEndpoint } from "./endpoint.ts";
+import type { Endpoint, ServedEndpoint } from "./endpoint.ts";
 
-/** The endpoint, whose replies are looked at: what a handler gives that nobody can send is a fault of its author's, told by its name. */
-export function withCheckedReply(endpoint: ServedEndpoint): ServedEndpoint {
+/** The endpoint as it is served. Its replies are looked at: what a handler gives that nobody can send is a fault of its author's, told by its name. */
+export function served(endpoint: Endpoint): ServedEndpoint {
   const handle: ServedEndpoint["handle"] = (context) =>
     after(endpoint.handle(context), (reply) => requireReply(endpoint, reply));
+  const deprecations = readDeprecation(`endpoint ${endpoint.method} ${endpoint.path}`, endpoint.deprecated);
   const prototype: unknown = Object.getPrototypeOf(endpoint);
-  return Object.assign(Object.create(prototype as object | null) as ServedEndpoint, endpoint, { handle });
+  return Object.assign(Object.create(prototype as object | null) as ServedEndpoint, endpoint, { handle, deprecations });
 }
 
 function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {

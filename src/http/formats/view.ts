@@ -1,4 +1,5 @@
 import type { Call, Reply } from "../../call/call.ts";
+import type { Deprecated } from "../../deprecation.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Identity } from "../../identity.ts";
 import type { Action } from "../../permission/contract.ts";
@@ -24,6 +25,8 @@ export interface View {
   readonly basePath: string;
   /** What was asked; null where the request ended before that was known. */
   readonly place: Place | null;
+  /** What the request uses and will go. */
+  readonly deprecations: readonly Deprecated[];
   /** What was sent, as far as it was read. */
   readonly sent: unknown;
   /** Who is calling; null where nobody showed who they are. An answer for which this was read is kept by no shared cache. */

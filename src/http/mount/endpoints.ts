@@ -24,11 +24,12 @@ const PATCH_TYPES = [
 export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
   const { path } = placed.resource;
   const one = `${path}/{id}`;
-  const { permissions } = placed;
+  const { permissions, deprecations } = placed;
   const endpoints: ServedEndpoint[] = [];
   const offer = (action: ResourceAction, endpoint: Omit<ServedEndpoint, "access" | "action">): void => {
     const access = permissions[action];
-    if (access !== undefined) endpoints.push({ ...endpoint, action, access, rows: placed.collection, mounted: placed });
+    if (access !== undefined)
+      endpoints.push({ ...endpoint, action, access, deprecations, rows: placed.collection, mounted: placed });
   };
   offer("list", { method: "GET", path, query: "read", handle: (context) => list(placed, exchangeOf(context)) });
   offer("list", {
@@ -89,6 +90,7 @@ function endpointOfAction(placed: MountInPlace, action: ServedAction): ServedEnd
   const common = {
     mounted: placed,
     own: action,
+    deprecations: [...placed.deprecations, ...action.deprecations],
     method,
     path: on === "record" ? `${path}/{id}/${name}` : `${path}/${name}`,
     access: permission,

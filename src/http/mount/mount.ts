@@ -10,6 +10,7 @@ import {
   shown,
   type Check,
 } from "../../checking/members.ts";
+import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../deprecation.ts";
 import type { Eventually } from "../../eventually.ts";
 import { aPermission, isPermission, permissionForm } from "../../permission/checking.ts";
 import type { Action, Permission } from "../../permission/permission.ts";
@@ -66,6 +67,8 @@ export interface MountOptions<
    * out and records can be changed at all), or whoever may read it (`readers`), as for reviews, comments and bids.
    */
   readonly writers?: "editors" | "readers";
+  /** All of it will go: every answer says so in its headers. */
+  readonly deprecated?: Deprecation;
   /** For the API's documentation: what `beforeWrite` refuses with, besides what every such write can end in. */
   readonly problems?: Readonly<Partial<Record<ResourceAction, readonly AnyProblem[]>>>;
   /** What it can do besides: `actions: { cancel: … }` is `POST /orders/{id}/cancel`. */
@@ -94,6 +97,7 @@ export interface Mount<R extends Resource = Resource> {
   readonly personal: boolean;
   readonly arrays: boolean;
   readonly writers: "editors" | "readers";
+  readonly deprecations: readonly Deprecated[];
   readonly problems: Readonly<Partial<Record<ResourceAction, readonly AnyProblem[]>>>;
   readonly actions: readonly ServedAction[];
   readonly expand: Relations;
@@ -151,6 +155,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     personal: options.personal ?? false,
     arrays: options.arrays ?? false,
     writers: options.writers ?? "editors",
+    deprecations: readDeprecation(`resource ${resource.path}`, options.deprecated),
     problems: options.problems ?? {},
     actions: served,
     expand: options.expand ?? {},
@@ -194,6 +199,7 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
   arrays: optional(aBoolean),
   writers: optional(oneOf("editors", "readers")),
   cache: optional(oneOf("public")),
+  deprecated: optional(aDeprecation),
   problems: optional(problemsMistake),
   actions: optional(anObject),
   expand: optional(anObject),

@@ -1,6 +1,7 @@
 import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
 import { codeOf, type AnyProblem, type Catalogue } from "../../problem/definition.ts";
 import type { Scheme } from "../../scheme/scheme.ts";
+import { withDeprecation } from "../deprecated.ts";
 import type { JSONObject } from "../json.ts";
 import { problemResponses, problemsOnTheWay } from "../problems.ts";
 import { securityOf } from "../security.ts";
@@ -44,7 +45,7 @@ export function operationOf(
   return {
     tags: [tag],
     summary,
-    ...(access === "open" ? {} : { description: `Who may: ${access.name}.` }),
+    ...withDeprecation(access === "open" ? undefined : `Who may: ${access.name}.`, endpoint.deprecations ?? []),
     operationId,
     security: securityOf(endpoint, security),
     ...(parameters.length === 0 ? {} : { parameters }),

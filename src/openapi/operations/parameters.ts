@@ -1,3 +1,4 @@
+import type { Deprecated } from "../../deprecation.ts";
 import { parametersOf } from "../../http/endpoint/parameters.ts";
 import { FORMAT_PARAMETER } from "../../http/formats/format.ts";
 import type { MountInPlace } from "../../http/mount/mount.ts";
@@ -6,6 +7,7 @@ import type { Field } from "../../resource/kinds/field.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../../resource/page-size.ts";
 import { shownFields, type Operator, type Resource } from "../../resource/resource.ts";
 import { MAX_LENGTH, MAX_WORDS } from "../../resource/search.ts";
+import { withDeprecation } from "../deprecated.ts";
 import { ref, type JSONObject } from "../json.ts";
 import { idSchemas } from "../schemas.ts";
 
@@ -101,7 +103,7 @@ export function pathParameters(path: string, mounted?: MountInPlace): readonly J
 export function listParameters(resource: Resource): readonly JSONObject[] {
   const sorts = resource.sorts.flatMap((name) => [name, `-${name}`]);
   const filters = [...resource.filters].flatMap(([name, operators]) =>
-    operators.map((operator) => filterParameter(name, operator, fieldOf(resource, name))),
+    operators.map((operator) => filterParameter(name, operator, fieldOf(resource, name), goingOf(resource, name))),
   );
   return [
     commaSeparated("sort", "The order; `-` turns it round, and the id breaks ties.", { type: "string", enum: sorts }),
@@ -155,7 +157,16 @@ const said: Readonly<Record<Operator, string>> = {
 /** Operators that look at a part of a text. */
 export const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
 
-function filterParameter(field: string, operator: Operator, declared: Field): JSONObject {
+function goingOf({ deprecations }: Resource, name: string): readonly Deprecated[] {
+  return [...(deprecations?.fields.get(name) ?? []), ...(deprecations?.filters.get(name) ?? [])];
+}
+
+function filterParameter(field: string, operator: Operator, declared: Field, going: readonly Deprecated[]): JSONObject {
+  const { description, ...rest } = plainFilter(field, operator, declared);
+  return { ...rest, ...withDeprecation(String(description), going) };
+}
+
+function plainFilter(field: string, operator: Operator, declared: Field): JSONObject {
   const name = operator === "eq" && field !== FORMAT_PARAMETER ? field : `${field}[${operator}]`;
   const description = `Only records whose \`${field}\` ${said[operator]}.`;
   if (operator === "null") return { name, in: "query", description, schema: { type: "boolean" } };

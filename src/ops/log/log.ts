@@ -131,6 +131,7 @@ function requestMembers(request: Observed<"request">): Record<string, unknown> {
     // Left out where there is none.
     trace_id: request.traceId ?? undefined,
     parent_id: request.parentId ?? undefined,
+    deprecated: request.deprecated.length === 0 ? undefined : request.deprecated,
   };
 }
 

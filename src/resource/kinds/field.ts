@@ -13,6 +13,7 @@ import {
   together,
   type Checks,
 } from "../../checking/members.ts";
+import { aDeprecation, type Deprecation } from "../../deprecation.ts";
 import type { Identity } from "../../identity.ts";
 
 /** What is wrong with a value; the pointer is added by whoever knows where the value stood. */
@@ -76,6 +77,8 @@ export interface FieldOptions<T> {
   readonly convert?: ((old: unknown) => T | null) | { readonly sqlite?: string; readonly postgres?: string };
   /** What records get that are there and have no value where the field needs one: a value, or a function of the record as it was. */
   readonly backfill?: T | ((record: Readonly<Record<string, unknown>>) => T);
+  /** It will go: whoever sends it, filters or sorts by it or names it in `fields=` is told in the answer's headers. */
+  readonly deprecated?: Deprecation;
   /** One sentence for the API's documentation. */
   readonly description?: string;
   /** Shown in the API's documentation. */
@@ -142,6 +145,7 @@ export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[s
       : "it has to be a function, or { sqlite: …, postgres: … } with an expression for each database",
   ),
   backfill: anything,
+  deprecated: optional(aDeprecation),
   description: optional(text),
   example: anything,
 };

@@ -1,4 +1,5 @@
 import { isObject, membersMistakes, oneOf, optional, shown, text, type Check } from "../../../checking/members.ts";
+import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../../deprecation.ts";
 import type { Eventually } from "../../../eventually.ts";
 import { aPermission } from "../../../permission/checking.ts";
 import type { Permission } from "../../../permission/contract.ts";
@@ -51,6 +52,8 @@ interface ActionFacts<R extends Resource, B> {
   readonly answer?: "record" | "nothing" | Fields;
   /** One sentence for the API's documentation. */
   readonly description?: string;
+  /** It will go: every answer says so in its headers. */
+  readonly deprecated?: Deprecation;
   /** For the API's documentation: what it refuses with, besides what every such call can end in. */
   readonly problems?: readonly AnyProblem[];
 }
@@ -84,6 +87,7 @@ export interface ServedAction {
   readonly body: Resource;
   readonly answer: "record" | "nothing" | Resource;
   readonly description: string | null;
+  readonly deprecations: readonly Deprecated[];
   readonly problems: readonly AnyProblem[];
   readonly handle: Handle;
 }
@@ -104,6 +108,7 @@ const actionMembers: Readonly<Record<keyof CollectionAction, Check>> = {
       : 'it has to be "record", "nothing" or fields, like { total: decimal({ scale: 2 }) }',
   ),
   description: optional(text),
+  deprecated: optional(aDeprecation),
   problems: optional(aProblemList),
   handle: (value) => (typeof value === "function" ? null : "it has to be a function"),
 };
@@ -139,6 +144,7 @@ function readAction(name: string, declared: unknown, mistakes: string[]): Served
     body,
     answer,
     description,
+    deprecated,
     problems,
     handle,
   } = declared as unknown as RecordAction | CollectionAction;
@@ -150,6 +156,7 @@ function readAction(name: string, declared: unknown, mistakes: string[]): Served
     body: fieldsOf(name, "body", body ?? {}, mistakes),
     answer: readAnswer(name, answer ?? (on === "record" && method === "POST" ? "record" : "nothing"), mistakes),
     description: description ?? null,
+    deprecations: readDeprecation(`action ${name}`, deprecated),
     problems: problems ?? [],
     handle,
   };

@@ -1,3 +1,4 @@
+import type { Deprecated } from "../../../deprecation.ts";
 import { formatQuery, parseQuery } from "../../../headers/query.ts";
 import { isIssues } from "../../../problem/problem.ts";
 import { readListRequest, type AskedOnce } from "../../../resource/query.ts";
@@ -5,6 +6,7 @@ import { isServed } from "../../../store/served.ts";
 import type { ListQuery, Where } from "../../../store/store.ts";
 import { invalid } from "../../exchange.ts";
 import { FORMAT_PARAMETER } from "../../formats/format.ts";
+import { goingInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";
 import { columnsOf } from "./beside.ts";
@@ -31,6 +33,8 @@ export interface Asked {
   readonly showing: Showing | null;
   /** How many there are; as the caller prefers where it is left out. */
   readonly count?: "exact" | "estimated";
+  /** What of it will go. */
+  readonly deprecations: readonly Deprecated[];
 }
 
 /** Texts of queries of one place. */
@@ -74,6 +78,7 @@ function readAsked(placed: MountInPlace, text: string): Asked {
   if (isIssues(request)) throw invalid(request);
   return {
     ...askFor(placed, whereOf(request.filters), request),
+    deprecations: goingInList(placed.resource, { ...request, conditions: request.filters }),
     shape: shapeOf(request),
     kept: formatQuery(parameters.filter(([name]) => name !== "cursor")),
   };
@@ -84,7 +89,7 @@ export function askFor(
   placed: MountInPlace,
   where: Where | null,
   { search, sort, limit, cursor, fields, expand }: AskedOnce,
-): Omit<Asked, "shape" | "kept"> {
+): Omit<Asked, "shape" | "kept" | "deprecations"> {
   const { collection, shown } = placed;
   const columns = fields ?? shown;
   const showing = expand.length === 0 ? null : { placed, columns, expansions: expansionsOf(placed, expand) };

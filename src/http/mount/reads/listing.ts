@@ -30,6 +30,7 @@ export function list(placed: MountInPlace, exchange: Exchange): Eventually<Reply
 
 /** The page that was asked for, wherever that was said. */
 export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked): Eventually<Reply> {
+  exchange.useDeprecated(asked.deprecations);
   const { call, identityWasRead, observedIdentity } = exchange;
   const binding = bindingOf(call.path, identityWasRead ? (observedIdentity?.id ?? null) : null, asked.shape);
   const cursor =

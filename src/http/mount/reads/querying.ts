@@ -3,6 +3,7 @@ import { isIssues, type Issue } from "../../../problem/problem.ts";
 import { readQueryBody } from "../../../resource/query-body.ts";
 import { giveWay } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
+import { goingInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";
 import { askFor, type Asked } from "./asked.ts";
@@ -28,6 +29,7 @@ function readAsked(placed: MountInPlace, exchange: Exchange): Asked {
     ...(cursor === null ? { cursor: fromAddress } : { cursorPointer: "/cursor" }),
     shape: `QUERY ${JSON.stringify([where, sort, search])}`,
     kept: "",
+    deprecations: goingInList(placed.resource, { ...request, conditions: where === null ? [] : [where] }),
     ...(count === null ? {} : { count }),
   };
 }

@@ -8,6 +8,7 @@ import { readRecordRequest, type ListRequest } from "../../../resource/query.ts"
 import type { Key, Row, StoredRecord } from "../../../store/store.ts";
 import { withoutBody, contentTag } from "../../answer/writing.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
+import { goingFields } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";
 import { expandRecord } from "./expanding.ts";
@@ -30,6 +31,7 @@ const whole: Asked = { fields: null, expand: [] };
 function requireAsked(placed: MountInPlace, exchange: Exchange): Asked {
   const asked = readRecordRequest(placed.resource, exchange.parameters(), expandableNames(placed));
   if ("issues" in asked) throw invalid(asked.issues);
+  if (asked.fields !== null) exchange.useDeprecated(goingFields(placed.resource, asked.fields));
   return asked;
 }
 

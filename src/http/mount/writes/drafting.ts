@@ -10,6 +10,7 @@ import { exchangeOf, invalid, type Context } from "../../exchange.ts";
 import { readJSON } from "../../formats/json.ts";
 import { applyJSONPatch, parseJSONPatch, type Operation } from "../../patch/json-patch.ts";
 import { applyMergePatch } from "../../patch/merge-patch.ts";
+import { goingFields, goingInBody } from "../going.ts";
 
 /** What a body is read against. */
 export interface Target {
@@ -27,7 +28,9 @@ export function requireDraft<R extends Resource, const T extends Target>(
 ): Draft<R, T extends { readonly current: null } ? "made" : "changed">;
 export function requireDraft(resource: Resource, context: Context, target: Target): Draft {
   requireElement(resource, context);
-  return readWhole(resource, context, context.body === null ? {} : sentValue(resource, context.body), target);
+  const sent = context.body === null ? {} : sentValue(resource, context.body);
+  noteGoing(resource, context, sent);
+  return readWhole(resource, context, sent, target);
 }
 
 /** A change of a record, before anybody has looked for the record. */
@@ -43,6 +46,12 @@ export function requirePatch(resource: Resource, context: Context, id: Key): Pat
   const { mediaType, value: sent } = context.body!;
   if (mediaType === "application/json-patch+json") {
     const operations = parseJSONPatch(sent);
+    exchangeOf(context).useDeprecated(
+      goingFields(
+        resource,
+        operations.map(({ path }) => path[0] ?? ""),
+      ),
+    );
     return {
       applyTo: async (current) => {
         const patched = await applyJSONPatch(current, operations);
@@ -54,10 +63,16 @@ export function requirePatch(resource: Resource, context: Context, id: Key): Pat
   }
   requireElement(resource, context);
   const value = sentValue(resource, context.body!);
+  noteGoing(resource, context, value);
   return {
     applyTo: (current) => readWhole(resource, context, merged(current, value), { id, current }),
     requireSound: () => void readWhole(resource, context, value, { id, current: null, partial: true }),
   };
+}
+
+/** Notes what the caller sends of what will go. */
+export function noteGoing(resource: Resource, context: Context, sent: unknown): void {
+  if (resource.deprecations !== null) exchangeOf(context).useDeprecated(goingInBody(resource, sent));
 }
 
 /** Nobody misses a field of the service's own in a body. A patch that takes it away asks for a change of it all the same. */

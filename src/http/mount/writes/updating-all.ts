@@ -12,7 +12,7 @@ import { matches } from "../reads/matches.ts";
 import { decisionOn, mayReach, requireParents } from "../reads/reading.ts";
 import { commitAll, isOvertaken, storedOf, untilSettled } from "./committing.ts";
 import { told } from "./creating-all.ts";
-import { merged, readWhole } from "./drafting.ts";
+import { merged, noteGoing, readWhole } from "./drafting.ts";
 import { countKept, recall, repeatable } from "./idempotency.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
 import { furtherChanges, prepare, requireAllowed } from "./preparing.ts";
@@ -40,6 +40,7 @@ export async function updateAll(placed: MountInPlace, exchange: Exchange): Promi
   const members = requireMembers(exchange.body?.value);
   const taken = new Set<Key>();
   const patches = await readEach(members, (member, at) => readPatch(member, at, taken, placed.resource.id));
+  for (const { value } of patches) noteGoing(placed.resource, exchange.context, value);
   const idempotency = repeatable(placed, exchange, members.length);
   const known = await recall(exchange, idempotency);
   if (known !== null) return shown(placed, exchange, patches, known.rows, true);

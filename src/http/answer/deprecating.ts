@@ -1,0 +1,23 @@
+import type { Deprecated } from "../../deprecation.ts";
+import { formatLink } from "../../headers/link.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Answer } from "./writing.ts";
+
+/** Tells what of this will go: since when (RFC 9745), until when (RFC 8594), and where one reads about it. Of several, the first day of each. */
+export function addDeprecations({ deprecations, service }: Exchange, { headers }: Answer): void {
+  const since = Math.min(...deprecations.map((each) => each.since));
+  const sunsets = deprecations.flatMap(({ sunset }) => sunset ?? []);
+  headers.push("Deprecation", `@${Math.floor(since / 1000)}`);
+  if (sunsets.length > 0) headers.push("Sunset", new Date(Math.min(...sunsets)).toUTCString());
+  const links = [...new Set(deprecations.flatMap((each) => linksOf(each, service.basePath)))].join(", ");
+  if (links === "") return;
+  const there = headers.indexOf("Link");
+  if (there === -1) headers.push("Link", links);
+  else headers[there + 1] += `, ${links}`;
+}
+
+function linksOf({ link, sunset }: Deprecated, basePath: string): readonly string[] {
+  if (link === null) return [];
+  const target = link.startsWith("/") ? basePath + link : link;
+  return [formatLink(target, "deprecation"), ...(sunset === null ? [] : [formatLink(target, "sunset")])];
+}

@@ -1,0 +1,49 @@
+import type { Deprecated } from "../../deprecation.ts";
+import type { Condition } from "../../resource/conditions.ts";
+import { isObject } from "../../resource/draft.ts";
+import type { SortField } from "../../resource/query.ts";
+import type { Resource } from "../../resource/resource.ts";
+
+const NOTHING: readonly Deprecated[] = [];
+
+/** What a list was asked for, as far as fields are named in it. */
+interface Named {
+  readonly conditions: readonly Condition[];
+  readonly sort: readonly SortField[];
+  readonly fields: readonly string[] | null;
+}
+
+/** What of a resource will go and was asked for: by a filter, in the order, or by name in `fields`. */
+export function goingInList({ deprecations }: Resource, { conditions, sort, fields }: Named): readonly Deprecated[] {
+  if (deprecations === null) return NOTHING;
+  const filtered = conditions.flatMap(fieldsIn);
+  const named = [...filtered, ...sort.map(({ field }) => field), ...(fields ?? [])];
+  return [
+    ...named.flatMap((name) => deprecations.fields.get(name) ?? []),
+    ...filtered.flatMap((name) => deprecations.filters.get(name) ?? []),
+  ];
+}
+
+/** What of it will go and stands in a body. */
+export function goingInBody({ deprecations }: Resource, body: unknown): readonly Deprecated[] {
+  if (deprecations === null || !isObject(body)) return NOTHING;
+  return goingAmong(deprecations, Object.keys(body));
+}
+
+/** What of it will go, of these fields. */
+export function goingFields({ deprecations }: Resource, names: readonly string[]): readonly Deprecated[] {
+  return deprecations === null ? NOTHING : goingAmong(deprecations, names);
+}
+
+function goingAmong(
+  { fields }: NonNullable<Resource["deprecations"]>,
+  names: readonly string[],
+): readonly Deprecated[] {
+  return names.flatMap((name) => fields.get(name) ?? NOTHING);
+}
+
+function fieldsIn(condition: Condition): readonly string[] {
+  if ("all" in condition) return condition.all.flatMap(fieldsIn);
+  if ("any" in condition) return condition.any.flatMap(fieldsIn);
+  return "not" in condition ? fieldsIn(condition.not) : [condition.field];
+}
