@@ -123,24 +123,57 @@ const send = async (form, button) => {
   }
 };
 
+const pageOf = async (reply) => new DOMParser().parseFromString(await reply.text(), "text/html");
+
+/* Forms in which something was typed, when another one is sent: each waits, as it is, for the page that has its place again. */
+const waiting = new Map();
+const placeOf = ({ dataset }) => `${dataset.method ?? "import"} ${dataset.path}`;
+const isTyped = (form) => all("input:not([type=hidden]), select, textarea", form).some(isChanged);
+const replace = (page, sent) => {
+  for (const form of all("main form[data-path]")) if (form !== sent && isTyped(form)) waiting.set(placeOf(form), form);
+  one("main").replaceWith(one("main", page));
+  one(".answer").replaceWith(one(".answer", page));
+  for (const form of all("main form[data-path]")) {
+    const typed = waiting.get(placeOf(form));
+    if (typed === undefined) continue;
+    waiting.delete(placeOf(form));
+    form.replaceWith(typed);
+    if (typed.closest("details.more") !== null) typed.closest("details.more").open = true;
+  }
+  furnish(document);
+  (one("main [role=alert]") ?? one("main")).focus();
+};
+
+/** Goes to where it is done. What is this page is read anew in its place. */
+const go = async (next, sent) => {
+  const to = new URL(next, location.href);
+  if (to.pathname + to.search !== location.pathname + location.search) return location.assign(next);
+  try {
+    replace(await pageOf(await fetch(to, { headers: { Accept: "text/html" } })), sent);
+    say("Done.");
+  } catch {
+    location.assign(next);
+  }
+};
+
 /** Goes on to what was made, or shows what the service answered. What was typed stays wherever the answer has no form for it. */
 const show = async (form, reply, then) => {
   if (reply.ok) {
     // What an endpoint of its own has given, such as a key, is in this answer alone.
     const next = then ?? (form.dataset.stay === undefined ? reply.headers.get("Location") : null);
-    if (next !== null && next !== undefined) return location.assign(next);
-    if (reply.status === 204) return location.reload();
+    if (next !== null && next !== undefined) return go(next, form);
+    if (reply.status === 204) return go(location.href, form);
   }
-  const page = new DOMParser().parseFromString(await reply.text(), "text/html");
-  const main = one("main", page);
-  if (main === null) return say(`The service answered ${reply.status}, without a page.`);
-  const again = all("form[data-path]", main).some((each) => each.dataset.path === form.dataset.path);
-  if (!reply.ok && !again) return tell(form, page, reply.status);
-  one("main").replaceWith(main);
-  one(".answer").replaceWith(one(".answer", page));
-  furnish(document);
-  if (reply.ok) say("Done.");
-  (one("main [role=alert]") ?? one("main")).focus();
+  const page = await pageOf(reply);
+  if (one("main", page) === null) return say(`The service answered ${reply.status}, without a page.`);
+  const again = all("main form[data-path]", page).find((each) => each.dataset.path === form.dataset.path);
+  if (!reply.ok && again === undefined) return tell(form, page, reply.status);
+  if (!reply.ok && again.dataset.then === undefined && then !== undefined) again.setAttribute("data-then", then);
+  replace(page, form);
+  if (reply.ok) return say("Done.");
+  // No page says a password again.
+  for (const { name, value } of all("[type=password]", form))
+    for (const field of all(`[type=password][name="${name}"]`, again)) field.value = value;
 };
 
 /** What went wrong, above the form that stays as it is. */
@@ -168,30 +201,57 @@ const tell = (form, page, status) => {
 
 /* A file of records. Each is sent by itself, under a key that is its content's: what is sent again has one effect, also in a file that was mended. */
 const rowsOf = (text) => {
-  const rows = [[]];
-  for (const [, inQuotes, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g)) {
-    rows.at(-1).push(inQuotes?.replaceAll('""', '"') ?? plain);
+  let line = 1;
+  const rows = [{ line, cells: [] }];
+  for (const [all, inQuotes, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g)) {
+    rows.at(-1).cells.push(inQuotes?.replaceAll('""', '"') ?? plain);
+    line += all.split("\n").length - 1;
     if (end === "") break;
-    if (end !== ",") rows.push([]);
+    if (end !== ",") rows.push({ line, cells: [] });
   }
-  return rows.filter((row) => row.length > 1 || row[0] !== "");
+  return rows.filter(({ cells }) => cells.length > 1 || cells[0] !== "");
 };
+/** The lines on which the elements of a JSON array begin. */
+const linesOf = (text) => {
+  const lines = [];
+  let [depth, line, isNext] = [0, 1, false];
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},\n]|[^\s[\]{},"]+/g)) {
+    if (token === "\n") line += 1;
+    else {
+      if (isNext && token !== "]") lines.push(line);
+      isNext = (token === "[" && depth === 0) || (token === "," && depth === 1);
+      depth += "[{".includes(token) ? 1 : "]}".includes(token) ? -1 : 0;
+    }
+  }
+  return lines;
+};
+const lineAsJSON = (text, line) => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`line ${line} is no JSON: ${error.message}`);
+  }
+};
+/** The records of a file, each with the line on which it begins. */
 const recordsOf = (text, types) => {
-  const plain = text.replace(/^\ufeff/, "").trim();
-  if (plain.startsWith("[")) return JSON.parse(plain);
-  if (plain.startsWith("{"))
-    return plain
+  const whole = text.replace(/^\ufeff/, "");
+  if (/^\s*\[/.test(whole)) {
+    const lines = linesOf(whole);
+    return JSON.parse(whole).map((record, at) => ({ line: lines[at], record }));
+  }
+  if (/^\s*\{/.test(whole))
+    return whole
       .split(/\r?\n/)
-      .filter((line) => line.trim())
-      .map((line) => JSON.parse(line));
-  const [names = [], ...rows] = rowsOf(plain);
+      .flatMap((line, at) => (line.trim() ? [{ line: at + 1, record: lineAsJSON(line, at + 1) }] : []));
+  const [{ cells: names } = { cells: [] }, ...rows] = rowsOf(whole.trimEnd());
   // A cell behind the last name is sent too, so that the service refuses the record.
   const nameOf = (at) => names[at]?.trim() ?? `column_${at + 1}`;
-  return rows.map((row) =>
-    Object.fromEntries(
-      row.flatMap((cell, at) => (cell ? [[nameOf(at), read(cell, types[nameOf(at)] ?? "text")]] : [])),
+  return rows.map(({ line, cells }) => ({
+    line,
+    record: Object.fromEntries(
+      cells.flatMap((cell, at) => (cell ? [[nameOf(at), read(cell, types[nameOf(at)] ?? "text")]] : [])),
     ),
-  );
+  }));
 };
 /** Two records with the same one have one key, and the service refuses the second: it is told, and not lost. */
 const digestOf = (text) => {
@@ -217,7 +277,7 @@ const bringIn = async (form) => {
     const records = recordsOf(await file.text(), JSON.parse(form.dataset.types));
     const key = keyOf(form);
     const times = new Map();
-    for (const record of records) {
+    for (const { line, record } of records) {
       at += 1;
       const body = JSON.stringify(record);
       times.set(body, (times.get(body) ?? 0) + 1);
@@ -229,14 +289,20 @@ const bringIn = async (form) => {
       const reply = await fetch(form.dataset.path, { method: "POST", headers, body });
       const { detail, errors = [] } = reply.ok ? {} : await reply.json();
       if (reply.ok) made += 1;
-      else refused.push(`Record ${at}: ${detail} ${errors.map((each) => `${each.pointer} ${each.detail}`).join(" ")}`);
+      else refused.push(`Line ${line}: ${detail} ${errors.map((each) => `${each.pointer} ${each.detail}`).join(" ")}`);
       if ([401, 403, 429, 503].includes(reply.status))
-        return tell(`Stopped at record ${at} of ${records.length}. Send the file again when this is mended.`);
+        return tell(
+          `Stopped at line ${line}, record ${at} of ${records.length}. Send the file again when this is mended.`,
+        );
       tell(`Record ${at} of ${records.length} …`);
     }
     tell("Done.");
   } catch (error) {
-    tell(`Stopped behind record ${at}: ${error.message}. Send the file again.`);
+    tell(
+      at === 0
+        ? `Nothing was sent: ${error.message}`
+        : `Stopped at record ${at}: ${error.message}. Send the file again.`,
+    );
   } finally {
     form.removeAttribute("aria-busy");
   }
@@ -356,7 +422,12 @@ document.addEventListener("keydown", (event) => {
   else if (wanted.matches("input")) wanted.focus();
   else wanted.click();
 });
-document.addEventListener("click", ({ target }) => {
+document.addEventListener("click", (event) => {
+  const { target } = event;
+  if (target.closest('a[href=""]')) {
+    event.preventDefault();
+    void go(location.href);
+  }
   for (const menu of all("details.menu[open]")) if (!menu.contains(target)) menu.open = false;
   const button = target.closest("button");
   if (button?.matches("[data-copy], [data-text]")) void copy(button);

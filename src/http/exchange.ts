@@ -30,6 +30,8 @@ export class Exchange implements PermissionRequest {
   readonly context: Context;
   /** Whether anyone looked at the identity: the answer is then for this caller alone. */
   identityWasRead = false;
+  /** What the format found out besides is kept by nobody, so neither is the answer. */
+  showsUnkept = false;
   /** Why the caller was taken for nobody, where that is told. */
   refusal: Refusal | null = null;
   /** The only rows that the permission allows; null: all. */

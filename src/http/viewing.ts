@@ -159,7 +159,9 @@ export class ServedView implements View {
     const asked = this.#exchangeFor(endpoint, "GET", target, match.params);
     return told(async () => {
       requirePermission(asked);
-      return endpoint.handle(asked.context);
+      const reply = await endpoint.handle(asked.context);
+      if (reply.cache === "no-store" && this.#seen.exchange !== null) this.#seen.exchange.showsUnkept = true;
+      return reply;
     });
   }
 

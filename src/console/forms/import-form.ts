@@ -19,7 +19,7 @@ export function writeImport(view: View, offer: Offer, plural: string): Markup {
         <input id="import-file" type="file" accept=".csv,.json,.jsonl,.ndjson" required aria-describedby="import-rule" />
         <span class="rule" id="import-rule"
           >CSV with the names of the fields in its first line, or JSON: an array, or one object a line. Each record is
-          sent by itself; one that is refused is told with its number, and the others are made. Mend those and send the file again
+          sent by itself; one that is refused is told with its line, and the others are made. Mend those and send the file again
           from this page: it makes nothing twice.</span
         >
       </p>

@@ -14,6 +14,21 @@ export function tagsInCodings(tag: string): readonly string[] {
   return suffixes.map((suffix) => `"${tag}${suffix}"`);
 }
 
+const NOTED = /~[\w-]{16}/;
+
+/**
+ * The tag of a state of which a part is `noted`, changing as the record is used: whoever keeps the answer has to see that part change,
+ * and whoever changes the record need not care. So it stands in the tag, and `withoutNoted` takes it out of those that a caller sends.
+ */
+export function tagWithNoted(state: string, noted: string): string {
+  return `${state}~${noted}`;
+}
+
+/** The tag of the state alone, in whichever representation. */
+export function withoutNoted(tag: string): string {
+  return tag.replace(NOTED, "");
+}
+
 /** The ETags of a state in every representation: a caller may have read it in any. */
 export function everyTag(formats: readonly Format[], tag: string): readonly string[] {
   return formats.flatMap(({ tagSuffix }) => tagsInCodings(tag + tagSuffix));

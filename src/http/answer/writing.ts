@@ -46,8 +46,9 @@ export function writeReply(exchange: Exchange, given: Reply, viewOf: ViewOf): Ev
   );
 }
 
-function writeContent(exchange: Exchange, reply: Reply, content: string | Uint8Array | null): Eventually<Answer> {
+function writeContent(exchange: Exchange, given: Reply, content: string | Uint8Array | null): Eventually<Answer> {
   const { call, format } = exchange;
+  const reply = exchange.showsUnkept ? { ...given, cache: "no-store" as const } : given;
   const type = reply.body?.kind === "raw" ? reply.body.type : typeOf(format.mediaType, format);
   const bytes = content === null ? 0 : Buffer.byteLength(content);
   const variesByCoding = isCompressible(exchange, reply, bytes, type);

@@ -250,6 +250,8 @@ export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   /** What may stand beside its records. */
   readonly relations: readonly Relation<MountInPlace>[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
+  /** What is shown and noted by the service as the record is used. No change is refused because of it. */
+  readonly noted?: readonly string[];
 }
 
 /** Finds for each mount the one it stands within. Throws where that is not mounted. */

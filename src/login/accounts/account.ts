@@ -110,7 +110,9 @@ function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
   const mounted = mount(account, { permission: { read: ownOrAny, update: ownOrAnyUnlimited }, personal: true });
   const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
     write.kind === "update" ? prepareChange(parts, write) : {};
-  return { ...mounted, collection: accountsCollection, beforeWrite, show: showAccount, parent: null, relations: [] };
+  const noted = ["last_login_at"];
+  const place = { parent: null, relations: [] };
+  return { ...mounted, ...place, collection: accountsCollection, beforeWrite, show: showAccount, noted };
 }
 
 /** Without its id, which the path says. */

@@ -6,6 +6,7 @@ import type { Decision, PermissionRequest } from "../../../permission/permission
 import { problem } from "../../../problem/problem.ts";
 import { readRecordRequest, type ListRequest } from "../../../resource/query.ts";
 import type { Key, Row, StoredRecord } from "../../../store/store.ts";
+import { tagWithNoted } from "../../answer/tags.ts";
 import { withoutBody, contentTag } from "../../answer/writing.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import { goingFields } from "../going.ts";
@@ -55,19 +56,25 @@ async function showExpanded(
 }
 
 /** The reply that shows a record in its present state. */
-export function showRow(
-  { resource, show, cache, jsonMembers }: MountInPlace,
-  row: Row,
-  fields: readonly string[] | null = null,
-): Reply {
+export function showRow(placed: MountInPlace, row: Row, fields: readonly string[] | null = null): Reply {
+  const { resource, show, cache, jsonMembers } = placed;
   const shown = show(row.record);
   const value = fields === null ? shown : Object.fromEntries(fields.map((name) => [name, shown[name]]));
   return {
     status: 200,
     body: { kind: "data", value, element: resource.name, jsonMembers },
-    tag: String(row.revision),
+    tag: tagOfRow(placed, row),
     cache,
   };
+}
+
+/** The tag of a record's state: its revision, which rises with every write. Where some of what is shown is only noted, what is shown. */
+export function tagOfRow({ noted, show }: MountInPlace, row: Row): string {
+  if (noted === undefined) return String(row.revision);
+  const shown = Object.entries(show(row.record));
+  const digestOf = (isNoted: boolean): string =>
+    contentTag(JSON.stringify(shown.filter(([name]) => noted.includes(name) === isNoted)));
+  return tagWithNoted(digestOf(false), digestOf(true));
 }
 
 /** The reply that shows what a change has left. Whoever may change a record and not read it is shown nothing of it. */

@@ -163,7 +163,9 @@ async function change(
   const outcome = await commit(placed, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(placed, exchange, outcome.rows[0]!);
-  if (isOvertaken(outcome, exchange)) return null;
+  // What was noted meanwhile is in no caller's way: whether the state is still theirs is asked again.
+  const isOnlyNoted = outcome.kind === "stale" && placed.noted !== undefined;
+  if (isOnlyNoted || isOvertaken(outcome, exchange)) return null;
   throw refusal(outcome, placed);
 }
 

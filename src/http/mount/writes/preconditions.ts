@@ -2,15 +2,18 @@ import { after, type Eventually } from "../../../eventually.ts";
 import { problem } from "../../../problem/problem.ts";
 import type { Row } from "../../../store/store.ts";
 import { checkPreconditions, hasPreconditions, requirePreconditionsHold } from "../../answer/conditional.ts";
-import { everyTag } from "../../answer/tags.ts";
+import { everyTag, withoutNoted } from "../../answer/tags.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { tagOfCollection } from "../reads/listing.ts";
+import { tagOfRow } from "../reads/reading.ts";
 
 /** Ends the request where `If-Match` or `If-None-Match` does not hold for the row (RFC 9110 §13.2.2), whichever of its representations the caller has read. */
-export function requirePreconditions({ requireIfMatch }: MountInPlace, { call, service }: Exchange, row: Row): void {
-  if (requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
-  if (hasPreconditions(call)) requirePreconditionsHold(call, everyTag(service.formats, String(row.revision)));
+export function requirePreconditions(placed: MountInPlace, { call, service }: Exchange, row: Row): void {
+  if (placed.requireIfMatch && call.header("if-match") === undefined) throw problem("precondition_required");
+  if (!hasPreconditions(call)) return;
+  const tags = everyTag(service.formats, withoutNoted(tagOfRow(placed, row)));
+  requirePreconditionsHold(call, tags, placed.noted === undefined ? undefined : withoutNoted);
 }
 
 /** Ends the request where it requires something to be there. */
