@@ -12,6 +12,7 @@ import { parametersOf } from "./addresses.ts";
 import { giveWayFor } from "./excerpt.ts";
 import { hasLoginForm } from "./forms/login-form.ts";
 import { ACCOUNT_PATH, SESSION_PATH, writeFramed } from "./frame.ts";
+import { labelsFor, noLabels } from "./labels.ts";
 import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
 import { drawAccount } from "./pages/account-page.ts";
 import { drawList } from "./pages/list-page.ts";
@@ -22,7 +23,7 @@ import { drawRoot } from "./pages/root-page.ts";
 import { isRows } from "./pages/rows.ts";
 import { drawSession } from "./pages/session-page.ts";
 import { drawWhy } from "./pages/why-page.ts";
-import type { Drawing, Drawn, Site } from "./site.ts";
+import type { Drawing, Drawn, Labels, Site } from "./site.ts";
 import { WHY_PATH, whyEndpoint } from "./why.ts";
 
 const policy =
@@ -65,6 +66,7 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
       };
       return {
         offer: null,
+        look: { title, style, ...(logo === undefined ? {} : { logo }) },
         formats: [pages(site)],
         endpoints: [assetEndpoint([style, script]), whyEndpoint(service, basePath)],
       };
@@ -112,7 +114,8 @@ function pages(site: Site): Format {
 async function draw(site: Site, body: DataBody, view: View): Promise<Drawn> {
   await giveWayFor(body.value);
   const path = subjectOf(view);
-  const drawing: Drawing = { site, view, body, path, offers: await view.offers(path), tag: await tagOf(view, path) };
+  const [offers, tag, labels] = await Promise.all([view.offers(path), tagOf(view, path), labelsOf(site, view, body)]);
+  const drawing: Drawing = { site, view, body, path, offers, tag, labels };
   const template = view.place === null ? undefined : site.templates[view.place.path];
   return (await template?.(drawing)) ?? drawKnown(drawing);
 }
@@ -123,6 +126,14 @@ function drawKnown(drawing: Drawing): Drawn | Promise<Drawn> {
   if (resource !== null && items === resource.name && isRows(value)) return drawList(drawing, resource, value);
   if (resource !== null && element === resource.name && isObject(value)) return drawRecord(drawing, resource, value);
   return drawPlain(drawing);
+}
+
+/** Of a record, and of a page of them. */
+async function labelsOf(site: Site, view: View, { value, items, element }: DataBody): Promise<Labels> {
+  const resource = view.place?.resource ?? null;
+  if (resource === null || (items ?? element) !== resource.name) return noLabels;
+  const records = [value].flat().filter(isObject);
+  return labelsFor(site, view, resource, records);
 }
 
 /** Only the record's own tag says which state a change is meant for. */

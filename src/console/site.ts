@@ -4,6 +4,7 @@ import type { DataBody } from "../http/formats/format.ts";
 import type { Offer, View } from "../http/formats/view.ts";
 import type { Field } from "../resource/kinds/field.ts";
 import type { Resource } from "../resource/resource.ts";
+import { tableOf } from "../resource/table.ts";
 
 /** What every page of one service has in common. */
 export interface Site {
@@ -18,6 +19,9 @@ export interface Site {
   facts(): ServiceFacts;
 }
 
+/** What records are called, by the path of their resource and their id: of those that others refer to. One that is not among them cannot be read. */
+export type Labels = ReadonlyMap<string, ReadonlyMap<number | string, string>>;
+
 /** One answer that is drawn. */
 export interface Drawing {
   readonly site: Site;
@@ -29,6 +33,8 @@ export interface Drawing {
   readonly tag: string | null;
   /** The path of what is shown, without the base path and the query. */
   readonly path: string;
+  /** What the records are called that the ones on this page refer to. */
+  readonly labels: Labels;
 }
 
 /** What stands in the main part of a page. */
@@ -47,14 +53,17 @@ export function addressOf({ basePath }: View, path: string): string {
   return basePath + path;
 }
 
-/** Where the record stands that a field is the id of; null where nobody can know, or may read it. */
-export function pathOfReference(site: Site, { kind }: Field, id: unknown): string | null {
+/** The resource that a field holds an id of; null where it holds none, or nobody may read what stands there. */
+export function referredBy(site: Site, { kind }: Field): Resource | null {
   const named = kind.references?.resource;
-  if (named === undefined || id === null) return null;
+  if (named === undefined) return null;
   const found = site
     .facts()
-    .mounts.find(({ resource, permissions }) => resource.plural === named && permissions.read !== undefined);
-  return found === undefined || found.resource.within !== null ? null : `${found.resource.path}/${String(id)}`;
+    .mounts.find(
+      ({ resource, permissions }) =>
+        [tableOf(resource), resource.plural].includes(named) && permissions.read !== undefined,
+    );
+  return found === undefined || found.resource.within !== null ? null : found.resource;
 }
 
 /** What stands within a resource, such as the items of an order. */

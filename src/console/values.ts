@@ -1,21 +1,37 @@
 import { isObject } from "../checking/members.ts";
 import { html, type Markup } from "../html/markup.ts";
+import { toneOf } from "../resource/kinds/enumeration.ts";
 import type { Field } from "../resource/kinds/field.ts";
 import { excerptOf, MOST_SHOWN, textOfJSON } from "./excerpt.ts";
-import { addressOf, pathOfReference, type Drawing } from "./site.ts";
+import { addressOf, referredBy, type Drawing } from "./site.ts";
 
 /** One value, as it is shown; `field` is null where nobody declared one. What is longer than `most` characters is cut. */
 export function showValue(drawing: Drawing, field: Field | null, value: unknown, most = MOST_SHOWN): Markup {
   if (value === null || value === undefined) return html`<span class="dim">null</span>`;
   if (typeof value === "object") return html`<code>${excerptOf(textOfJSON(value), most)}</code>`;
   if (field === null) return showPlain(value, most);
-  const path = pathOfReference(drawing.site, field, value);
-  if (path !== null) return html`<a class="mono" href="${addressOf(drawing.view, path)}">${String(value)}</a>`;
-  if (field.kind.name === "enumeration") return html`<span class="tag">${String(value)}</span>`;
+  const to = referredBy(drawing.site, field);
+  if (to !== null) return showReference(drawing, to.path, value, most);
+  if (field.kind.name === "enumeration") return showWord(toneOf(field, value), String(value));
   if (field.kind.column.type === "date-time") return showTime(String(value));
   return field.kind.column.type === "decimal"
     ? html`<span class="mono">${String(value)}</span>`
     : showPlain(value, most);
+}
+
+function showWord(tone: string | null, word: string): Markup {
+  return html`<span class="${tone === null ? "tag" : `tag ${tone}`}">${word}</span>`;
+}
+
+/** An id, and what the record is called that it leads to. What cannot be read is no link. */
+function showReference({ view, labels }: Drawing, path: string, value: unknown, most: number): Markup {
+  const id = String(value);
+  const known = labels.get(path);
+  const label = typeof value === "number" || typeof value === "string" ? known?.get(value) : undefined;
+  if (known !== undefined && label === undefined) return html`<span class="mono">${id}</span>`;
+  const at = addressOf(view, `${path}/${id}`);
+  if (label === undefined || label === id) return html`<a class="mono" href="${at}">${id}</a>`;
+  return html`<span class="mono dim">${id}</span> <a href="${at}" dir="auto">${excerptOf(label, most)}</a>`;
 }
 
 function showPlain(value: unknown, most: number): Markup {

@@ -26,6 +26,7 @@ export function factsOf(all: readonly Parts[], asked: Asked): ServiceFacts {
     endpoints: all.flatMap(({ endpoints = [] }) => endpoints),
     formats: all.flatMap(({ formats = [] }) => formats),
     tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
+    look: all.find(({ look }) => look !== undefined)?.look ?? null,
     problems: [...new Set(all.flatMap(problemsOf))],
     measure: () => all.flatMap(({ measure }) => measure?.() ?? []),
   };

@@ -8,10 +8,12 @@ import "./index.ts";
 export { nearest, shownName } from "../checking/nearest.ts";
 export type {
   DecimalOptions,
+  EnumerationOptions,
   IntegerOptions,
   NamedReferenceOptions,
   ReferenceOptions,
   TextOptions,
+  Tone,
 } from "../resource/kinds/fields.ts";
 export { array, type ArrayOptions } from "../resource/kinds/lists.ts";
 export { url } from "../resource/kinds/texts.ts";

@@ -1,6 +1,7 @@
 import { types } from "node:util";
 import {
   aFunction,
+  anObject,
   anything,
   isObject,
   isText,
@@ -109,6 +110,7 @@ const partsMembers: Readonly<Record<keyof Parts, Check>> = {
       ? null
       : 'it has to be texts by tag, like { books: "What there is to read." }',
   ),
+  look: optional(anObject),
   observe: optional(aFunction),
   alongside: optional(aFunction),
   problems: optional((value) =>

@@ -2,6 +2,7 @@ import type { Arrival } from "../call/call.ts";
 import type { Only } from "../checking/members.ts";
 import type { Secret } from "../crypto/secret.ts";
 import type { Eventually } from "../eventually.ts";
+import type { Look } from "../html/look.ts";
 import type { Alongside } from "../http/alongside.ts";
 import type { Answer } from "../http/answer/writing.ts";
 import type { ScopesAllow } from "../http/core.ts";
@@ -49,6 +50,8 @@ export interface Parts<Offer = unknown> {
   readonly collections?: readonly Collection[];
   /** What the API's documentation says of the tags of its endpoints; the first who explains one counts. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** How pages look and what the service is called there, also on those of other features; the first who says so counts. */
+  readonly look?: Look;
   /** Problems of its own, besides those that its endpoints and mounts name. */
   readonly problems?: readonly ProblemDefinition[];
   /** Changes that belong into the transaction of every write of a mounted resource: written together, or not at all. */
@@ -107,6 +110,8 @@ export interface ServiceFacts {
   readonly endpoints: readonly Endpoint[];
   readonly formats: readonly Format[];
   readonly tags: Readonly<Record<string, string>>;
+  /** How pages look; null where nobody says. */
+  readonly look: Look | null;
   /** Those that are not in the catalogue. */
   readonly problems: readonly ProblemDefinition[];
   /** How many requests are being answered. */

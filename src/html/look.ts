@@ -9,6 +9,14 @@ export interface Asset {
   readonly type: string;
 }
 
+/** How the pages of one service look, and what it is called there. */
+export interface Look {
+  readonly title: string;
+  /** The address of an image that stands beside the title; a key where it is left out. */
+  readonly logo?: string;
+  readonly style: Asset;
+}
+
 /** How pages look, in light and in dark; with rules of one's own behind the others. */
 export function pageStyle(rules = ""): Asset {
   style ??= read("page.css");

@@ -3,8 +3,9 @@ import type { Deprecated } from "../deprecation.ts";
 import type { Eventually } from "../eventually.ts";
 import { withoutParameters } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
+import type { Decision } from "../permission/permission.ts";
 import { Problem } from "../problem/problem.ts";
-import type { Row } from "../store/store.ts";
+import type { Key, Row } from "../store/store.ts";
 import { tagIn } from "./answer/tags.ts";
 import { belowBasePath } from "./base-path.ts";
 import type { ServiceCore } from "./core.ts";
@@ -14,6 +15,7 @@ import type { Offer, Place, View } from "./formats/view.ts";
 import type { MountInPlace } from "./mount/mount.ts";
 import { findById, findVisible, requireParents } from "./mount/reads/reading.ts";
 import { expandableNames } from "./mount/relations.ts";
+import { readValues } from "./mount/values.ts";
 import { requirePermission } from "./permitting.ts";
 import type { FindRoute, Match } from "./routes.ts";
 
@@ -163,6 +165,28 @@ export class ServedView implements View {
       if (reply.cache === "no-store" && this.#seen.exchange !== null) this.#seen.exchange.showsUnkept = true;
       return reply;
     });
+  }
+
+  async values(path: string, ids: readonly Key[], field: string): Promise<ReadonlyMap<Key, unknown> | null> {
+    const { service, exchange } = this.#seen;
+    if (exchange === null) return null;
+    let placed: MountInPlace | null = null;
+    const decisions = new Map<Key, Decision>();
+    for (const id of ids) {
+      const match = service.find(`${service.basePath}${path}/${id}`);
+      const endpoint = match?.route.methods.get("GET");
+      if (endpoint?.mounted === undefined || endpoint.mounted.parent !== null) return null;
+      placed = endpoint.mounted;
+      const asked = this.#exchangeFor(endpoint, "GET", `${path}/${id}`, match!.params);
+      const isAllowed = await told(() => {
+        requirePermission(asked);
+        return true;
+      });
+      if (isAllowed === true) decisions.set(asked.key(), asked.only === null ? "allow" : { only: asked.only });
+    }
+    if (placed === null || !placed.shown.includes(field)) return null;
+    const mounted = placed;
+    return told(() => readValues(exchange, mounted, field, decisions));
   }
 
   #exchangeFor(endpoint: ServedEndpoint, method: string, target: string, params: Match["params"]): Exchange {

@@ -1,7 +1,7 @@
 import type { Reply } from "../call/call.ts";
 import { requireOptions } from "../checking/options.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
-import { pageScript, pageStyle } from "../html/look.ts";
+import { pageScript, pageStyle, type Look } from "../html/look.ts";
 import type { Page } from "../html/page.ts";
 import { ifNoneMatch, notModified, textSchema, type JSONSchema } from "../http/endpoint/documentation.ts";
 import { defineEndpoint, type Endpoint, type EndpointDocumentation } from "../http/endpoint/endpoint.ts";
@@ -37,7 +37,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
     setUp(host) {
       requireOptions(options, titleChecks);
       const { basePath } = host;
-      const here = { title: options.title, basePath };
+      const look = (): Look => host.service().look ?? { title: options.title, style: pageStyle() };
       let written: string | null = null;
       const write = async (): Promise<string> => {
         const { schemes, mounts, endpoints, formats, tags, problems } = host.service();
@@ -51,7 +51,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
         const document = JSON.parse(written ?? (await write())) as JSONObject;
         const { endpoints } = host.service();
         const has = (path: string) => (endpoints.some((each) => each.path === path) ? path : null);
-        return (read = { document, basePath, session: has(SESSION), who: has("/") });
+        return (read = { document, basePath, look: look(), session: has(SESSION), who: has("/") });
       };
       return {
         offer: null,
@@ -75,14 +75,14 @@ export function documentation(options: DocumentationOptions): Feature<null> {
             documentation: of("One operation, to be tried, or what its page looks like", textSchema),
             async handle({ params }) {
               const name = params["page"] as string;
-              return docsAsset(name) ?? shown((await docsPage(await docsParts(), name)) ?? missing());
+              return docsAsset(look(), name) ?? shown((await docsPage(await docsParts(), name)) ?? missing());
             },
           }),
           openEndpoint({
             path: "/problems",
             produces: "text/html",
             documentation: of("Every problem there is", textSchema),
-            handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), here)),
+            handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), { ...look(), basePath })),
           }),
           openEndpoint({
             path: "/problems/{code:text}",
@@ -92,7 +92,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
               const code = params["code"] as string;
               const catalogue = catalogueWith(host.service().problems);
               if (!Object.hasOwn(catalogue, code)) throw problem("not_found");
-              return shown(problemPage(code, catalogue[code]!, here));
+              return shown(problemPage(code, catalogue[code]!, { ...look(), basePath }));
             },
           }),
         ],
@@ -102,8 +102,8 @@ export function documentation(options: DocumentationOptions): Feature<null> {
 }
 
 /** Style and script of the pages: their names change with what is in them, so that they are kept for a year. */
-function docsAsset(name: string): Reply | null {
-  const found = [pageStyle(), pageScript()].find((each) => each.name === name);
+function docsAsset({ style }: Look, name: string): Reply | null {
+  const found = [style, pageScript()].find((each) => each.name === name);
   if (found === undefined) return null;
   const { type, text: content } = found;
   return { status: 200, cache: "public", maxAgeSeconds: YEAR_SECONDS, body: { kind: "raw", type, content } };

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { pageStyle } from "../html/look.ts";
 import { html } from "../html/markup.ts";
 import { catalogue, type ProblemCode } from "../problem/catalogue.ts";
 import { problemIndexPage, problemPage } from "./problem-pages.ts";
 
 const codes = Object.keys(catalogue) as ProblemCode[];
-const service = { title: "Library", basePath: "" };
+const service = { title: "Library", basePath: "", style: pageStyle() };
 
 test("every code has a page that says what happened, why, and what to do", () => {
   for (const code of codes) {

@@ -1,18 +1,18 @@
-import { pageStyle } from "../html/look.ts";
+import type { Look } from "../html/look.ts";
 import { html } from "../html/markup.ts";
 import { writePage, type Page, type PageParts } from "../html/page.ts";
 import type { CatalogueEntry } from "../problem/catalogue.ts";
 import type { Catalogue } from "../problem/definition.ts";
 
 /** The service that a page is of. */
-export interface PageOf {
-  readonly title: string;
+export interface PageOf extends Look {
   /** The path below which it stands; empty for the root. */
   readonly basePath: string;
 }
 
 /** The page that the `type` of a problem leads to: what happened, why, and what to do about it. */
-export function problemPage(code: string, problem: CatalogueEntry, { title: service, basePath }: PageOf): Page {
+export function problemPage(code: string, problem: CatalogueEntry, of: PageOf): Page {
+  const { basePath } = of;
   const { status, title, detail, why, cure } = problem;
   const main = html`<div class="head">
       <div>
@@ -37,11 +37,12 @@ export function problemPage(code: string, problem: CatalogueEntry, { title: serv
     ["problems", "/problems"],
     [code, `/problems/${code}`],
   ] as const;
-  return still({ title, service, basePath, crumbs, main, narrow: true });
+  return still(of, { title, crumbs, main });
 }
 
 /** The page that lists every problem, by status. */
-export function problemIndexPage(catalogue: Catalogue, { title: service, basePath }: PageOf): Page {
+export function problemIndexPage(catalogue: Catalogue, of: PageOf): Page {
+  const { basePath } = of;
   const rows = Object.entries(catalogue).map(
     ([code, { status, title }]) =>
       html`<tr>
@@ -73,15 +74,18 @@ export function problemIndexPage(catalogue: Catalogue, { title: service, basePat
         </tbody>
       </table>
     </div>`;
-  return still({ title: "Problems", service, basePath, crumbs: [["problems", "/problems"]], main, narrow: true });
+  return still(of, { title: "Problems", crumbs: [["problems", "/problems"]], main });
 }
 
 /** A page that runs nothing. */
-function still(parts: Omit<PageParts, "head">): Page {
-  const { basePath } = parts;
-  const head = html`<link rel="stylesheet" href="${basePath}/docs/${pageStyle().name}" />`;
+function still(
+  { title: service, logo, style, basePath }: PageOf,
+  parts: Pick<PageParts, "title" | "crumbs" | "main">,
+): Page {
+  const head = html`<link rel="stylesheet" href="${basePath}/docs/${style.name}" />`;
   const tools = html`<a href="${basePath}/docs">Docs</a>`;
-  return { html: writePage({ ...parts, head, tools }), policy };
+  const of = { service, basePath, ...(logo === undefined ? {} : { logo }) };
+  return { html: writePage({ ...parts, ...of, narrow: true, head, tools }), policy };
 }
 
 const policy =

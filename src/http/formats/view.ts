@@ -4,6 +4,7 @@ import type { Eventually } from "../../eventually.ts";
 import type { Identity } from "../../identity.ts";
 import type { Action } from "../../permission/contract.ts";
 import type { Resource } from "../../resource/resource.ts";
+import type { Key } from "../../store/store.ts";
 import type { Method } from "../endpoint/facts.ts";
 import type { Shape } from "../endpoint/shape.ts";
 
@@ -35,6 +36,11 @@ export interface View {
   offers(path?: string): Eventually<readonly Offer[]>;
   /** What the same caller gets for a GET of another path, with its query and without the base path; null where that is a problem. */
   ask(target: string): Eventually<Reply | null>;
+  /**
+   * What records of a resource hold in one field, by their ids: those that the same caller may read, in one question for all. Null where that
+   * is nobody's to know, or too much.
+   */
+  values(path: string, ids: readonly Key[], field: string): Eventually<ReadonlyMap<Key, unknown> | null>;
 }
 
 /** The endpoint that was asked. */

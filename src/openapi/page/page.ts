@@ -1,4 +1,4 @@
-import { pageScript, pageStyle } from "../../html/look.ts";
+import { pageScript, pageStyle, type Look } from "../../html/look.ts";
 import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import { writePage, type Page } from "../../html/page.ts";
 import type { JSONObject } from "../json.ts";
@@ -20,6 +20,8 @@ export interface DocsParts {
   readonly document: JSONObject;
   /** The path below which the service stands; empty for the root. */
   readonly basePath: string;
+  /** How its pages look, and what it is called there: as the document says where it is left out. */
+  readonly look?: Look;
   /** Where people log in; null where nobody does on a page. */
   readonly session: string | null;
   /** What tells who is calling; null where nothing does. */
@@ -97,22 +99,24 @@ export function operationPage(parts: DocsParts, id: string): Page | null {
 }
 
 function written(
-  { document, basePath, session }: DocsParts,
+  { document, basePath, look, session }: DocsParts,
   title: string,
   crumbs: readonly (readonly [string, string])[],
   main: Markup,
 ): Page {
-  const service = textAt(objectAt(document["info"])["title"]);
+  const named = textAt(objectAt(document["info"])["title"]);
+  const { title: service, logo, style }: Look = look ?? { title: named, style: pageStyle() };
   const page = writePage({
     title,
     service,
     basePath,
     crumbs,
     main,
-    head: html`<link rel="stylesheet" href="${basePath}/docs/${pageStyle().name}" />
+    head: html`<link rel="stylesheet" href="${basePath}/docs/${style.name}" />
       <script src="${basePath}/docs/${pageScript().name}" defer></script>`,
     tools: session === null ? "" : html`<a href="${basePath}${session}">Log in</a>`,
     foot: html`<nav aria-label="Service"><a href="${basePath}/docs">Docs</a><a href="${basePath}/openapi.json">OpenAPI</a><a href="${basePath}/problems">Problems</a></nav>`,
+    ...(logo === undefined ? {} : { logo }),
     rest: html`<p class="said" role="status" data-said></p>`,
   });
   return { html: page, policy };

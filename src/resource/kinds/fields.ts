@@ -1,8 +1,9 @@
-import { DeclarationError } from "../../checking/declaration-error.ts";
-import { aBoolean, isObject, isText, notBelow, optional, shown, wholeFrom, type Only } from "../../checking/members.ts";
+import { aBoolean, isObject, isText, notBelow, optional, wholeFrom, type Only } from "../../checking/members.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks } from "./field.ts";
 import { isMailbox } from "./mailbox.ts";
 
+export { enumeration } from "./enumeration.ts";
+export type { EnumerationOptions, Tone } from "./enumeration.ts";
 export { decimal, integer } from "./numbers.ts";
 export type { DecimalOptions, IntegerOptions } from "./numbers.ts";
 export { reference } from "./reference.ts";
@@ -158,48 +159,6 @@ function instantOf(value: string): string | null {
   if (Number.isNaN(time)) return null;
   const iso = new Date(time).toISOString();
   return iso.length === 24 ? iso : null;
-}
-
-/**
- * One of a few words.
- *
- * @example
- * ```ts
- * import { defineResource, enumeration } from "latchkey";
- *
- * const status = enumeration(["open", "paid"], { default: "open" });
- * export const order = defineResource({ name: "order", fields: { status } });
- * ```
- */
-export function enumeration<const V extends string, const O extends FieldOptions<NoInfer<V>> = {}>(
-  values: readonly V[],
-  options?: Only<O, FieldOptions<NoInfer<V>>>,
-): Field<V, O>;
-export function enumeration(values: readonly string[], options: FieldOptions<string> = {}): Field<string> {
-  const mistake = wordsMistake(values);
-  if (mistake !== null) throw new DeclarationError([`enumeration: ${mistake}`]);
-  const known = new Map<unknown, string>(values.map((each) => [each, each]));
-  const flaw = new Flaw("invalid", `One of ${values.join(", ")} is required.`);
-  const parse = (value: unknown): string | Flaw => known.get(value) ?? flaw;
-  return defineField(
-    {
-      name: "enumeration",
-      parse,
-      parseText: parse,
-      schema: { type: "string", enum: [...values] },
-      column: { type: "text" },
-    },
-    options,
-  );
-}
-
-function wordsMistake(values: unknown): string | null {
-  const like = 'write enumeration(["open", "paid"])';
-  if (!Array.isArray(values)) return `its words are ${shown(values)}, and no list; ${like}`;
-  if (values.length === 0) return `there is no word that it could be; ${like}`;
-  if (!values.every(isText)) return `its words have to be texts; ${like}`;
-  const again = values.find((each, at) => values.indexOf(each) < at);
-  return again === undefined ? null : `the word ${again} is there twice; keep one`;
 }
 
 /**

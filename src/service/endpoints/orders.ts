@@ -23,7 +23,10 @@ export const orders = defineResource({
       default: caller,
       description: "The user whose order it is; the caller where it is left out.",
     }),
-    status: enumeration(["open", "paid", "cancelled"], { default: "open" }),
+    status: enumeration(["open", "paid", "cancelled"], {
+      default: "open",
+      tones: { open: "accent", paid: "good" },
+    }),
     created_at: dateTime({ generated: ({ now }) => new Date(now).toISOString() }),
   },
   filters: { id: ["eq", "in"], user_id: ["eq"], status: ["eq", "in"], created_at: ["lt", "lte", "gt", "gte"] },

@@ -1,0 +1,32 @@
+import type { Decision } from "../../permission/permission.ts";
+import { DEFAULT_LIMIT } from "../../resource/page-size.ts";
+import { StoreTimeout, type Key, type StoredRecord } from "../../store/store.ts";
+import type { Exchange } from "../exchange.ts";
+import type { MountInPlace } from "./mount.ts";
+import { askForRelated } from "./reads/asking.ts";
+import { MAX_BESIDE } from "./reads/beside.ts";
+import { askedOf } from "./reads/verdicts.ts";
+
+/**
+ * What some records hold in one field, by their ids: those that the decisions let through, in one question. Null where that is too much,
+ * or takes too long.
+ */
+export async function readValues(
+  exchange: Exchange,
+  { collection }: MountInPlace,
+  field: string,
+  decisions: ReadonlyMap<Key, Decision>,
+): Promise<ReadonlyMap<Key, unknown> | null> {
+  const { keys, where } = askedOf("id", decisions);
+  if (keys.length === 0) return new Map();
+  const query = { collection, column: "id", keys, where, limit: 1, columns: ["id", field], maxLength: MAX_BESIDE };
+  try {
+    const found = await askForRelated(exchange, { ...query, long: keys.length > DEFAULT_LIMIT });
+    if (found === null) return null;
+    const records = found.flatMap(({ json }) => JSON.parse(json) as readonly StoredRecord[]);
+    return new Map(records.map((record) => [record["id"] as Key, record[field]]));
+  } catch (error) {
+    if (error instanceof StoreTimeout) return null;
+    throw error;
+  }
+}
