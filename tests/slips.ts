@@ -612,6 +612,7 @@ export const takesNoOptions: readonly string[] = [
   "parseTrustedProxies",
   "placeOf",
   "postgresCollections",
+  "postgresURLMistakes",
   "postgresSource",
   "postgresTarget",
   "prefersRedirect",

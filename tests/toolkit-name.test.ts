@@ -46,7 +46,7 @@ async function start(t: TestContext, name?: string) {
       metrics({ permission: anyone }),
       documentation({ title: "Notes", version: "1" }),
       consolePages({ title: "Notes" }),
-      outbox({ subscribers: [] }),
+      outbox({ subscribers: [{ name: "mail", to: [notes], deliver: () => undefined }] }),
       rateLimits({ limits: [{ name: "many", by: "caller", limit: 10_000, windowSeconds: 60 }], fields: true }),
     ],
     mounts: [mount(notes, { permission: authenticated })],

@@ -25,6 +25,8 @@ type Loose = never;
 const people = accounts();
 const secret = new Secret("a secret of 32 characters or more.");
 const books = defineResource({ name: "book", fields: { title: text(), owner_id: integer() } });
+const pages = defineResource({ name: "page", within: books, fields: { body: text() } });
+const lines = defineResource({ name: "line", within: pages, fields: { body: text() } });
 const memory = () => sqliteStore({ path: ":memory:" });
 const start = async (options: object): Promise<void> => (await createService({ store: memory(), ...options })).close();
 const withFeatures = (...features: unknown[]): Promise<void> => start({ secret, features: [people, ...features] });
@@ -198,6 +200,52 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
     "a setUp that waits",
     () => start({ features: [defineFeature({ name: "a", setUp: async () => ({ offer: null }) } as Loose)] }),
     /feature a: setUp gave a promise/,
+  ],
+  [
+    "a fault in setUp",
+    () =>
+      start({
+        hsts: "hots",
+        features: [
+          defineFeature({
+            name: "a",
+            setUp: () => {
+              throw new RangeError("no such room");
+            },
+          }),
+        ],
+      }),
+    /hsts is 'hots'.*\n.*feature a: setUp threw RangeError: no such room$/,
+  ],
+  [
+    "no limits",
+    () => withFeatures(rateLimits({ limits: [] })),
+    /feature rate-limits: limits is a list; .*one or more; leave the whole out/,
+  ],
+  ["nobody to tell", () => withFeatures(outbox({ subscribers: [] })), /feature outbox: subscribers .*one or more/],
+  [
+    "issuers of nobody",
+    () => withFeatures(issuerLogin(people, { issuers: [] })),
+    /feature issuer-login: issuers is an empty list/,
+  ],
+  [
+    "what features see only beside the others, at once",
+    () =>
+      start({
+        secret,
+        mounts: [mount(books, { permission: anyone })],
+        features: [
+          consolePages({ title: "A", templates: { "/boks/{id}": () => null, "/": () => null } }),
+          rateLimits({ limits: [{ name: "few", by: "address", limit: 1, windowSeconds: 1, at: ["POST /boks"] }] }),
+          outbox({ subscribers: [{ name: "mail", to: [pages], deliver: () => undefined }] }),
+        ],
+      }),
+    /console: there is a template for \/boks\/\{id\}, where nothing is served; did you mean \/books\/\{id\}\?\n.*template for \/, where.*\n.*limit few is for POST \/boks, which is not served; did you mean POST \/books\?\n.*mail is told of .*\/pages, which is not mounted/,
+  ],
+  [
+    "mounts in nothing",
+    () => start({ hsts: "hots", mounts: [mount(pages, { permission: anyone }), mount(lines, { permission: anyone })] }),
+    /hsts is 'hots'.*\n.*\/books\/\{book_id\}\/pages stands within \/books, which is not mounted; mount books too/,
   ],
   [
     "a feature without an offer",

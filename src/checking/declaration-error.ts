@@ -3,8 +3,12 @@ export class DeclarationError extends Error {
   /** Each with its place and its cure. */
   readonly mistakes: readonly string[];
 
-  constructor(mistakes: readonly string[]) {
-    super(`The declaration cannot be served:\n${mistakes.map((each) => `- ${each}`).join("\n")}`);
+  /** `cause` is the fault that one of the mistakes tells of, with its stack. */
+  constructor(mistakes: readonly string[], { cause }: { readonly cause?: unknown } = {}) {
+    super(
+      `The declaration cannot be served:\n${mistakes.map((each) => `- ${each}`).join("\n")}`,
+      cause === undefined ? {} : { cause },
+    );
     this.name = "DeclarationError";
     this.mistakes = mistakes;
   }

@@ -110,6 +110,12 @@ export function notBelow(name: string, least: unknown): Check {
 
 export const aList: Check = (value) => (Array.isArray(value) ? null : "it has to be a list");
 
+/** A list of what the thing is for: with none of it, it would do nothing. */
+export const aFullList: Check = (value) =>
+  Array.isArray(value) && value.length > 0
+    ? null
+    : "it has to be a list of one or more; leave the whole out where there is none";
+
 /** As browsers write them, with which they are compared letter by letter. */
 export const origins: Check = (value) =>
   Array.isArray(value) && value.every((each) => isText(each) && /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+$/.test(each))

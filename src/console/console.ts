@@ -1,12 +1,14 @@
 import type { Reply } from "../call/call.ts";
 import { isObject } from "../checking/members.ts";
+import { suggestion } from "../checking/nearest.ts";
 import { requireOptions } from "../checking/options.ts";
-import { defineFeature, type Feature } from "../feature/feature.ts";
+import { defineFeature, type Assembled, type Feature } from "../feature/feature.ts";
 import { pageScript, pageStyle, type Asset } from "../html/look.ts";
 import { belowBasePath } from "../http/base-path.ts";
 import { defineEndpoint, type Endpoint } from "../http/endpoint/endpoint.ts";
 import type { DataBody, Format, ProblemDocument } from "../http/formats/format.ts";
 import type { View } from "../http/formats/view.ts";
+import { servedBy } from "../http/mount/endpoints.ts";
 import { problem } from "../problem/problem.ts";
 import { parametersOf } from "./addresses.ts";
 import { giveWayFor } from "./excerpt.ts";
@@ -68,10 +70,22 @@ export function consolePages(options: ConsoleOptions): Feature<null> {
         offer: null,
         look: { title, style, ...(logo === undefined ? {} : { logo }) },
         formats: [pages(site)],
+        mistakes: (assembled) => unservedTemplates(templates, assembled),
         endpoints: [assetEndpoint([style, script]), whyEndpoint(service, basePath)],
       };
     },
   });
+}
+
+/** Templates of paths where nothing answers: they would never be drawn. */
+function unservedTemplates(
+  templates: NonNullable<ConsoleOptions["templates"]>,
+  assembled: Assembled,
+): readonly string[] {
+  const paths = [...new Set(servedBy(assembled).map(({ path }) => path))];
+  return Object.keys(templates)
+    .filter((path) => !paths.includes(path))
+    .map((path) => `there is a template for ${path}, where nothing is served${suggestion(path, paths)}`);
 }
 
 /** Style and script: their names change with what is in them, so that they are kept for a year. */

@@ -15,7 +15,7 @@ export {
   StoreUnavailable,
 } from "../store/store.ts";
 export type * from "../store/store.ts";
-export { isPostgresURL, serversInPlainText } from "../store/postgres/address.ts";
+export { isPostgresURL, postgresURLMistakes, serversInPlainText } from "../store/postgres/address.ts";
 export { postgresStore, type PostgresStoreOptions } from "../store/postgres/postgres.ts";
 export { sqliteStore, type SQLiteStoreOptions } from "../store/sqlite/sqlite.ts";
 export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "../store/copy.ts";

@@ -2,7 +2,7 @@ import { suggestion } from "../checking/nearest.ts";
 import { formType } from "../http/formats/form.ts";
 import type { Format } from "../http/formats/format.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
-import { endpointsOf } from "../http/mount/endpoints.ts";
+import { servedBy } from "../http/mount/endpoints.ts";
 import type { Mount } from "../http/mount/mount.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
 import { ownAmong, type ProblemDefinition } from "../problem/definition.ts";
@@ -26,11 +26,7 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
     ...twice(all, "scheme", ({ schemes = [] }) =>
       schemes.filter(({ name, shared }) => shared !== true || alone.has(name)).map(({ name }) => name),
     ),
-    ...twice(all, "endpoint", ({ endpoints = [], mounts = [] }) =>
-      [...endpoints, ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null, relations: [] }))].map(
-        ({ method, path }) => `${method} ${shapeOf(path)}`,
-      ),
-    ),
+    ...twice(all, "endpoint", (parts) => servedBy(parts).map(({ method, path }) => `${method} ${shapeOf(path)}`)),
     ...namesakesOf(all.flatMap(({ parts: { mounts = [] } }) => mounts)),
     ...twice(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
     ...twice(

@@ -15,9 +15,10 @@ import {
 } from "../checking/members.ts";
 import type { Offering } from "../http/core.ts";
 import { declarationMistakes } from "../http/endpoint/declared.ts";
+import { misplacedMounts } from "../http/mount/placing.ts";
 import { DeclarationError } from "../resource/resource.ts";
-import { clashesOf, missingIdentity, missingReferences, unreadTypes } from "./clashes.ts";
-import type { Feature, Host, Parts } from "./feature.ts";
+import { clashesOf, missingIdentity, missingReferences, unreadTypes, type NamedParts } from "./clashes.ts";
+import type { Assembled, Feature, Host, Parts } from "./feature.ts";
 import { upkeepMistakes } from "./upkeep.ts";
 
 /** A feature and what it adds to one service. */
@@ -51,6 +52,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   const mistakes = [...surroundings.mistakes, ...mistakesOfList(features)];
   const done = new Map<Feature, SetUp>();
   const failed = new Set<Feature>();
+  const faults: unknown[] = [];
 
   const setUp = (feature: Feature): void => {
     if (done.has(feature) || failed.has(feature)) return;
@@ -67,9 +69,9 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
       done.set(feature, { feature, parts });
       failed.delete(feature);
     } catch (error) {
-      // What is known to be wrong may have led to it.
-      if (!(error instanceof DeclarationError)) throw mistakes.length > 0 ? new DeclarationError(mistakes) : error;
-      mistakes.push(...error.mistakes.map((each) => `feature ${feature.name}: ${each}`));
+      if (!(error instanceof DeclarationError)) faults.push(error);
+      const told = error instanceof DeclarationError ? error.mistakes : [`setUp threw ${faultOf(error)}`];
+      mistakes.push(...told.map((each) => `feature ${feature.name}: ${each}`));
     }
   };
   for (const feature of features) setUp(feature);
@@ -87,10 +89,30 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   mistakes.push(
     ...(malformed.length > 0
       ? malformed
-      : [...clashesOf(all), ...missingReferences(all), ...missingIdentity(all), ...unreadTypes(all)]),
+      : [
+          ...clashesOf(all),
+          ...missingReferences(all),
+          ...missingIdentity(all),
+          ...unreadTypes(all),
+          ...mistakesTogether(all),
+        ]),
   );
-  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes, { cause: faults[0] });
   return { inOrder, use: (feature) => offerOf(feature, done) };
+}
+
+/** What is wrong once everything is seen together: mounts that stand in nothing, and what features find wrong with themselves beside the others. */
+function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
+  const assembled: Assembled = {
+    schemes: all.flatMap(({ parts: { schemes = [] } }) => schemes),
+    mounts: all.flatMap(({ parts: { mounts = [] } }) => mounts),
+    endpoints: all.flatMap(({ parts: { endpoints = [] } }) => endpoints),
+    formats: all.flatMap(({ parts: { formats = [] } }) => formats),
+  };
+  return [
+    ...misplacedMounts(assembled.mounts),
+    ...all.flatMap(({ name, parts }) => (parts.mistakes?.(assembled) ?? []).map((each) => `feature ${name}: ${each}`)),
+  ];
 }
 
 /** What is a list of parts is looked at part by part. */
@@ -118,6 +140,7 @@ const partsMembers: Readonly<Record<keyof Parts, Check>> = {
       ? null
       : "it has to be a list of problems of one's own, made with defineProblem",
   ),
+  mistakes: optional(aFunction),
   measure: optional(aFunction),
   upkeep: anything,
   start: optional(aFunction),
@@ -141,6 +164,11 @@ function isFeature(value: unknown): boolean {
 /** Its own parts are looked at with those of the others. */
 function isParts(parts: unknown): parts is Parts {
   return isObject(parts) && !types.isPromise(parts);
+}
+
+/** A fault in somebody's own code: where it is from says the cause of what is thrown. */
+function faultOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : `${shown(error)}, which is no error`;
 }
 
 function givenBy(parts: unknown): string {

@@ -58,6 +58,8 @@ export interface Parts<Offer = unknown> {
   readonly alongside?: Alongside;
   /** Hears everything that happens in the service. Must not throw and must not wait. */
   readonly observe?: Observer;
+  /** What is wrong with it beside all the others, each with its cure: a place that nobody serves, for one. Told with everything else that stops the start. */
+  mistakes?(all: Assembled): readonly string[];
   /** What it measures of itself, for whoever tells it on. */
   readonly measure?: () => readonly MetricFamily[];
   /** What has run out, and how often it is looked for. */
@@ -67,6 +69,9 @@ export interface Parts<Offer = unknown> {
   /** After the last request, before the features that it needs. Called where `start` has succeeded. */
   stop?(): Eventually<void>;
 }
+
+/** What all features have put together. */
+export type Assembled = Pick<ServiceFacts, "schemes" | "mounts" | "endpoints" | "formats">;
 
 /** Erases what has run out. */
 export interface Upkeep {

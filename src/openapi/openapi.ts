@@ -5,7 +5,7 @@ import { served } from "../http/endpoint/replying.ts";
 import type { Format } from "../http/formats/format.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
-import { placeMounts } from "../http/mount/mount.ts";
+import { placeMounts } from "../http/mount/placing.ts";
 import { catalogueWith, ownAmong } from "../problem/definition.ts";
 import { joinSchemes } from "../scheme/joining.ts";
 import { usedComponents, type JSONObject } from "./json.ts";

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { DeclarationError } from "../checking/declaration-error.ts";
 import {
   aFunction,
-  aList,
+  aFullList,
   isObject,
   isText,
   matching,
@@ -13,7 +12,7 @@ import {
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
-import { defineFeature, type Feature, type ServiceFacts } from "../feature/feature.ts";
+import { defineFeature, type Assembled, type Feature } from "../feature/feature.ts";
 import type { Alongside } from "../http/alongside.ts";
 import { defineEndpoint } from "../http/endpoint/endpoint.ts";
 import type { MetricFamily } from "../measurement.ts";
@@ -66,7 +65,7 @@ const SOON_MS = 20;
 export function outbox(options: OutboxOptions): Feature<Outbox> {
   return defineFeature({
     name: "outbox",
-    setUp({ store, observe, now, service }) {
+    setUp({ store, observe, now }) {
       requireOptions(options, checks, { more: subscriberMistakes(options) });
       const { subscribers, attempts = 12, timeoutSeconds = 30, random = Math.random } = options;
       const byName = new Map(subscribers.map((each) => [each.name, each]));
@@ -79,6 +78,7 @@ export function outbox(options: OutboxOptions): Feature<Outbox> {
         mounts: [mountedEvents],
         collections: [leases],
         alongside: eventsFor(subscribers, now, courier.soon),
+        mistakes: (assembled) => unmounted(subscribers, assembled),
         measure: courier.measure,
         endpoints: [
           defineEndpoint({
@@ -98,7 +98,6 @@ export function outbox(options: OutboxOptions): Feature<Outbox> {
           }),
         ],
         start() {
-          requireMounted(subscribers, service());
           timer = setInterval(courier.look, LOOK_MS).unref();
         },
         async stop() {
@@ -110,21 +109,20 @@ export function outbox(options: OutboxOptions): Feature<Outbox> {
   });
 }
 
-/** Throws `DeclarationError` where one is told of what nobody serves: it would never hear of anything. */
-function requireMounted(subscribers: readonly Subscriber[], { mounts }: Pick<ServiceFacts, "mounts">): void {
+/** Those that are told of what nobody serves: they would never hear of anything. */
+function unmounted(subscribers: readonly Subscriber[], { mounts }: Assembled): readonly string[] {
   const mounted = mounts.map(({ resource }) => resource);
-  const mistakes = subscribers.flatMap(({ name, to }) =>
+  return subscribers.flatMap(({ name, to }) =>
     to
       .filter((resource) => !mounted.includes(resource))
       .map(
         ({ path }) =>
-          `feature outbox: the subscriber ${shownName(name)} is told of ${path}, which is not mounted${suggestion(
+          `the subscriber ${shownName(name)} is told of ${path}, which is not mounted${suggestion(
             path,
             mounted.map((each) => each.path),
           )}`,
       ),
   );
-  if (mistakes.length > 0) throw new DeclarationError(mistakes);
 }
 
 function subscriberMistakes(options: unknown): readonly string[] {
@@ -155,7 +153,7 @@ const subscriberChecks: ChecksOf<Subscriber> = {
 };
 
 const checks: ChecksOf<OutboxOptions> = {
-  subscribers: aList,
+  subscribers: aFullList,
   attempts: optional(wholeFrom(1, 100)),
   timeoutSeconds: optional((value) =>
     typeof value === "number" && value > 0 && value <= 300 ? null : "it has to be a number of seconds up to 300",

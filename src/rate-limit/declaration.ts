@@ -1,7 +1,7 @@
 import {
   aBoolean,
   aFunction,
-  aList,
+  aFullList,
   isObject,
   isText,
   matching,
@@ -53,7 +53,7 @@ const MAX_WINDOW_SECONDS = 31 * 86_400;
 
 /** How each option is checked. */
 export const optionChecks: ChecksOf<RateLimitsOptions> = {
-  limits: aList,
+  limits: aFullList,
   fields: optional(aBoolean),
   exchangeMs: optional(wholeFrom(10, 60_000)),
 };

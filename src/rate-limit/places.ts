@@ -1,8 +1,7 @@
-import { DeclarationError } from "../checking/declaration-error.ts";
 import { suggestion } from "../checking/nearest.ts";
-import type { ServiceFacts } from "../feature/feature.ts";
+import type { Assembled } from "../feature/feature.ts";
 import type { LimitedEndpoint } from "../http/limiting/limiting.ts";
-import { endpointsOf } from "../http/mount/endpoints.ts";
+import { servedBy } from "../http/mount/endpoints.ts";
 import type { RateLimit } from "./declaration.ts";
 
 /** Which endpoints a limit is for never changes, and is asked at every request. */
@@ -35,17 +34,17 @@ function shapeOf(path: string): string {
   return path.replaceAll(/\{[^{}]*\}/g, "{…}").replace(/(?<=.)\/$/, "");
 }
 
-/** Throws `DeclarationError` where a limit is for what the service does not have: it would never count. */
-export function requirePlaces(limits: readonly RateLimit[], { mounts, endpoints }: ServiceFacts): void {
-  const served = [...endpoints, ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null, relations: [] }))];
+/** The limits that are for what the service does not have: they would never count. */
+export function unservedPlaces(limits: readonly RateLimit[], all: Assembled): readonly string[] {
+  const served = servedBy(all);
   const names = [...new Set(served.map(({ method, path }) => `${method} ${path}`))];
   const paths = [...new Set(served.map(({ path }) => path))];
-  const mistakes = limits.flatMap(({ name, at = [] }) =>
+  return limits.flatMap(({ name, at = [] }) =>
     at.flatMap((place) => {
       const isThere =
         typeof place === "string"
           ? served.some((each) => namesOf(each).includes(shapeOf(place)))
-          : mounts.some(({ resource }) => resource === place);
+          : all.mounts.some(({ resource }) => resource === place);
       if (isThere) return [];
       const told = typeof place === "string" ? place : place.path;
       return [
@@ -53,5 +52,4 @@ export function requirePlaces(limits: readonly RateLimit[], { mounts, endpoints 
       ];
     }),
   );
-  if (mistakes.length > 0) throw new DeclarationError(mistakes.map((mistake) => `feature rate-limits: ${mistake}`));
 }

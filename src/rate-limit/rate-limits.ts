@@ -10,7 +10,7 @@ import { problem } from "../problem/problem.ts";
 import { requestCounter, requestCountsCollection, type RequestCounter, type Taken } from "./counter.ts";
 import { limitMistakes, optionChecks, type RateLimit, type RateLimitsOptions } from "./declaration.ts";
 import { exchangeOf } from "./exchange.ts";
-import { appliesTo, requirePlaces } from "./places.ts";
+import { appliesTo, unservedPlaces } from "./places.ts";
 
 export type { RateLimit, RateLimitsOptions } from "./declaration.ts";
 
@@ -47,8 +47,7 @@ const PRUNE_SECONDS = 60;
 export function rateLimits(options: RateLimitsOptions): Feature<null> {
   return defineFeature({
     name: "rate-limits",
-    setUp(host) {
-      const { store, observe, now } = host;
+    setUp({ store, observe, now }) {
       requireOptions(options, optionChecks, { more: limitMistakes(options) });
       const { limits, fields = false, exchangeMs = 200 } = options;
       const all = limits.map((limit): Limited => ({ limit, counter: requestCounter(store, limit) }));
@@ -59,6 +58,7 @@ export function rateLimits(options: RateLimitsOptions): Feature<null> {
         collections: [requestCountsCollection],
         problems: [tooManyRequests],
         limiter: limiterOf(all, fields),
+        mistakes: (assembled) => unservedPlaces(limits, assembled),
         upkeep: [
           {
             everySeconds: PRUNE_SECONDS,
@@ -69,7 +69,6 @@ export function rateLimits(options: RateLimitsOptions): Feature<null> {
           },
         ],
         start() {
-          requirePlaces(limits, host.service());
           timer = setInterval(() => void exchange.tell(), exchangeMs).unref();
         },
         async stop() {

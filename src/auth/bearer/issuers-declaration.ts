@@ -59,6 +59,8 @@ const known = Object.keys(keyShapes).join(", ");
 export function defineIssuers(declared: unknown, ownIssuer: string): readonly TrustedIssuer[] {
   if (!Array.isArray(declared))
     throw new IssuersError(["issuers is no list. Write [ { issuer, audience, jwksURL, algorithms } ]."]);
+  if (declared.length === 0)
+    throw new IssuersError(["issuers is an empty list, so that nobody's tokens are taken. Name one, or leave it out."]);
   const problems = declared.flatMap((entry: unknown, at) => problemsOf(entry, `issuers[${at}]`, ownIssuer));
   const names = declared.map((entry: unknown) => (isObject(entry) ? entry["issuer"] : undefined));
   for (const [at, name] of names.entries()) {

@@ -1,11 +1,11 @@
 import type { Reply } from "../../call/call.ts";
 import type { Eventually } from "../../eventually.ts";
 import { isRequired } from "../../resource/kinds/field.ts";
-import type { ServedEndpoint } from "../endpoint/endpoint.ts";
+import type { Endpoint, ServedEndpoint } from "../endpoint/endpoint.ts";
 import { exchangeOf, type Context } from "../exchange.ts";
 import { act } from "./actions/acting.ts";
 import type { ServedAction } from "./actions/action.ts";
-import type { MountInPlace, ResourceAction } from "./mount.ts";
+import type { Mount, MountInPlace, ResourceAction } from "./mount.ts";
 import { list } from "./reads/listing.ts";
 import { query } from "./reads/querying.ts";
 import { read } from "./reads/reading.ts";
@@ -19,6 +19,17 @@ const PATCH_TYPES = [
   "application/json",
   "application/xml",
 ];
+
+/** What mounts and endpoints answer together, while the mounts have no place yet. */
+export function servedBy({
+  mounts = [],
+  endpoints = [],
+}: {
+  readonly mounts?: readonly Mount[];
+  readonly endpoints?: readonly Endpoint[];
+}): readonly Pick<ServedEndpoint, "method" | "path" | "access" | "action" | "logsIn" | "mounted">[] {
+  return [...endpoints, ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null, relations: [] }))];
+}
 
 /** The endpoints of a mounted resource. */
 export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {

@@ -30,7 +30,7 @@ import { readActions, type Actions, type ServedAction } from "./actions/action.t
 import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
 import { collectionOf } from "./collection.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
-import { placeRelation, relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
+import { relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
 import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./writes/write.ts";
 
 export type { AfterWrite, Prepared, Write, Written } from "./writes/write.ts";
@@ -252,35 +252,4 @@ export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
   /** What is shown and noted by the service as the record is used. No change is refused because of it. */
   readonly noted?: readonly string[];
-}
-
-/** Finds for each mount the one it stands within. Throws where that is not mounted. */
-export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
-  const placed = new Map<Resource, MountInPlace>();
-  const relations = new Map<Resource, Relation<MountInPlace>[]>();
-  const place = (each: Mount): MountInPlace => {
-    const known = placed.get(each.resource);
-    if (known !== undefined) return known;
-    const { within } = each.resource;
-    const outer = within === null ? null : mounts.find((other) => other.resource === within);
-    if (outer === undefined)
-      throw new TypeError(
-        `${each.resource.path} stands within ${within!.path}, which is not mounted. Mount ${within!.plural} too.`,
-      );
-    if (outer !== null && outer.permissions.read === undefined)
-      throw new TypeError(
-        `${each.resource.path} stands within ${outer.resource.path}, which nobody may read. Give ${outer.resource.plural} a permission for read.`,
-      );
-    const own: Relation<MountInPlace>[] = [];
-    const inPlace = { ...each, parent: outer === null ? null : place(outer), relations: own };
-    relations.set(each.resource, own);
-    placed.set(each.resource, inPlace);
-    return inPlace;
-  };
-  const all = mounts.map(place);
-  // Relations may go in a circle, so they are led to places that are there.
-  for (const each of mounts)
-    for (const entry of Object.entries(each.expand))
-      relations.get(each.resource)!.push(placeRelation(each, entry, all));
-  return all;
 }

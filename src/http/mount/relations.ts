@@ -67,26 +67,49 @@ function mountMistake(resource: Resource, given: unknown): string | null {
     : null;
 }
 
-/** Leads a name to where it goes. Throws where that is not mounted, or nobody may read it. */
-export function placeRelation<To extends Mounted & { readonly parent: unknown }>(
+/** The names that lead to what is not mounted, or what nobody may read. */
+export function misleadingRelations(
+  from: Mounted & { readonly expand: Relations },
+  mounts: readonly Mounted[],
+): readonly string[] {
+  return Object.entries(from.expand).flatMap(([name, leads]) => {
+    const wrong = misleading(from, leads, mounts);
+    return wrong === null ? [] : [`mount(${from.resource.path}): expand.${name}: ${wrong}`];
+  });
+}
+
+function misleading(from: Mounted, leads: string | Mounted, mounts: readonly Mounted[]): string | null {
+  const to = targetOf(from, leads, mounts);
+  if (typeof leads !== "string")
+    return to === undefined ? `${leads.resource.path} is not mounted; mount ${leads.resource.plural} too` : null;
+  if (to === undefined) return `${tableOfReference(from, leads)}, which ${leads} refers to, is not mounted`;
+  if (to.resource.within !== null)
+    return `${to.resource.path} stands within another resource, so that an id alone does not lead there`;
+  return to.permissions.read === undefined
+    ? `nobody may read ${to.resource.path}; give it a permission for read`
+    : null;
+}
+
+/** Leads a name to where it goes; that it leads somewhere is known. */
+export function placeRelation<To extends Mounted>(
   from: Mounted,
   [name, leads]: readonly [name: string, leads: string | Mounted],
   placed: readonly To[],
 ): Relation<To> {
-  const fail = (why: string): TypeError => new TypeError(`mount(${from.resource.path}): expand.${name}: ${why}`);
-  if (typeof leads !== "string") {
-    const to = placed.find(({ resource }) => resource === leads.resource);
-    if (to === undefined) throw fail(`${leads.resource.path} is not mounted. Mount ${leads.resource.plural} too.`);
-    return { name, kind: "many", column: leads.resource.parentColumn!, to };
-  }
-  const table = from.collection.columns.find((column) => column.name === leads)!.references!.collection;
-  const to = placed.find(({ resource }) => tableOf(resource) === table);
-  if (to === undefined) throw fail(`${table}, which ${leads} refers to, is not mounted.`);
-  if (to.parent !== null)
-    throw fail(`${to.resource.path} stands within another resource, so that an id alone does not lead there.`);
-  if (to.permissions.read === undefined)
-    throw fail(`nobody may read ${to.resource.path}. Give it a permission for read.`);
-  return { name, kind: "one", column: leads, to };
+  const to = targetOf(from, leads, placed)!;
+  return typeof leads === "string"
+    ? { name, kind: "one", column: leads, to }
+    : { name, kind: "many", column: leads.resource.parentColumn!, to };
+}
+
+function targetOf<To extends Mounted>(from: Mounted, leads: string | Mounted, among: readonly To[]): To | undefined {
+  if (typeof leads !== "string") return among.find(({ resource }) => resource === leads.resource);
+  const table = tableOfReference(from, leads);
+  return among.find(({ resource }) => tableOf(resource) === table);
+}
+
+function tableOfReference({ collection }: Mounted, column: string): string {
+  return collection.columns.find(({ name }) => name === column)!.references!.collection;
 }
 
 interface Expandable {

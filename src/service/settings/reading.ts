@@ -31,6 +31,8 @@ interface Found {
   readonly label: string;
   /** Null where the config file gives something that is no text, number, boolean or list. */
   readonly text: string | null;
+  /** As it stands there. */
+  readonly given: unknown;
 }
 
 const prefix = "LATCHKEY_";
@@ -67,10 +69,12 @@ function read(
   const found = findInEnvironment(setting, environment) ?? findInConfig(key, config);
   const standard = { value: defaultOf(setting), from: null, label: setting.name, isWrong: false };
   if (found === null) return standard;
-  const { from, label, text } = found;
+  const { from, label, text, given } = found;
   const parsed =
     text === null ? { wrong: ["is neither text, nor a number, true, false or a list of texts."] } : setting.parse(text);
-  if ("value" in parsed) return { value: parsed.value, from, label, isWrong: false };
+  const written = "value" in parsed && from === "config" ? writtenOtherwise(given, parsed.value) : null;
+  if (written !== null) problems.push(`${label} ${written}`);
+  if ("value" in parsed) return { value: parsed.value, from, label, isWrong: written !== null };
   const hint = isFromKubernetes(label, text ?? "") ? ` ${kubernetesCure}` : "";
   problems.push(...parsed.wrong.map((sentence) => `${label} ${sentence}${hint}`));
   return { ...standard, from, label, isWrong: true };
@@ -84,7 +88,9 @@ function defaultOf(setting: Setting): unknown {
 
 function findInEnvironment({ name, alias = name }: Setting, environment: Environment): Found | null {
   const label = [name, alias].find((each) => (environment[each] ?? "") !== "");
-  return label === undefined ? null : { from: "environment", label, text: environment[label]! };
+  return label === undefined
+    ? null
+    : { from: "environment", label, text: environment[label]!, given: environment[label] };
 }
 
 function findInConfig(key: string, config: ConfigFile): Found | null {
@@ -93,7 +99,21 @@ function findInConfig(key: string, config: ConfigFile): Found | null {
   const given = settings[key];
   // An empty list is an answer, and `schemes: []` must not turn the default schemes on.
   if (given === undefined || given === "") return null;
-  return { from: "config", label: `settings.${key} in the config file`, text: writePlain(given) };
+  return { from: "config", label: `settings.${key} in the config file`, text: writePlain(given), given };
+}
+
+/** The config file has types: what is a number there is no text, as the compiler says too (`PlainSetting`). */
+function writtenOtherwise(given: unknown, value: unknown): string | null {
+  const kind = kindOf(value);
+  const found = kindOf(given);
+  return found === kind ? null : `is ${found}. Write ${kind}${kind === "a text" ? "" : `: ${JSON.stringify(value)}`}.`;
+}
+
+/** What a value is in the config file; what has no form of its own there is a text, as in the environment. */
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "number") return "a number";
+  return typeof value === "boolean" ? "true or false" : "a text";
 }
 
 function writePlain(value: unknown): string | null {

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { parsePasswordCost, type PasswordCost } from "../../door/auth.ts";
 import { parseBasePath, parseTrustedProxies } from "../../door/http.ts";
 import { Secret } from "../../door/index.ts";
-import { isPostgresURL } from "../../door/stores.ts";
+import { isPostgresURL, postgresURLMistakes } from "../../door/stores.ts";
 
 /** What the text of a setting says, or what is wrong with it: the rest of sentences that begin with the setting's name. */
 export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[] };
@@ -90,7 +90,13 @@ export function hostName(text: string): Parsed<string> {
 
 /** `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. What is wrong is not shown: it may hold a password. */
 export function database(text: string): Parsed<Database> {
-  if (isPostgresURL(text)) return right({ kind: "postgres", url: new Secret(text) });
+  if (isPostgresURL(text)) {
+    const url = new Secret(text);
+    const mistakes = postgresURLMistakes(url);
+    return mistakes.length === 0
+      ? right({ kind: "postgres", url })
+      : wrong(...mistakes.map((mistake) => `is wrong: ${mistake}${mistake.endsWith("?") ? "" : "."}`));
+  }
   const path = text.startsWith("sqlite:") ? text.slice("sqlite:".length) : "";
   // SQLite would read a URI, and what begins with a colon, as something else than the name of a file.
   const isFile = isPlainText(path) && !/^(?::|\/\/|file:)|\/$/.test(path);

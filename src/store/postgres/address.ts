@@ -1,5 +1,6 @@
 import type { Secret } from "../../crypto/secret.ts";
 import { StoreSetupError } from "../store.ts";
+import { parameterMistakes, parametersForPg, timeoutsOf, type Timeouts } from "./network/url-parameters.ts";
 
 /** A URL of libpq's form, read as far as this driver has to know it. */
 export interface Address {
@@ -9,6 +10,8 @@ export interface Address {
   readonly writable: boolean;
   /** PgBouncer in transaction mode is in between: nothing may belong to a connection for longer than a transaction. */
   readonly pooled: boolean;
+  /** How long things may take. */
+  readonly timeouts: Timeouts;
   /** For messages: user, host and database. */
   readonly shown: string;
 }
@@ -18,28 +21,33 @@ export function isPostgresURL(text: string): boolean {
   return /^postgres(?:ql)?:\/\/[^\s]+$/.test(text) && urlsOf(text).every((each) => URL.canParse(each));
 }
 
-/** Reads the URL. `pgbouncer=true` is ours; the rest is for `pg`, with libpq's meaning of `sslmode`. */
-export function readAddress(secret: Secret): Address {
-  const servers = urlsOf(secret.reveal().toString()).flatMap((each) => listedServers(new URL(each)));
+/** What is wrong with the parameters of a URL, each with its cure: one that nobody knows would be passed over. */
+export function postgresURLMistakes(url: Secret): readonly string[] {
+  const [first] = serversOf(url);
+  return parameterMistakes(first!.searchParams);
+}
+
+/** Reads the URL, with libpq's meaning of its parameters. Throws `StoreSetupError` with all that are wrong. */
+export function readAddress(url: Secret): Address {
+  const mistakes = postgresURLMistakes(url);
+  if (mistakes.length > 0) throw new StoreSetupError(mistakes.map((each) => `The PostgreSQL URL: ${each}.`));
+  const servers = serversOf(url);
   const [first] = servers as [URL];
-  const wanted = first.searchParams.get("target_session_attrs");
-  if (wanted !== null && wanted !== "any" && wanted !== "read-write" && wanted !== "primary")
-    throw new StoreSetupError([
-      "target_session_attrs of the PostgreSQL URL asks for a server that does not write. Write target_session_attrs=read-write.",
-    ]);
-  const pooled = first.searchParams.get("pgbouncer") === "true";
-  for (const { searchParams } of servers) {
-    searchParams.delete("pgbouncer");
-    searchParams.delete("target_session_attrs");
-    if (!searchParams.has("uselibpqcompat")) searchParams.set("uselibpqcompat", "true");
-  }
+  const parameters = new URLSearchParams(first.searchParams);
+  const wanted = parameters.get("target_session_attrs") ?? "any";
+  for (const { searchParams } of servers) parametersForPg(searchParams);
   const hosts = servers.map((each) => each.searchParams.get("host") ?? each.host).join(", ");
   return {
     servers: servers.map(({ href }) => href),
-    writable: servers.length > 1 || (wanted !== null && wanted !== "any"),
-    pooled,
+    writable: servers.length > 1 || wanted !== "any",
+    pooled: parameters.get("pgbouncer") === "true",
+    timeouts: timeoutsOf(parameters),
     shown: `database ${first.pathname.slice(1)} at ${hosts} as ${first.username || first.searchParams.get("user") || "the default user"}`,
   };
+}
+
+function serversOf(url: Secret): readonly URL[] {
+  return urlsOf(url.reveal().toString()).flatMap((each) => listedServers(new URL(each)));
 }
 
 /**
@@ -47,8 +55,7 @@ export function readAddress(secret: Secret): Address {
  * nobody may have meant. `sslmode=disable` says that it is meant.
  */
 export function serversInPlainText(url: Secret): readonly string[] {
-  const servers = urlsOf(url.reveal().toString()).flatMap((each) => listedServers(new URL(each)));
-  return servers
+  return serversOf(url)
     .filter(({ searchParams }) => !searchParams.has("sslmode") && searchParams.get("ssl") !== "true")
     .map(({ hostname, searchParams }) => searchParams.get("host") ?? decodeURIComponent(hostname))
     .filter((host) => !isThisMachine(host));

@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { certifyPostgres } from "../../../tests/postgres-contract.ts";
 import { Secret } from "../../crypto/secret.ts";
 import { library, people, pets } from "../../testing/store-contract/library.ts";
 import { keyOf, type Change } from "../store.ts";
-import { postgresStore } from "./postgres.ts";
+import { postgresStore, type PostgresStoreOptions } from "./postgres.ts";
 
 // `npm run test:failover` asks for the same where every transaction is SERIALIZABLE.
 const database = certifyPostgres("PostgreSQL");
@@ -66,6 +67,36 @@ test("a read takes one trip to the server, and so does a transaction; one that c
     ),
     2,
   );
+});
+
+test("a write gives up the lock, the statement and the connection that it does not get in time", async (t) => {
+  const url = new Secret(database());
+  const patient = postgresStore({ url });
+  t.after(() => patient.close());
+  await patient.open(library);
+  const made = await patient.write({ changes: [{ kind: "insert", collection: people, values: { name: "Ada" } }] });
+  const key = made.kind === "written" ? (made.rows[0]!.record["id"] as number) : 0;
+  const holder = new pg.Client(database());
+  await holder.connect();
+  t.after(() => holder.end());
+  await holder.query(`BEGIN; UPDATE people SET name = 'held' WHERE id = ${key}`);
+  const rename: Change = { kind: "update", collection: people, key, values: { name: "Bea" } };
+  const tried = async (options: Partial<PostgresStoreOptions>): Promise<unknown> => {
+    const store = postgresStore({ url, ...options });
+    t.after(() => store.close());
+    await store.open(library);
+    const writing = [store.write({ changes: [rename] }), store.write({ changes: [rename] })];
+    const [first, second] = await Promise.allSettled(writing);
+    return [first, second].map((each) => (each?.status === "rejected" ? (each.reason as Error) : null));
+  };
+
+  const ofLock = (await tried({ lockTimeoutMs: 50 })) as Error[];
+  const ofStatement = (await tried({ statementTimeoutMs: 100 })) as Error[];
+  const ofPool = (await tried({ poolSize: 1, connectTimeoutMs: 100, statementTimeoutMs: 900 })) as Error[];
+
+  assert.match(String(ofLock[0]), /StoreUnavailable: .*lock timeout/);
+  assert.match(String(ofStatement[0]), /StoreTimeout: .*statement timeout/);
+  assert.match(ofPool.map(String).join(), /timeout exceeded when trying to connect/);
 });
 
 /** The same database, with every message to it on its way for so long. */

@@ -1,10 +1,11 @@
-import { aFunction, optional, wholeFrom } from "../../checking/members.ts";
+import { aFunction, isObject, optional, wholeFrom } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { aSecret, type Secret } from "../../crypto/secret.ts";
 import type { Observer } from "../../observation.ts";
 import { storeOver } from "../sql/store.ts";
 import { StoreUnavailable, type ConnectionCounts, type Store } from "../store.ts";
-import { isPostgresURL, readAddress } from "./address.ts";
+import { isPostgresURL, postgresURLMistakes, readAddress } from "./address.ts";
+import { LONGEST_MS, notThroughPgBouncer } from "./network/url-parameters.ts";
 
 /** Where a PostgreSQL store is kept. */
 export interface PostgresStoreOptions {
@@ -14,6 +15,12 @@ export interface PostgresStoreOptions {
   readonly observe?: Observer;
   /** How many connections there may be, besides one that listens. 10 where it is left out. */
   readonly poolSize?: number;
+  /** How long a request waits for a connection, a free one of the pool or a new one, in milliseconds; `connect_timeout` of the URL (in seconds), or 4500. */
+  readonly connectTimeoutMs?: number;
+  /** How long a statement may take, in milliseconds; `statement_timeout` of the URL, or 4000. Migrations take their time. */
+  readonly statementTimeoutMs?: number;
+  /** How long a statement may wait for a lock, in milliseconds; `lock_timeout` of the URL, or as long as the statement. */
+  readonly lockTimeoutMs?: number;
 }
 
 const checks: ChecksOf<PostgresStoreOptions> = {
@@ -24,13 +31,31 @@ const checks: ChecksOf<PostgresStoreOptions> = {
       : "it has to hold postgres://USER:PASSWORD@HOST:PORT/DATABASE"),
   observe: optional(aFunction),
   poolSize: optional(wholeFrom(1)),
+  connectTimeoutMs: optional(wholeFrom(100, LONGEST_MS)),
+  statementTimeoutMs: optional(wholeFrom(100, LONGEST_MS)),
+  lockTimeoutMs: optional(wholeFrom(1, LONGEST_MS)),
 };
+
+/** What is wrong with the URL beyond its form, and with what is given beside it. */
+function mistakesBeyond(options: unknown): readonly string[] {
+  if (!isObject(options) || checks.url(options["url"]) !== null) return [];
+  const url = options["url"] as Secret;
+  const mistakes = postgresURLMistakes(url).map((mistake) => `url: ${mistake}`);
+  const isLost = mistakes.length === 0 && options["lockTimeoutMs"] !== undefined && readAddress(url).pooled;
+  return isLost ? [`lockTimeoutMs: ${notThroughPgBouncer}`] : mistakes;
+}
 
 /** A store in PostgreSQL 14 or newer. Any number of processes may share the database. */
 export function postgresStore(options: PostgresStoreOptions): Store {
-  requireOptions(options, checks, { of: "postgresStore" });
+  requireOptions(options, checks, { of: "postgresStore", more: mistakesBeyond(options) });
   const { url, observe = () => {}, poolSize = 10 } = options;
-  const address = readAddress(url);
+  const { timeouts } = readAddress(url);
+  const {
+    connectTimeoutMs: connectMs = timeouts.connectMs,
+    statementTimeoutMs: statementMs = timeouts.statementMs,
+    lockTimeoutMs: lockMs = timeouts.lockMs,
+  } = options;
+  const address = { ...readAddress(url), timeouts: { connectMs, statementMs, lockMs } };
   let counts: (() => ConnectionCounts) | null = null;
   let now: (() => Promise<number>) | null = null;
   const store = storeOver(async (collections) => {

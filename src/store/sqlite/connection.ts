@@ -13,14 +13,14 @@ export interface Statement {
   run(...parameters: readonly Cell[]): { readonly changes: number | bigint };
 }
 
-/** How long a write waits for another process that is writing, in milliseconds. */
-const writeTimeoutMs = 5000;
+/** How long a write waits for another process that is writing where nobody says it, in milliseconds. */
+export const BUSY_TIMEOUT_MS = 5000;
 /** How long a read waits, in milliseconds. In WAL mode it hardly ever has to. */
 const readTimeoutMs = 1000;
 
 /** Opens a connection that writes. An acknowledged commit is on the disk: WAL alone would lose it when the power goes. */
-export function connect(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: writeTimeoutMs, returnArrays: true });
+export function connect(path: string, busyMs = BUSY_TIMEOUT_MS): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: busyMs, returnArrays: true });
   // A log that has grown in a rush is cut back to 64 MiB.
   database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864");
   // Each new row goes anywhere into indexes of e-mails and names: with 16 MiB of pages at hand it costs a tenth less than with SQLite's 2.

@@ -19,18 +19,28 @@ import { takeSomeWords } from "./words.ts";
 import { committerOf } from "./writes/transactions.ts";
 import { writerThread } from "./writes/writer-thread.ts";
 
-/** How long a read may take that is not answered by an index, in milliseconds; as long as on PostgreSQL. */
-const longReadMs = 4000;
+/** How a file is opened. */
+interface FileOptions {
+  readonly observe: Observer;
+  /** How long a write waits for that of another process, in milliseconds. */
+  readonly busyMs: number;
+  /** How long a read may take that is not answered by an index, in milliseconds. */
+  readonly longReadMs: number;
+}
 
 /** Opens a database for collections. */
 export type Opener = (collections: readonly Collection[]) => Engine;
 
 /** A file: read in this thread, written in another. */
-export function openFile(path: string, observe: Observer): Opener {
-  return (collections) => openPrepared(path, collections, observe);
+export function openFile(path: string, options: FileOptions): Opener {
+  return (collections) => openPrepared(path, collections, options);
 }
 
-function openPrepared(path: string, collections: readonly Collection[], observe: Observer): Engine {
+function openPrepared(
+  path: string,
+  collections: readonly Collection[],
+  { observe, busyMs, longReadMs }: FileOptions,
+): Engine {
   prepareFile(path, collections);
   const database = connectReadOnly(path);
   const snapshot = snapshotOf(database);
@@ -39,7 +49,7 @@ function openPrepared(path: string, collections: readonly Collection[], observe:
   const files = filesAt(path);
   const dataVersion = prepare(database, "PRAGMA data_version");
   const data = asData(collections);
-  const writer = writerThread({ path, files, collections: data }, observe);
+  const writer = writerThread({ path, files, busyMs, collections: data }, observe);
   const long = longReads({ path, collections: data, limitMs: longReadMs });
   let version = 0;
   let askedIn = 0;

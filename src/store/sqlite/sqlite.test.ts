@@ -48,6 +48,51 @@ certifyStore("SQLite in memory", async () => {
   return { store, reopen: async () => store, dispose: () => store.close() };
 });
 
+test("a write gives up in time where another process does not end its own", async () => {
+  await onFile(async (path) => {
+    const store = sqliteStore({ path, busyTimeoutMs: 20 });
+    await store.open([notes]);
+    const other = connect(path);
+    other.exec("BEGIN IMMEDIATE");
+    const start = performance.now();
+
+    await assert.rejects(
+      add(store, "late"),
+      (error) => error instanceof StoreUnavailable && /locked/.test(error.message),
+    );
+
+    assert.ok(performance.now() - start < 3000, "SQLite would have waited for 5 seconds");
+    other.exec("ROLLBACK");
+    other.close();
+    assert.equal(typeof (await add(store, "in time")), "number");
+    await store.close();
+  });
+});
+
+test("a long read is given up after as long as it may take", async () => {
+  await onFile(async (path) => {
+    const store = sqliteStore({ path, longReadTimeoutMs: 1 });
+    await store.open([notes]);
+    for (let round = 0; round < 20; round++)
+      await store.write({
+        changes: Array.from({ length: 500 }, () => ({
+          kind: "insert",
+          collection: notes,
+          values: { text: "x".repeat(99) },
+        })),
+      });
+    const where = {
+      any: [
+        { column: "text", operator: "contains", value: "y" },
+        { column: "id", operator: "lt", value: 0 },
+      ],
+    } as const;
+
+    await assert.rejects(async () => store.count(notes, where, true), /given up after 0\.001 s/);
+    await store.close();
+  });
+});
+
 test("two stores on one file see each other's acknowledged writes at once", async () => {
   await onFile(async (path) => {
     const [one, other] = await Promise.all([opened(path), opened(path)]);

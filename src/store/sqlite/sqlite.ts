@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
-import { aFunction, optional, text } from "../../checking/members.ts";
+import { aFunction, optional, text, wholeFrom } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import type { Observer } from "../../observation.ts";
 import { storeOver } from "../sql/store.ts";
 import { StoreUnavailable, type Store } from "../store.ts";
+import { BUSY_TIMEOUT_MS } from "./connection.ts";
 import { memoryOpener, openFile } from "./engine.ts";
 import { storeError } from "./errors.ts";
 import { walBytes } from "./place.ts";
@@ -14,9 +15,20 @@ export interface SQLiteStoreOptions {
   readonly path: string;
   /** Is told when writes begin to fail and when they succeed again. */
   readonly observe?: Observer;
+  /** How long a write waits for another process that is writing (SQLite's `busy_timeout`), in milliseconds; 5000 where it is left out. */
+  readonly busyTimeoutMs?: number;
+  /** How long a read may take that no index answers, in milliseconds; 4000 where it is left out. In memory there is no such limit. */
+  readonly longReadTimeoutMs?: number;
 }
 
-const checks: ChecksOf<SQLiteStoreOptions> = { path: text, observe: optional(aFunction) };
+const LONGEST_MS = 3_600_000;
+
+const checks: ChecksOf<SQLiteStoreOptions> = {
+  path: text,
+  observe: optional(aFunction),
+  busyTimeoutMs: optional(wholeFrom(0, LONGEST_MS)),
+  longReadTimeoutMs: optional(wholeFrom(1, LONGEST_MS)),
+};
 
 /**
  * A store in SQLite. Any number of processes may share the file.
@@ -30,8 +42,11 @@ const checks: ChecksOf<SQLiteStoreOptions> = { path: text, observe: optional(aFu
  */
 export function sqliteStore(options: SQLiteStoreOptions): Store {
   requireOptions(options, checks, { of: "sqliteStore" });
-  const { path, observe = () => {} } = options;
-  const openEngine = path === ":memory:" ? memoryOpener() : openFile(resolve(path), observe);
+  const { path, observe = () => {}, busyTimeoutMs = BUSY_TIMEOUT_MS, longReadTimeoutMs = 4000 } = options;
+  const openEngine =
+    path === ":memory:"
+      ? memoryOpener()
+      : openFile(resolve(path), { observe, busyMs: busyTimeoutMs, longReadMs: longReadTimeoutMs });
   const store = storeOver(
     async (collections) => {
       try {

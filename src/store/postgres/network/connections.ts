@@ -11,17 +11,11 @@ import { primaryOf, requireWritable, type Primary } from "./primary.ts";
 import { queryOf, sessionOf, type Session } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
 
-/**
- * How long things may take, in milliseconds. The server ends a statement a little before we stop waiting for it. Whoever waits
- * for a connection, or on one that is dead without a word, is through in less than 5 seconds.
- */
-const patience = {
-  connectMs: 4500,
-  statementMs: 4000,
-  answerMs: 4500,
-  feedMs: 3000,
-  idleInTransactionMs: 10_000,
-} as const;
+/** How long what nobody sets may take, in milliseconds. */
+const patience = { feedMs: 3000, idleInTransactionMs: 10_000 } as const;
+
+/** How much longer than a statement may take we wait for its answer, in milliseconds: the server ends it a little before. */
+const answerMs = 500;
 
 /** How often a transaction is tried that others were in the way of. */
 const maxTries = 20;
@@ -249,7 +243,7 @@ export async function connectPatiently(address: Address): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: primary.current(),
     types: decoders,
-    connectionTimeoutMillis: patience.connectMs,
+    connectionTimeoutMillis: address.timeouts.connectMs,
     keepAlive: true,
   });
   await quiet(client).connect();
@@ -261,7 +255,7 @@ function makePool(way: Way, max: number): pg.Pool {
     ...settingsFor(way),
     max,
     idleTimeoutMillis: 30_000,
-    query_timeout: patience.answerMs,
+    query_timeout: way.address.timeouts.statementMs + answerMs,
     ...(way.address.writable ? { verify } : {}),
   });
   // A connection that breaks while nobody uses it is no news: the pool drops it.
@@ -270,13 +264,13 @@ function makePool(way: Way, max: number): pg.Pool {
   return pool;
 }
 
-function settingsFor({ address: { pooled }, server, sockets }: Way): pg.ClientConfig {
+function settingsFor({ address: { pooled, timeouts }, server, sockets }: Way): pg.ClientConfig {
   return {
     connectionString: server,
     stream: sockets.make,
     types: decoders,
     application_name: "latchkey",
-    connectionTimeoutMillis: patience.connectMs,
+    connectionTimeoutMillis: timeouts.connectMs,
     keepAlive: true,
     // Statements are sent without waiting for the answers of those before them.
     pipeline: true,
@@ -284,7 +278,8 @@ function settingsFor({ address: { pooled }, server, sockets }: Way): pg.ClientCo
     ...(pooled
       ? {}
       : {
-          statement_timeout: patience.statementMs,
+          statement_timeout: timeouts.statementMs,
+          ...(timeouts.lockMs === null ? {} : { lock_timeout: timeouts.lockMs }),
           idle_in_transaction_session_timeout: patience.idleInTransactionMs,
         }),
   };

@@ -17,6 +17,8 @@ export interface WriterData {
   readonly path: string;
   /** Which files those are (`filesAt`). */
   readonly files: FilesInUse;
+  /** How long a group waits for what another process writes, in milliseconds. */
+  readonly busyMs: number;
   readonly collections: readonly Collection[];
 }
 
@@ -27,7 +29,7 @@ export type ToWriter = string | null;
 export type FromWriter = { readonly results: string } | { readonly failed: Failure; readonly count: number };
 
 /** The thread that writes: each group with one trip to the disk. */
-function write(port: MessagePort, { path, files, collections }: WriterData): void {
+function write(port: MessagePort, { path, files, busyMs, collections }: WriterData): void {
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
   let committed = (): void => {};
@@ -53,7 +55,7 @@ function write(port: MessagePort, { path, files, collections }: WriterData): voi
     // A connection to what stands there now would write into another database, or make one.
     requireInPlace(path, files);
     if (database === null) {
-      database = connect(path);
+      database = connect(path, busyMs);
       committed = checkpoints.takeOver(database);
     }
     return database;

@@ -1,0 +1,44 @@
+import { DeclarationError } from "../../checking/declaration-error.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { Mount, MountInPlace } from "./mount.ts";
+import { misleadingRelations, placeRelation, type Relation } from "./relations.ts";
+
+/** Mounts that stand within what is not there, or lead to it: one sentence each, with the cure. */
+export function misplacedMounts(mounts: readonly Mount[]): readonly string[] {
+  return mounts.flatMap((each) => [...misplaced(each, mounts), ...misleadingRelations(each, mounts)]);
+}
+
+function misplaced({ resource: { path, within } }: Mount, mounts: readonly Mount[]): readonly string[] {
+  if (within === null) return [];
+  const outer = mounts.find(({ resource }) => resource === within);
+  if (outer === undefined)
+    return [`${path} stands within ${within.path}, which is not mounted; mount ${within.plural} too`];
+  return outer.permissions.read === undefined
+    ? [`${path} stands within ${within.path}, which nobody may read; give ${within.plural} a permission for read`]
+    : [];
+}
+
+/** Finds for each mount the one it stands within. Throws `DeclarationError` where that is not mounted. */
+export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
+  const mistakes = misplacedMounts(mounts);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+  const placed = new Map<Resource, MountInPlace>();
+  const relations = new Map<Resource, Relation<MountInPlace>[]>();
+  const place = (each: Mount): MountInPlace => {
+    const known = placed.get(each.resource);
+    if (known !== undefined) return known;
+    const { within } = each.resource;
+    const outer = within === null ? null : mounts.find((other) => other.resource === within)!;
+    const own: Relation<MountInPlace>[] = [];
+    const inPlace = { ...each, parent: outer === null ? null : place(outer), relations: own };
+    relations.set(each.resource, own);
+    placed.set(each.resource, inPlace);
+    return inPlace;
+  };
+  const all = mounts.map(place);
+  // Relations may go in a circle, so they are led to places that are there.
+  for (const each of mounts)
+    for (const entry of Object.entries(each.expand))
+      relations.get(each.resource)!.push(placeRelation(each, entry, all));
+  return all;
+}
