@@ -99,21 +99,24 @@ export const jsonBodies: Readonly<Record<string, string>> = {
   lines: fill('{"meta":', "\n", "}"),
 };
 
+/** The place of the last of them: the most that `meta` holds. */
+const last = 32_000;
+
 /** What `meta` holds where the patches are tried. */
-export const longArray = JSON.stringify({ meta: Array.from({ length: 500_000 }, () => 1) });
+export const longArray = JSON.stringify({ meta: Array.from({ length: last + 1 }, () => 1) });
 const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]);
 const operations = (make: (at: number) => object): string =>
   JSON.stringify(Array.from({ length: 1000 }, (_, at) => make(at)));
 
-/** JSON Patches on a record whose `meta` is an array of half a million numbers. */
+/** JSON Patches on a record whose `meta` is an array of 32,001 numbers. */
 export const patches: Readonly<Record<string, string>> = {
-  "moves to the front": operations(() => ({ op: "move", from: "/meta/499999", path: "/meta/0" })),
-  "moves from the front": operations(() => ({ op: "move", from: "/meta/0", path: "/meta/499999" })),
+  "moves to the front": operations(() => ({ op: "move", from: `/meta/${last}`, path: "/meta/0" })),
+  "moves from the front": operations(() => ({ op: "move", from: "/meta/0", path: `/meta/${last}` })),
   "additions at the front": operations(() => ({ op: "add", path: "/meta/0", value: 2 })),
   "copies at the front": operations(() => ({ op: "copy", from: "/meta/1", path: "/meta/0" })),
   "copies of the whole": operations((at) => ({ op: "copy", from: "/meta", path: `/a${at}` })),
   removals: operations(() => ({ op: "remove", path: "/meta/0" })),
-  tests: operations(() => ({ op: "test", path: "/meta/499999", value: 1 })),
+  tests: operations(() => ({ op: "test", path: `/meta/${last}`, value: 1 })),
   "an unlike test": JSON.stringify([{ op: "test", path: "/meta", value: [1] }]),
   "a whole new array": fill('[{"op":"replace","path":"/meta","value":[', "1,", "1]}]"),
   "1,001 operations": JSON.stringify(Array.from({ length: 1001 }, () => ({ op: "test", path: "", value: 1 }))),

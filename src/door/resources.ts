@@ -10,6 +10,7 @@ export type {
   DecimalOptions,
   EnumerationOptions,
   IntegerOptions,
+  JSONOptions,
   NamedReferenceOptions,
   ReferenceOptions,
   TextOptions,

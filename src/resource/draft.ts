@@ -1,6 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Issue } from "../problem/problem.ts";
-import { Flaw, isRequired, isShown, isStored, isWritable, type DraftContext, type Field } from "./kinds/field.ts";
+import {
+  Flaw,
+  isRequired,
+  isShown,
+  isStored,
+  isWritable,
+  longestJSON,
+  type DraftContext,
+  type Field,
+} from "./kinds/field.ts";
 import { pointerTo } from "./pointer.ts";
 import type { ChangedValuesOf, MadeValuesOf, Resource, TransientOf } from "./resource.ts";
 
@@ -26,9 +35,6 @@ export interface DraftOptions {
 
 // A body of 1 MiB can have thousands of wrong members; a caller who was told of a hundred knows enough.
 const MAX_ISSUES = 100;
-
-/** The longest value of any JSON, written; every reader and writer of it takes its time. */
-const MAX_JSON_CHARACTERS = 2 ** 20;
 
 /** Reads a whole representation. Gives every issue at once, but never more than a hundred. */
 export function readDraft(resource: Resource, body: unknown, options: DraftOptions): Draft | readonly Issue[] {
@@ -85,17 +91,31 @@ function defaultOf({ options: { default: fallback } }: Field, { context }: Draft
 }
 
 function readValue({ kind }: Field, sent: unknown, leavesAreText: boolean): unknown {
-  const value = leavesAreText && typeof sent === "string" ? kind.parseText(sent) : kind.parse(sent);
-  return kind.column.type === "json" && isTooLong(value) ? tooLong : value;
+  if (kind.column.type === "json" && isLongerThan(sent, longestJSON(kind)))
+    return new Flaw("too_long", `As JSON it is longer than ${longestJSON(kind)} characters.`);
+  return leavesAreText && typeof sent === "string" ? kind.parseText(sent) : kind.parse(sent);
 }
 
-/** What a body brings at once is limited there; this is for what patches make longer and longer. */
-function isTooLong(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || value instanceof Flaw) return false;
-  return JSON.stringify(value).length > MAX_JSON_CHARACTERS;
+/** Whether a value of JSON is longer than this when it is written. */
+function isLongerThan(value: unknown, characters: number): boolean {
+  return roomBeside(value, characters) < 0 || JSON.stringify(value).length > characters;
 }
 
-const tooLong = new Flaw("too_long", `As JSON it is longer than ${MAX_JSON_CHARACTERS} characters.`);
+/** What is left of the room beside a value, which may take more than is counted here. It is not looked at to its end where it is too long. */
+function roomBeside(value: unknown, room: number): number {
+  if (typeof value === "string") return room - value.length - 2;
+  if (typeof value !== "object" || value === null) return room - 1;
+  let left = room - 1;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && left >= 0; at++) left = roomBeside(value[at], left - 1);
+    return left;
+  }
+  for (const name in value) {
+    if (left < 0) return left;
+    left = roomBeside((value as Record<string, unknown>)[name], left - name.length - 4);
+  }
+  return left;
+}
 
 /** What is made anew whenever a record of the resource is written. */
 export function regeneratedValues({ fields }: Resource, context: DraftContext): Readonly<Record<string, unknown>> {

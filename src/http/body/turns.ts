@@ -3,34 +3,65 @@ import type { ReceivedBody } from "../endpoint/facts.ts";
 /** Reading, checking and writing so much take milliseconds each; what is smaller is not worth a turn. */
 export const LARGE_BYTES = 64 * 1024;
 
-const waiting = new Set<() => void>();
+const beginning = new Set<() => void>();
+const begun = new Set<() => void>();
 
 /**
  * Waits for a turn with work of some milliseconds. Each round of the event loop does one such piece, so that nobody waits for more
  * than one of them, however many are asked for at once (contract, section 8): all that `setImmediate` was given run in one round.
  */
 export function takeTurn(): Promise<void> {
+  return waitAmong(beginning);
+}
+
+/** The same for work that has begun, and goes before what has not: a body half read takes memory, and many take the collector's time. */
+function takeTurnAgain(): Promise<void> {
+  return waitAmong(begun);
+}
+
+function waitAmong(waiting: Set<() => void>): Promise<void> {
   return new Promise((resolve) => {
     waiting.add(resolve);
-    if (waiting.size === 1) setImmediate(next);
+    if (beginning.size + begun.size === 1) setImmediate(next);
   });
 }
 
 function next(): void {
+  const waiting = begun.size > 0 ? begun : beginning;
   const [first] = waiting;
   waiting.delete(first!);
-  if (waiting.size > 0) setImmediate(next);
+  if (beginning.size + begun.size > 0) setImmediate(next);
   first!();
 }
 
 /** Waits for a turn between two steps with a large body. */
 export function giveWay(body: Pick<ReceivedBody, "bytes"> | null): Promise<void> | undefined {
-  return body === null ? undefined : giveWayFor(body.bytes);
+  return body !== null && body.bytes.length > LARGE_BYTES ? takeTurnAgain() : undefined;
 }
 
 /** The same before the first step, when there are only octets. */
 export function giveWayFor(bytes: Uint8Array): Promise<void> | undefined {
   return bytes.length > LARGE_BYTES ? takeTurn() : undefined;
+}
+
+/** Work that stops now and then and can go on later. */
+export type Pieces<T> = Generator<undefined, T, undefined>;
+
+/** Does such work and gives way whenever it stops. What never stops is done at once, but for a trip through the task queue. */
+export async function inPieces<T>(work: Pieces<T>): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    await takeTurnAgain();
+  }
+}
+
+/** Does such work without giving way: for what is small. */
+export function wholly<T>(work: Pieces<T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+  }
 }
 
 /** How many small steps are taken in one turn. */

@@ -1,4 +1,5 @@
 import type { Problem } from "../../problem/problem.ts";
+import { inPieces, wholly, type Pieces } from "../body/turns.ts";
 import type { Format } from "./format.ts";
 import { setMember } from "./member.ts";
 import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
@@ -11,7 +12,7 @@ export const json = {
   write: ({ value }) => JSON.stringify(value),
   writeJSON: (text) => text,
   writeProblem: (document) => JSON.stringify(document),
-  read: (bytes) => ({ value: readJSON(bytes), typed: true }),
+  read: async (bytes) => ({ value: await inPieces(new Reader(requireText(bytes)).document()), typed: true }),
 } satisfies Format;
 
 /**
@@ -19,14 +20,23 @@ export const json = {
  * characters, at most 32 levels. Throws the problem `malformed`, whose detail names the place.
  */
 export function readJSON(bytes: Uint8Array): unknown {
-  return new Reader(requireText(bytes)).document();
+  return wholly(new Reader(requireText(bytes)).document());
 }
+
+/** So many characters are read before others have their turn: a few milliseconds' worth, whatever stands there. */
+const PIECE = 32 * 1024;
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
+const OBJECT = 0x7b; // {
+const ARRAY = 0x5b; // [
+
+function isOpening(code: number): boolean {
+  return code === OBJECT || code === ARRAY;
+}
 
 // JSON.parse takes the last of two members, rounds numbers and quotes the body in its messages. Checking the text before or
 // after it would take a second pass over the same grammar, so the grammar is read here once.
@@ -35,26 +45,27 @@ class Reader {
   readonly #names = new Set<string>();
   #at = 0;
   #arrays = 0;
+  #paused = 0;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  document(): unknown {
-    const value = this.#value(1);
+  *document(): Pieces<unknown> {
+    const value = isOpening(this.#next()) ? yield* this.#container(1) : this.#scalar();
     this.#next();
     if (this.#at < this.#text.length) throw this.#wrong("Expected the end of the body");
     return value;
   }
 
-  #value(level: number): unknown {
-    switch (this.#next()) {
+  #container(level: number): Pieces<unknown> {
+    return this.#text.charCodeAt(this.#at) === OBJECT ? this.#object(level) : this.#array(level);
+  }
+
+  #scalar(): unknown {
+    switch (this.#text.charCodeAt(this.#at)) {
       case QUOTE:
         return this.#string();
-      case 0x7b: // {
-        return this.#object(level);
-      case 0x5b: // [
-        return this.#array(level);
       case 0x74: // t
         return this.#word("true", true);
       case 0x66: // f
@@ -66,7 +77,7 @@ class Reader {
     }
   }
 
-  #object(level: number): Record<string, unknown> {
+  *#object(level: number): Pieces<Record<string, unknown>> {
     this.#enter(level, ARRAYS_OF_OBJECT);
     const object: Record<string, unknown> = {};
     if (this.#next() === 0x7d) return this.#leave(object);
@@ -80,7 +91,8 @@ class Reader {
         throw malformedAt(this.#text, start, `There are more than ${MAX_NAMES} different names of members`);
       if (this.#next() !== COLON) throw this.#wrong("Expected ':'");
       this.#at += 1;
-      setMember(object, name, this.#value(level + 1));
+      setMember(object, name, isOpening(this.#next()) ? yield* this.#container(level + 1) : this.#scalar());
+      if (this.#isPause()) yield;
       const next = this.#next();
       if (next === 0x7d) return this.#leave(object);
       if (next !== COMMA) throw this.#wrong("Expected ',' or '}'");
@@ -88,12 +100,13 @@ class Reader {
     }
   }
 
-  #array(level: number): unknown[] {
+  *#array(level: number): Pieces<unknown[]> {
     this.#enter(level, 1);
     const array: unknown[] = [];
     if (this.#next() === 0x5d) return this.#leave(array);
     for (;;) {
-      array.push(this.#value(level + 1));
+      array.push(isOpening(this.#next()) ? yield* this.#container(level + 1) : this.#scalar());
+      if (this.#isPause()) yield;
       const next = this.#next();
       if (next === 0x5d) return this.#leave(array);
       if (next !== COMMA) throw this.#wrong("Expected ',' or ']'");
@@ -183,13 +196,19 @@ class Reader {
     return value;
   }
 
+  #isPause(): boolean {
+    if (this.#at - this.#paused < PIECE) return false;
+    this.#paused = this.#at;
+    return true;
+  }
+
   /** The next character behind white space; NaN at the end. */
   #next(): number {
-    let code = this.#text.charCodeAt(this.#at);
-    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
-      this.#at += 1;
-      code = this.#text.charCodeAt(this.#at);
-    }
+    const text = this.#text;
+    let at = this.#at;
+    let code = text.charCodeAt(at);
+    while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) code = text.charCodeAt(++at);
+    this.#at = at;
     return code;
   }
 

@@ -27,11 +27,18 @@ export function requireText(bytes: Uint8Array): string {
   }
 }
 
+const LINE_FEED = 0x0a;
+
 /** What is wrong, and where; never what stands there, for it may be a password. */
 export function malformedAt(text: string, at: number, what: string): Problem {
-  const before = text.slice(0, at);
-  const line = before.split("\n").length;
-  const column = at - before.lastIndexOf("\n");
+  let line = 1;
+  let before = -1;
+  for (let index = 0; index < at; index++) {
+    if (text.charCodeAt(index) !== LINE_FEED) continue;
+    line++;
+    before = index;
+  }
+  const column = at - before;
   return problem("malformed", { detail: `${what} (line ${line}, column ${column}).` });
 }
 

@@ -1,4 +1,5 @@
 import { problem, type Problem } from "../../problem/problem.ts";
+import type { Pieces } from "../body/turns.ts";
 import type { ReadBody } from "./format.ts";
 import { setMember } from "./member.ts";
 import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
@@ -11,7 +12,7 @@ import { NAME_SOURCE } from "./xml-writer.ts";
  * each is named `i`. Every leaf is text, `nil="true"` (`xsi:nil` too) is null. A name counts without its prefix, which must be
  * bound. Throws the problem `malformed`, whose detail names the place.
  */
-export function readXML(bytes: Uint8Array): ReadBody {
+export function readXML(bytes: Uint8Array): Pieces<ReadBody> {
   return new Reader(requireText(withLineFeeds(bytes))).document();
 }
 
@@ -32,13 +33,16 @@ const BLANK = /^[ \t\n]*$/;
 const NAME = new RegExp(NAME_SOURCE, "uy");
 const DECLARATION =
   /<\?xml[ \t\n]+version[ \t\n]*=[ \t\n]*(?:"1\.[0-9]+"|'1\.[0-9]+')(?:[ \t\n]+encoding[ \t\n]*=[ \t\n]*(?:"([A-Za-z][A-Za-z0-9._-]*)"|'([A-Za-z][A-Za-z0-9._-]*)'))?(?:[ \t\n]+standalone[ \t\n]*=[ \t\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\n]*\?>/y;
-const NOT_XML = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+// XML 1.0 §2.2. What was read as UTF-8 has no halves of surrogate pairs.
+const NOT_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/;
 const MAX_TAGS = MAX_ARRAYS / ARRAYS_OF_OBJECT;
 /** No document needs more of them for one element. */
 const MAX_ATTRIBUTES = 64;
 const NONE: readonly Attribute[] = [];
 const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = 0x0a;
+/** So many characters are read before others have their turn: a few milliseconds' worth, whatever stands there. */
+const PIECE = 32 * 1024;
 const EXCLAMATION = 0x21;
 const SLASH = 0x2f;
 const QUESTION = 0x3f;
@@ -49,6 +53,7 @@ class Reader {
   readonly #names = new Set<string>();
   #at = 0;
   #tags = 0;
+  #paused = 0;
 
   constructor(text: string) {
     const illegal = text.search(NOT_XML);
@@ -56,12 +61,12 @@ class Reader {
     this.#text = text;
   }
 
-  document(): ReadBody {
+  *document(): Pieces<ReadBody> {
     if (this.#text.startsWith("\uFEFF")) this.#at = 1; // XML 1.0 §4.3.3 allows the mark
     if (/^<\?xml[ \t\n]/.test(this.#text.slice(this.#at, this.#at + 6))) this.#declaration();
     this.#aside();
     if (this.#at === this.#text.length) throw problem("malformed", { detail: "The body has no element." });
-    const { name, value } = this.#element(1);
+    const { name, value } = yield* this.#element(1);
     this.#aside();
     if (this.#at < this.#text.length) throw this.#wrong("Expected the end of the body");
     // The root is a record, and one without members is written as white space.
@@ -76,7 +81,7 @@ class Reader {
       throw problem("malformed", { detail: "The XML declaration names an encoding other than UTF-8." });
   }
 
-  #element(level: number): Named {
+  *#element(level: number): Pieces<Named> {
     if (level > MAX_LEVELS) throw this.#wrong(`There are more than ${MAX_LEVELS} levels`);
     this.#count();
     const start = this.#at;
@@ -89,7 +94,7 @@ class Reader {
       throw malformedAt(this.#text, start, `The prefix of ${quoted(name)} is not bound`);
     if (this.#names.add(local).size > MAX_NAMES)
       throw malformedAt(this.#text, start, `There are more than ${MAX_NAMES} different names of members`);
-    const value = this.#skip("/>") ? "" : this.#inside(name, level);
+    const value = this.#skip("/>") ? "" : yield* this.#inside(name, level);
     this.#scope.leave(attributes);
     if (!nil) return { name: local, value, at: start };
     if (value !== "") throw malformedAt(this.#text, start, 'An element with nil="true" is not empty');
@@ -103,9 +108,9 @@ class Reader {
   }
 
   /** What stands between the two tags. */
-  #inside(name: string, level: number): unknown {
+  *#inside(name: string, level: number): Pieces<unknown> {
     if (!this.#skip(">")) throw this.#wrong("Expected '>'");
-    const value = this.#content(level);
+    const value = yield* this.#content(level);
     if (!this.#skip("</") || !this.#skip(name)) throw this.#wrong(`Expected the end of ${quoted(name)}`);
     this.#space();
     if (!this.#skip(">")) throw this.#wrong(`Expected the end of ${quoted(name)}`);
@@ -148,21 +153,20 @@ class Reader {
   }
 
   /** Text, or the members of an object, or those of a list. */
-  #content(level: number): unknown {
+  *#content(level: number): Pieces<unknown> {
     const members: Named[] = [];
     let text = "";
     for (;;) {
+      if (this.#isPause()) yield;
       const start = this.#at;
       const plain = this.#plain();
-      if (plain !== "") {
-        if (plain.includes("]]>")) throw malformedAt(this.#text, start, "']]>' stands outside of a CDATA section");
-        text += this.#unescaped(plain, start);
-      }
+      if (plain.includes("]]>")) throw malformedAt(this.#text, start, "']]>' stands outside of a CDATA section");
+      text += yield* this.#unescapedInPieces(plain, start);
       const next = this.#text.charCodeAt(this.#at + 1);
       if (next === EXCLAMATION && this.#skip("<![CDATA[")) text += this.#until("]]>", "A CDATA section");
       else if ((next === EXCLAMATION || next === QUESTION) && this.#skipAside()) continue;
       else if (this.#at === this.#text.length || next === SLASH) break;
-      else members.push(this.#element(level + 1));
+      else members.push(yield* this.#element(level + 1));
     }
     if (members.length === 0) return text;
     if (!BLANK.test(text)) throw malformedAt(this.#text, members[0]!.at, "An element has both text and elements");
@@ -196,6 +200,25 @@ class Reader {
     if (this.#name().toLowerCase() === "xml") throw this.#wrong("The XML declaration is not at the beginning");
     if (!/[ \t\n?]/.test(this.#text[this.#at] ?? "")) throw this.#wrong("A processing instruction is not well-formed");
     this.#until("?>", "A processing instruction");
+    return true;
+  }
+
+  *#unescapedInPieces(text: string, start: number): Pieces<string> {
+    let read = "";
+    let from = 0;
+    while (text.length - from > PIECE) {
+      const end = text.indexOf("&", from + PIECE);
+      if (end === -1) break;
+      read += this.#unescaped(text.slice(from, end), start + from);
+      from = end;
+      yield;
+    }
+    return read + this.#unescaped(from === 0 ? text : text.slice(from), start + from);
+  }
+
+  #isPause(): boolean {
+    if (this.#at - this.#paused < PIECE) return false;
+    this.#paused = this.#at;
     return true;
   }
 

@@ -1,3 +1,4 @@
+import { inPieces } from "../body/turns.ts";
 import type { DataBody, Format } from "./format.ts";
 import { readXML } from "./xml-reader.ts";
 import { writeElement } from "./xml-writer.ts";
@@ -9,7 +10,7 @@ export const xml = {
   tagSuffix: "-xml",
   write: (body) => DECLARATION + writeElement(body.element, withJSONText(body.value, body), body),
   writeProblem: (document) => `${DECLARATION}<problem xmlns="urn:ietf:rfc:7807">${writeMembers(document)}</problem>`,
-  read: readXML,
+  read: (bytes) => inPieces(readXML(bytes)),
 } satisfies Format;
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';

@@ -1,4 +1,5 @@
 import { isObject } from "../../resource/draft.ts";
+import { MAX_LEVELS } from "../formats/text.ts";
 
 /** A JSON Pointer taken apart (RFC 6901): the names and indexes on the way; none for the whole document. */
 export type Pointer = readonly string[];
@@ -7,11 +8,14 @@ export type Pointer = readonly string[];
 export function parsePointer(text: string): Pointer | null {
   if (text === "") return [];
   if (!text.startsWith("/") || /~(?![01])/.test(text)) return null;
-  // In this order, so that ~01 becomes ~1 and not / (RFC 6901 §4).
-  return text
-    .slice(1)
-    .split("/")
-    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+  // Nothing is so deep: what is beyond it decides nothing.
+  const tokens = text.slice(1).split("/", MAX_LEVELS + 1);
+  return text.includes("~") ? tokens.map(unescape) : tokens;
+}
+
+// In this order, so that ~01 becomes ~1 and not / (RFC 6901 §4).
+function unescape(token: string): string {
+  return token.split("~1").join("/").split("~0").join("~");
 }
 
 /** The value that a pointer names; undefined where nothing is there. Only own members count, so no name reaches a prototype. */

@@ -11,6 +11,7 @@ import {
   shown,
   text,
   together,
+  wholeFrom,
   type Checks,
 } from "../../checking/members.ts";
 import { aDeprecation, type Deprecation } from "../../deprecation.ts";
@@ -114,10 +115,17 @@ export interface Kind<T> {
     readonly type: "text" | "integer" | "decimal" | "boolean" | "date" | "date-time" | "json";
     readonly scale?: number;
   };
+  /** The most characters of a value written as JSON, where the column is `json`; 65,536 where it is left out. */
+  readonly maxLength?: number;
   /** The resource that the value is an id of. */
   readonly references?: { readonly resource: string; readonly onDelete: "cascade" | "restrict" };
   /** The options of its own, besides those of every field: what each has to be, or null where it is that. */
   readonly options?: Checks;
+}
+
+/** The most characters of a value written as JSON. Every reader and writer of it takes its time. */
+export function longestJSON({ maxLength = 2 ** 16 }: Pick<Kind<unknown>, "maxLength">): number {
+  return maxLength;
 }
 
 /** A check for each option that a kind has besides those of every field. */
@@ -159,6 +167,7 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   schema: anObject,
   column: (value) =>
     isObject(value) ? together(membersMistakes(value, columnMembers)) : 'it has to be a column, like { type: "text" }',
+  maxLength: optional(wholeFrom(1)),
   references: optional(anObject),
   options: optional(anObject),
 };

@@ -189,6 +189,15 @@ export function email(options: FieldOptions<string> = {}): Field<string> {
   );
 }
 
+/** Options of `json()`. */
+export interface JSONOptions extends FieldOptions<unknown> {
+  /**
+   * The most characters of a value written as JSON; 65,536 where it is left out. Whoever reads or writes the record waits for all of
+   * it, and others with them: a million characters hold the thread for ten milliseconds or more each time.
+   */
+  readonly maxLength?: number;
+}
+
 /**
  * Any JSON value, kept as it is; in XML it stands as JSON text.
  *
@@ -199,10 +208,9 @@ export function email(options: FieldOptions<string> = {}): Field<string> {
  * export const page = defineResource({ name: "page", fields: { meta: json({ optional: true }) } });
  * ```
  */
-export function json<const O extends FieldOptions<unknown> = {}>(
-  options?: Only<O, FieldOptions<unknown>>,
-): Field<unknown, O>;
-export function json(options: FieldOptions<unknown> = {}): Field {
+export function json<const O extends JSONOptions = {}>(options?: Only<O, JSONOptions>): Field<unknown, O>;
+export function json(options: JSONOptions = {}): Field {
+  const { maxLength } = options;
   const parse = (value: unknown): unknown => (hasNotInXML(value) ? notInXML : value);
   return defineField(
     {
@@ -211,10 +219,14 @@ export function json(options: FieldOptions<unknown> = {}): Field {
       parseText: parse,
       schema: {},
       column: { type: "json" },
+      ...(maxLength === undefined ? {} : { maxLength }),
+      options: jsonOptions,
     },
     options,
   );
 }
+
+const jsonOptions: OwnChecks<JSONOptions> = { maxLength: optional(wholeFrom(1)) };
 
 function hasNotInXML(value: unknown): boolean {
   if (typeof value === "string") return NOT_IN_XML.test(value);

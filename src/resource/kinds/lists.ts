@@ -43,11 +43,15 @@ export function array(of: Field, options: ArrayOptions<unknown> = {}): Field<rea
       parseText: (text) => parse(parseJSON(text)),
       schema: { type: "array", items: of.kind.schema, minItems, maxItems },
       column: { type: "json" },
+      maxLength: MAX_CHARACTERS,
       options: arrayOptions(options),
     },
     options,
   );
 }
+
+/** Its members and their number are limited already. */
+const MAX_CHARACTERS = 2 ** 20;
 
 function arrayOptions({ minItems = 0 }: ArrayOptions<unknown>): OwnChecks<ArrayOptions<unknown>> {
   return { minItems: optional(wholeFrom(0)), maxItems: optional(notBelow("minItems", minItems)) };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual, types } from "node:util";
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import { isObject, isText, oneOf, optional, type Only } from "../../checking/members.ts";
+import { isObject, isText, oneOf, optional, wholeFrom, type Only } from "../../checking/members.ts";
 import { pointerTo } from "../pointer.ts";
 import {
   defineField,
@@ -46,6 +46,8 @@ export interface StandardOptions<T, C extends ColumnType = ColumnType> extends F
   readonly column?: C;
   /** JSON Schema 2020-12 for the API's documentation; the schema's own where its library tells it, else the column's type. */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
+  /** The most characters of a value written as JSON, where the column is `json`; 65,536 where it is left out. */
+  readonly maxLength?: number;
 }
 
 const MAX_ISSUES = 100;
@@ -82,6 +84,7 @@ export function standardSchema(schema: StandardSchema, options: StandardOptions<
     parseText: (sent) => parse(leafOf(sent, type)),
     schema: options.jsonSchema ?? ownSchema(schema) ?? columnSchemas[type],
     column: { type },
+    ...(options.maxLength === undefined ? {} : { maxLength: options.maxLength }),
     options: standardOptions,
   };
   const tried = trialMistakes(schema, kind, options);
@@ -92,6 +95,7 @@ export function standardSchema(schema: StandardSchema, options: StandardOptions<
 const standardOptions: OwnChecks<StandardOptions<unknown>> = {
   column: optional(oneOf("text", "integer", "boolean", "date-time", "json")),
   jsonSchema: optional((value) => (isObject(value) ? null : "it has to be a JSON Schema")),
+  maxLength: optional(wholeFrom(1)),
 };
 
 const columnSchemas: Readonly<Record<ColumnType, Readonly<Record<string, unknown>>>> = {

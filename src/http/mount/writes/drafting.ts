@@ -2,7 +2,7 @@ import { requireSecureTransport } from "../../../call/transport.ts";
 import type { Eventually } from "../../../eventually.ts";
 import { Problem, problem, type Issue } from "../../../problem/problem.ts";
 import { isObject, readDraft, type Draft, type DraftOptions } from "../../../resource/draft.ts";
-import { isWritable } from "../../../resource/kinds/field.ts";
+import { isWritable, longestJSON } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Key } from "../../../store/store.ts";
 import type { ReceivedBody } from "../../endpoint/facts.ts";
@@ -99,6 +99,11 @@ function sentValue({ fields }: Resource, { value, leavesAreText }: ReceivedBody)
   for (const [name, { kind }] of Object.entries(fields)) {
     if (kind.column.type !== "json" || !Object.hasOwn(read, name) || read[name] === null) continue;
     const text = read[name];
+    if (typeof text === "string" && text.length > longestJSON(kind)) {
+      const detail = `As JSON it is longer than ${longestJSON(kind)} characters.`;
+      issues.push({ pointer: `/${name}`, code: "too_long", detail });
+      continue;
+    }
     try {
       read[name] = typeof text === "string" ? readJSON(Buffer.from(text)) : undefined;
     } catch (error) {
