@@ -53,6 +53,30 @@ test("ten lines are a resource that can be listed, made, read, changed and remov
   assert.equal((await fetch(`${books}/1`)).status, 404);
 });
 
+test("two versions of an API are served from one table", async (t) => {
+  const service = await run(t, "two-versions.ts");
+  const ask = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(service + path, {
+      method,
+      headers: json,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, headers: answer.headers, json: await answer.json() };
+  };
+
+  const made = await ask("POST", "/v1/tickets", { subject: "Lamp", cents: 1999 });
+
+  assert.deepEqual([made.status, made.headers.get("location")], [201, "/v1/tickets/1"]);
+  assert.equal(made.headers.get("sunset"), "Thu, 01 Jul 2027 00:00:00 GMT");
+  assert.deepEqual(made.json, { id: 1, subject: "Lamp", state: "open", cents: 1999 });
+  const newer = await ask("PATCH", "/tickets/1", { price: "20.50", currency: "USD" });
+  assert.deepEqual(newer.json, { id: 1, title: "Lamp", status: "open", price: "20.50", currency: "USD" });
+  assert.equal(newer.headers.get("deprecation"), null);
+  assert.deepEqual((await ask("GET", "/v1/tickets?cents=2050&state=open")).json, [
+    { id: 1, subject: "Lamp", state: "open", cents: 2050 },
+  ]);
+});
+
 test("twelve lines are a scheme and an endpoint that asks for it", async (t) => {
   const hello = await run(t, "twelve-line-scheme.ts");
   assert.ok(linesOf("twelve-line-scheme.ts") <= 12);

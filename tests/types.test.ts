@@ -22,7 +22,7 @@ import {
   type RecordOf,
   type Scheme,
 } from "../src/door/index.ts";
-import type { ColumnOf, DraftOf, MountOptions, StoredOf } from "../src/door/resources.ts";
+import { olderShape, type ColumnOf, type DraftOf, type MountOptions, type StoredOf } from "../src/door/resources.ts";
 import { keyOf } from "../src/door/stores.ts";
 
 const books = defineResource({
@@ -147,6 +147,31 @@ test("hooks, checks and handlers know what they are given", () => {
         return { status: 204 };
       },
     });
+    const mounted = mount(books, { permission: nobody });
+    const defaults = { kind: "novel", contact: "a@b.example", author_id: 1, pin: "1" } as const;
+    olderShape(mounted, {
+      prefix: "/v1",
+      fields: {
+        name: "title",
+        secret: "pin",
+        cents: {
+          from: "price",
+          as: integer(),
+          show: (price) => Number(price satisfies string) * 100,
+          read: (cents: number) => String(cents / 100),
+        },
+        length: { from: "pages", as: text(), show: (pages) => String(pages satisfies number) },
+      },
+      defaults,
+    });
+    // @ts-expect-error -- no such field
+    olderShape(mounted, { prefix: "/v1", fields: { name: "titel" }, defaults });
+    // @ts-expect-error -- no such field
+    olderShape(mounted, { prefix: "/v1", fields: { c: { from: "prise", as: text(), show: () => "" } }, defaults });
+    // @ts-expect-error -- never shown
+    olderShape(mounted, { prefix: "/v1", fields: { p: { from: "pin", as: text(), show: () => "" } }, defaults });
+    // @ts-expect-error -- no path
+    olderShape(mounted, { prefix: "v1", fields: { name: "title" }, defaults });
     defineResource({
       name: "note",
       fields: { a: text({ deprecated: { since: "2026-07-01", sunset: "2027-01-01", link: "/changes" } }) },

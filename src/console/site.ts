@@ -60,8 +60,8 @@ export function referredBy(site: Site, { kind }: Field): Resource | null {
   const found = site
     .facts()
     .mounts.find(
-      ({ resource, permissions }) =>
-        [tableOf(resource), resource.plural].includes(named) && permissions.read !== undefined,
+      ({ resource, permissions, older }) =>
+        older === null && [tableOf(resource), resource.plural].includes(named) && permissions.read !== undefined,
     );
   return found === undefined || found.resource.within !== null ? null : found.resource;
 }
@@ -70,7 +70,10 @@ export function referredBy(site: Site, { kind }: Field): Resource | null {
 export function nestedIn(site: Site, outer: Resource): readonly Resource[] {
   return site
     .facts()
-    .mounts.filter(({ resource, permissions }) => resource.within === outer && permissions.list !== undefined)
+    .mounts.filter(
+      ({ resource, permissions, older }) =>
+        older === null && resource.within === outer && permissions.list !== undefined,
+    )
     .map(({ resource }) => resource);
 }
 

@@ -180,7 +180,7 @@ function pathOf(target: string): string {
 
 function collectionsOf(placed: readonly MountInPlace[], all: readonly Parts[]): readonly Collection[] {
   return [
-    ...placed.map(({ collection }) => collection),
+    ...placed.filter(({ older }) => older === null).map(({ collection }) => collection),
     ...all.flatMap(({ collections = [] }) => collections),
     ...throttleCollections,
     idempotencyCountsCollection,

@@ -10,7 +10,10 @@ export function tellAtStart(
   routes: readonly Route[],
   { now, observe }: { readonly now: number; readonly observe: Observer | null },
 ): void {
-  for (const message of [...placed.map(scansOf), ...sunsetsOf(placed, routes, now)])
+  for (const message of [
+    ...placed.filter(({ older }) => older === null).map(scansOf),
+    ...sunsetsOf(placed, routes, now),
+  ])
     if (message !== null) observe?.({ kind: "notice", level: "info", message });
 }
 

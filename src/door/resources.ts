@@ -51,6 +51,7 @@ export type {
   Write,
   Written,
 } from "../http/mount/mount.ts";
+export { olderShape, type ConvertedField, type OlderFields, type OlderOptions } from "../http/mount/older/older.ts";
 export type { ActionResult } from "../http/mount/actions/given.ts";
 export type { CollectionAction, CollectionCall, RecordAction, RecordCall } from "../http/mount/actions/action.ts";
 export { requireDraft, type Target } from "../http/mount/writes/drafting.ts";

@@ -35,7 +35,9 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
       ({ formats = [] }) => formats.map(({ tagSuffix }) => tagSuffix),
     ),
     ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
-      [...collections, ...mounts.map(({ collection }) => collection)].map(({ name }) => name),
+      [...collections, ...mounts.filter(({ older }) => older === null).map(({ collection }) => collection)].map(
+        ({ name }) => name,
+      ),
     ),
     ...problemsTwice(all),
     ...parametersTwice(all),

@@ -44,7 +44,7 @@ export function openapiDocument(options: OpenAPIOptions): Record<string, unknown
   const placed = placeMounts(mounts);
   const endpoints = [...placed.flatMap(endpointsOf), ...(options.endpoints ?? []).map(served)];
   const takeName = uniqueNames(Object.keys(standardSchemas));
-  const names = new Map(mounts.map(({ resource }) => [resource, schemaNames(resource, takeName)]));
+  const names = new Map(mounts.map((each) => [each.resource, schemaNames(each, takeName)]));
   const resources = placed.map((mount) => describeMount(mount, formats, names));
   const described = describeAll(endpoints, new Map(resources.flatMap(({ operations }) => [...operations])), formats);
   const security = securitySchemes(schemes, serverURL.startsWith("https:"));

@@ -34,7 +34,7 @@ export function describeMount(
 ): DescribedResource {
   const { resource, permissions } = mount;
   const names = allNames.get(resource)!;
-  const outer = resource.within === null ? [] : lineage(resource.within);
+  const outer = [...versionOf(mount), ...(resource.within === null ? [] : lineage(resource.within))];
   const tag = words([...outer, resource.plural].join(" "));
   const subject: Subject = {
     mount,
@@ -80,8 +80,11 @@ function places({ path }: Resource): Readonly<Record<ResourceAction, string>> {
 }
 
 /** The names of a resource's schemas. `takeName` sees to it that no two schemas have one name. */
-export function schemaNames(resource: Resource, takeName: (wanted: string) => string): SchemaNames {
-  const record = takeName(pascalCase(...lineage(resource)));
+export function schemaNames(
+  { resource, older }: Pick<MountInPlace, "resource" | "older">,
+  takeName: (wanted: string) => string,
+): SchemaNames {
+  const record = takeName(pascalCase(...versionOf({ older }), ...lineage(resource)));
   return {
     record,
     part: takeName(`${record}Part`),
@@ -154,6 +157,11 @@ function besideSchemas({ name, kind, column }: MountInPlace["relations"][number]
 
 function withId(schema: JSONObject, id: JSONObject): JSONObject {
   return { ...schema, properties: { id, ...(schema["properties"] as JSONObject) } };
+}
+
+/** What an older shape stands under: `v1`. */
+function versionOf({ older }: Pick<MountInPlace, "older">): readonly string[] {
+  return older === null ? [] : [older.prefix.slice(1).replaceAll("/", " ")];
 }
 
 /** The names of a resource and of those it stands within, outermost first. */

@@ -58,7 +58,12 @@ export class Problem extends Error {
 
   /** The same problem of a part of the body: its issues stand below this pointer. */
   below(pointer: string): Problem {
-    const issues = this.issues.map((issue) => ({ ...issue, pointer: pointer + issue.pointer }));
+    return this.at((each) => pointer + each);
+  }
+
+  /** The same problem, whose issues stand elsewhere. */
+  at(place: (pointer: string) => string): Problem {
+    const issues = this.issues.map((issue) => ({ ...issue, pointer: place(issue.pointer) }));
     return problem(this.#which, { ...this.#options, issues });
   }
 }

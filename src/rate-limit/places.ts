@@ -21,7 +21,9 @@ function isFor({ at, actions }: RateLimit, endpoint: LimitedEndpoint): boolean {
   if (actions !== undefined && !actions.includes(action)) return false;
   if (at === undefined) return access !== "open" || logsIn === true;
   return at.some((place) =>
-    typeof place === "string" ? namesOf(endpoint).includes(shapeOf(place)) : mounted?.resource === place,
+    typeof place === "string"
+      ? namesOf(endpoint).includes(shapeOf(place))
+      : mounted?.resource === place || mounted?.newer?.resource === place,
   );
 }
 

@@ -9,7 +9,7 @@ export interface LimitedEndpoint extends MountedFacts {
   /** As declared: `/orders/{id}/cancel`. */
   readonly path: string;
   /** The mounted resource that it belongs to. */
-  readonly mounted?: { readonly resource: Resource };
+  readonly mounted?: { readonly resource: Resource; readonly newer: { readonly resource: Resource } | null };
 }
 
 /** A request that may be one too many. */

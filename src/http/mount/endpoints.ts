@@ -1,6 +1,7 @@
 import type { Reply } from "../../call/call.ts";
 import type { Eventually } from "../../eventually.ts";
 import { isRequired } from "../../resource/kinds/field.ts";
+import type { StoredRecord } from "../../store/store.ts";
 import type { Endpoint, ServedEndpoint } from "../endpoint/endpoint.ts";
 import { exchangeOf, type Context } from "../exchange.ts";
 import { act } from "./actions/acting.ts";
@@ -28,7 +29,10 @@ export function servedBy({
   readonly mounts?: readonly Mount[];
   readonly endpoints?: readonly Endpoint[];
 }): readonly Pick<ServedEndpoint, "method" | "path" | "access" | "action" | "logsIn" | "mounted">[] {
-  return [...endpoints, ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null, relations: [] }))];
+  return [
+    ...endpoints,
+    ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null, newer: null, relations: [] })),
+  ];
 }
 
 /** The endpoints of a mounted resource. */
@@ -107,11 +111,21 @@ function endpointOfAction(placed: MountInPlace, action: ServedAction): ServedEnd
     access: permission,
     ...(on === "record" ? { rows: placed.collection } : {}),
     preconditions: "handler",
-    handle: (context: Context) => act(placed, action, exchangeOf(context)),
+    handle: (context: Context) => actInShape(placed, action, context),
   } as const;
   if (method === "GET") return common;
   const bodyOptional = !Object.values(body.fields).some(isRequired);
   return { ...common, consumes: MEDIA_TYPES, bodyOptional, repeatable: true };
+}
+
+/** An action is the newer one's; a record that it answers is shown in the shape that was asked. */
+async function actInShape(placed: MountInPlace, action: ServedAction, context: Context): Promise<Reply> {
+  const { newer, resource, show, jsonMembers } = placed;
+  if (newer === null) return act(placed, action, exchangeOf(context));
+  const reply = await act(newer, action, exchangeOf(context));
+  if (action.answer !== "record" || reply.body?.kind !== "data") return reply;
+  const value = show(reply.body.value as StoredRecord);
+  return { ...reply, body: { kind: "data", value, element: resource.name, jsonMembers } };
 }
 
 /** GET of one record, for an endpoint of one's own. */

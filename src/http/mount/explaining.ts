@@ -17,10 +17,11 @@ export interface ExplainedList {
 /** Asks for every list that the declarations permit, with the values of a row from the middle, and tells how each is found: a page of answers for each resource. */
 export async function* explainLists(
   store: Store,
-  mounts: readonly Pick<MountInPlace, "resource" | "collection" | "permissions">[],
+  mounts: readonly Pick<MountInPlace, "resource" | "collection" | "permissions" | "older">[],
 ): AsyncGenerator<readonly ExplainedList[]> {
   for (const mount of mounts) {
-    if (mount.permissions.list === undefined) continue;
+    // An older shape asks the lists of the newer one.
+    if (mount.permissions.list === undefined || mount.older !== null) continue;
     const sample = await findSample(store, mount.collection);
     const explained: ExplainedList[] = [];
     for (const { title, query, isServed } of shapesOf(mount, sample)) {

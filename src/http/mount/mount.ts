@@ -29,6 +29,7 @@ import { columnMistakes, permissionsMistakes } from "../endpoint/checking.ts";
 import { readActions, type Actions, type ServedAction } from "./actions/action.ts";
 import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
 import { collectionOf } from "./collection.ts";
+import type { Older } from "./older/shape.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
 import { relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
 import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./writes/write.ts";
@@ -103,6 +104,8 @@ export interface Mount<R extends Resource = Resource> {
   readonly expand: Relations;
   readonly beforeWrite: BeforeWrite | null;
   readonly afterWrite: AfterWrite | null;
+  /** The newer one, where this is an older shape of it; null where it is none. */
+  readonly older: Older | null;
   /** Makes what callers see of a stored record. */
   readonly show: (record: StoredRecord) => RecordOf<R>;
   /** The columns that callers see, `id` first. */
@@ -161,6 +164,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     expand: options.expand ?? {},
     beforeWrite: options.beforeWrite ?? null,
     afterWrite: options.afterWrite ?? null,
+    older: null,
     shown,
     kept: resource.parentColumn === null ? shown : [...shown, resource.parentColumn],
     jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
@@ -247,6 +251,8 @@ function makeShow({ columns }: Collection, names: readonly string[]): Mount["sho
 export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   readonly collection: Collection;
   readonly parent: MountInPlace | null;
+  /** Where the newer one stands, of an older shape. */
+  readonly newer: MountInPlace | null;
   /** What may stand beside its records. */
   readonly relations: readonly Relation<MountInPlace>[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;

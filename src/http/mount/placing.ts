@@ -3,9 +3,14 @@ import type { Resource } from "../../resource/resource.ts";
 import type { Mount, MountInPlace } from "./mount.ts";
 import { misleadingRelations, placeRelation, type Relation } from "./relations.ts";
 
-/** Mounts that stand within what is not there, or lead to it: one sentence each, with the cure. */
+/** Mounts that stand within what is not there, lead to it, or are an older shape of it: one sentence each, with the cure. */
 export function misplacedMounts(mounts: readonly Mount[]): readonly string[] {
-  return mounts.flatMap((each) => [...misplaced(each, mounts), ...misleadingRelations(each, mounts)]);
+  const newer = mounts.filter(({ older }) => older === null);
+  return mounts.flatMap((each) => [
+    ...misplaced(each, mounts),
+    ...misleadingRelations(each, newer),
+    ...withoutNewer(each, mounts),
+  ]);
 }
 
 function misplaced({ resource: { path, within } }: Mount, mounts: readonly Mount[]): readonly string[] {
@@ -16,6 +21,11 @@ function misplaced({ resource: { path, within } }: Mount, mounts: readonly Mount
   return outer.permissions.read === undefined
     ? [`${path} stands within ${within.path}, which nobody may read; give ${within.plural} a permission for read`]
     : [];
+}
+
+function withoutNewer({ resource: { path }, older }: Mount, mounts: readonly Mount[]): readonly string[] {
+  if (older === null || mounts.some((each) => each === older.newer)) return [];
+  return [`${path} is an older shape of ${older.newer.resource.path}, which is not mounted; mount that too`];
 }
 
 /** Finds for each mount the one it stands within. Throws `DeclarationError` where that is not mounted. */
@@ -29,16 +39,23 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
     if (known !== undefined) return known;
     const { within } = each.resource;
     const outer = within === null ? null : mounts.find((other) => other.resource === within)!;
+    const newer = each.older === null ? null : mounts.find((other) => other === each.older!.newer)!;
     const own: Relation<MountInPlace>[] = [];
-    const inPlace = { ...each, parent: outer === null ? null : place(outer), relations: own };
+    const inPlace = {
+      ...each,
+      parent: outer === null ? null : place(outer),
+      newer: newer === null ? null : place(newer),
+      relations: own,
+    };
     relations.set(each.resource, own);
     placed.set(each.resource, inPlace);
     return inPlace;
   };
   const all = mounts.map(place);
-  // Relations may go in a circle, so they are led to places that are there.
+  // Relations may go in a circle, so they are led to places that are there, and of several shapes to the newer one.
+  const newest = all.filter(({ older }) => older === null);
   for (const each of mounts)
     for (const entry of Object.entries(each.expand))
-      relations.get(each.resource)!.push(placeRelation(each, entry, all));
+      relations.get(each.resource)!.push(placeRelation(each, entry, newest));
   return all;
 }

@@ -53,7 +53,10 @@ function waysOf({ mounts, endpoints }: ServiceFacts): Ways {
   const served = new Set(endpoints.map(({ path }) => path));
   const resources = Object.fromEntries(
     mounts
-      .filter(({ resource, permissions }) => resource.within === null && permissions.list !== undefined)
+      .filter(
+        ({ resource, permissions, older }) =>
+          older === null && resource.within === null && permissions.list !== undefined,
+      )
       .map(({ resource: { plural, path } }) => [plural, path]),
   );
   return { resources, logins: amongServed(logins, served), documents: amongServed(others, served) };

@@ -126,7 +126,7 @@ export async function openOperator({
       return { ...explanation, schemes: explanation.schemes.filter(({ scheme }) => scheme !== SCHEME) };
     },
     explainLists: () => service.explainLists(),
-    mounts: service.mounts,
+    mounts: service.mounts.filter(({ older }) => older === null),
     store,
     gathering: gathering!,
     close: () => service.close(),

@@ -8,6 +8,7 @@ import { invalid } from "../../exchange.ts";
 import { FORMAT_PARAMETER } from "../../formats/format.ts";
 import { goingInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
+import { columnsFor, filterFor, sortFor } from "../older/translating.ts";
 import { expandableNames } from "../relations.ts";
 import { columnsOf } from "./beside.ts";
 import { whereOf } from "./conditions.ts";
@@ -31,6 +32,8 @@ export interface Asked {
   readonly kept: string;
   /** What is shown of the page; null: the page as it is. */
   readonly showing: Showing | null;
+  /** The fields that are shown, by their names in this shape; null: all. */
+  readonly fields: readonly string[] | null;
   /** How many there are; as the caller prefers where it is left out. */
   readonly count?: "exact" | "estimated";
   /** What of it will go. */
@@ -77,7 +80,7 @@ function readAsked(placed: MountInPlace, text: string): Asked {
   );
   if (isIssues(request)) throw invalid(request);
   return {
-    ...askFor(placed, whereOf(request.filters), request),
+    ...askFor(placed, whereOf(request.filters.map((each) => filterFor(placed, each))), request),
     deprecations: goingInList(placed.resource, { ...request, conditions: request.filters }),
     shape: shapeOf(request),
     kept: formatQuery(parameters.filter(([name]) => name !== "cursor")),
@@ -91,14 +94,14 @@ export function askFor(
   { search, sort, limit, cursor, fields, expand }: AskedOnce,
 ): Omit<Asked, "shape" | "kept" | "deprecations"> {
   const { collection, shown } = placed;
-  const columns = fields ?? shown;
+  const columns = fields === null ? shown : columnsFor(placed, fields);
   const showing = expand.length === 0 ? null : { placed, columns, expansions: expansionsOf(placed, expand) };
   const query: ListQuery = {
     collection,
     where,
-    sort: sort.map(({ field, descending }) => ({ column: field, descending })),
+    sort: sortFor(placed, sort).map(({ field, descending }) => ({ column: field, descending })),
     limit,
     columns: showing === null ? columns : columnsOf(collection),
   };
-  return { cursor, search, showing, query: { ...query, long: !isServed(query) } };
+  return { cursor, search, showing, fields, query: { ...query, long: !isServed(query) } };
 }

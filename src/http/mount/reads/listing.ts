@@ -10,6 +10,7 @@ import { takeTurn } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { Cursor } from "../../list/cursors.ts";
 import type { MountInPlace } from "../mount.ts";
+import { showPage } from "../older/translating.ts";
 import { askedOf, type Asked } from "./asked.ts";
 import { askForPage, askForRows } from "./asking.ts";
 import { allOf } from "./conditions.ts";
@@ -41,7 +42,7 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked
       after(readInTurn(exchange, query, cursor), (page) =>
         after(linksOf(exchange, { query, binding, cursor, kept: asked.kept }, page), (links) =>
           after(countOf(exchange, query, asked.count), (count) =>
-            after(asked.showing === null ? page : expandPage(exchange, asked.showing, page), (shown) =>
+            after(shownOf(placed, exchange, asked, page), (shown) =>
               replyOf(placed, asked, shown, {
                 headers: [...links, ...(count ?? []), ACCEPT_QUERY],
                 tag: tagOf(shown, query),
@@ -52,6 +53,12 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked
       ),
     ),
   );
+}
+
+/** The page, with what stands beside its records, or in an older shape. */
+function shownOf(placed: MountInPlace, exchange: Exchange, asked: Asked, page: ListText): Eventually<Shown> {
+  if (asked.showing !== null) return expandPage(exchange, asked.showing, page);
+  return placed.older === null ? page : { json: showPage(placed, asked.fields, page.json) };
 }
 
 function replyOf(
@@ -97,8 +104,11 @@ export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Event
     list === undefined ? "deny" : decideOn(list, { identity, action: "list", params }, placed.collection);
   if (decision === "deny") return null;
   const only = decision === "allow" ? null : decision.only;
-  const query = queryOf(placed, { only, params }, askedOf(placed, ""));
-  return after(readPage(exchange, query, null), (page) => tagOf(page, query));
+  const asked = askedOf(placed, "");
+  const query = queryOf(placed, { only, params }, asked);
+  return after(readPage(exchange, query, null), (page) =>
+    after(shownOf(placed, exchange, asked, page), (shown) => tagOf(shown, query)),
+  );
 }
 
 function tagOf(page: Shown, { repeated }: ListQuery): string {

@@ -8,7 +8,7 @@ import type { MountInPlace } from "../mount.ts";
 import { findVisible, reachesEveryRow, requireParents, showChanged, showRow } from "../reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, replayed, storedOf, untilSettled } from "./committing.ts";
 import { createAll } from "./creating-all.ts";
-import { requireDraft, requirePatch, type Patch } from "./drafting.ts";
+import { requirePatch, requireSent, type Patch } from "./drafting.ts";
 import { countKept, recall, repeatable } from "./idempotency.ts";
 import { refusal } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
@@ -20,7 +20,7 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
   const idempotency = repeatable(placed, exchange);
   const known = await recall(exchange, idempotency);
   if (known !== null) return created(placed, exchange, known.rows[0]!, true);
-  const draft = requireDraft(placed.resource, exchange.context, { id: null, current: null });
+  const draft = requireSent(placed, exchange.context, { id: null, record: null });
   await requireParents(placed, exchange);
   const { collection } = placed;
   const id = madeId(placed, exchange);
@@ -56,7 +56,7 @@ export async function replace(placed: MountInPlace, exchange: Exchange): Promise
 }
 
 async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Reply | null> {
-  const draft = requireDraft(placed.resource, exchange.context, { id: exchange.key(), current: null });
+  const draft = requireSent(placed, exchange.context, { id: exchange.key(), record: null });
   requireMayCreate(placed, exchange);
   await requireParents(placed, exchange);
   const prepared = await prepare(placed, {
@@ -92,10 +92,7 @@ function requireMayCreate(placed: MountInPlace, exchange: Exchange): void {
 }
 
 async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {
-  const draft = requireDraft(placed.resource, exchange.context, {
-    id: exchange.key(),
-    current: placed.show(row.record),
-  });
+  const draft = requireSent(placed, exchange.context, { id: exchange.key(), record: row.record });
   return change(placed, exchange, row, { kind: "replace", draft, idempotency: null });
 }
 
@@ -104,7 +101,7 @@ export async function update(placed: MountInPlace, exchange: Exchange): Promise<
   const idempotency = repeatable(placed, exchange);
   const known = await recall(exchange, idempotency);
   if (known !== null) return replayed(placed, exchange, known.rows[0]!);
-  const patch = requirePatch(placed.resource, exchange.context, exchange.key());
+  const patch = requirePatch(placed, exchange.context, exchange.key());
   return untilSettled(placed, exchange, async () => {
     const row = await findVisible(placed, exchange);
     if (row === null) {
@@ -119,7 +116,7 @@ export async function update(placed: MountInPlace, exchange: Exchange): Promise<
 /** A patch that does not apply is a conflict, which is told only where the preconditions hold. */
 async function apply(patch: Patch, placed: MountInPlace, exchange: Exchange, row: Row): Promise<Draft> {
   try {
-    return await patch.applyTo(placed.show(row.record));
+    return await patch.applyTo(row.record);
   } catch (error) {
     if (error instanceof Problem && error.code === "patch_conflict") requirePreconditions(placed, exchange, row);
     throw error;

@@ -104,12 +104,14 @@ export async function commitAll(
 
 /** What belongs to every write, whatever its resource: an event, a line of a trail. It is written or undone with it. */
 function withAlongside(
-  { resource }: MountInPlace,
+  { resource: own, newer }: MountInPlace,
   { service: { alongside }, cause }: Exchange,
   transaction: Transaction,
   writings: readonly Writing[],
 ): Transaction {
   if (alongside.length === 0) return transaction;
+  // One table, one name, whatever the shape in which it was sent.
+  const { resource } = newer ?? { resource: own };
   const more = writings.flatMap(({ kind, action, before }, at) => {
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
     const write: RecordWrite = { resource, kind, action, id, cause };

@@ -7,7 +7,7 @@ import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { requireParents } from "../reads/reading.ts";
 import { commitAll } from "./committing.ts";
-import { noteGoing, readWhole } from "./drafting.ts";
+import { noteGoing, readSent } from "./drafting.ts";
 import { countKept, recall, repeatable } from "./idempotency.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
@@ -18,10 +18,10 @@ export async function createAll(placed: MountInPlace, exchange: Exchange, sent: 
   const idempotency = repeatable(placed, exchange, sent.length);
   const known = await recall(exchange, idempotency);
   if (known !== null) return showAll(placed, exchange, known.rows, { status: 201, isReplay: true });
-  const target = { id: null, current: null };
+  const target = { id: null, record: null };
   const drafts = await readEach(requireMembers(sent), (member) => {
     noteGoing(placed.resource, exchange.context, member);
-    return readWhole(placed.resource, exchange.context, member, target);
+    return readSent(placed, exchange.context, member, target);
   });
   await requireParents(placed, exchange);
   const parts: Part[] = [];

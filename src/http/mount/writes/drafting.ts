@@ -4,13 +4,15 @@ import { Problem, problem, type Issue } from "../../../problem/problem.ts";
 import { isObject, readDraft, type Draft, type DraftOptions } from "../../../resource/draft.ts";
 import { isWritable, longestJSON } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
-import type { Key } from "../../../store/store.ts";
+import type { Key, StoredRecord } from "../../../store/store.ts";
 import type { ReceivedBody } from "../../endpoint/facts.ts";
 import { exchangeOf, invalid, type Context } from "../../exchange.ts";
 import { readJSON } from "../../formats/json.ts";
 import { applyJSONPatch, parseJSONPatch, type Operation } from "../../patch/json-patch.ts";
 import { applyMergePatch } from "../../patch/merge-patch.ts";
 import { goingFields, goingInBody } from "../going.ts";
+import type { MountInPlace } from "../mount.ts";
+import { toldAsOlder, wholeFor } from "../older/translating.ts";
 
 /** What a body is read against. */
 export interface Target {
@@ -33,16 +35,55 @@ export function requireDraft(resource: Resource, context: Context, target: Targe
   return readWhole(resource, context, sent, target);
 }
 
+/** A record that is sent to a mount: which one, and what is there. */
+export interface SentTarget {
+  /** The id of the path; null where the service hands one out. */
+  readonly id: Key | null;
+  /** The record that is there; null where one is made. */
+  readonly record: StoredRecord | null;
+  /** The body names some fields only; nobody misses the others. */
+  readonly partial?: boolean;
+}
+
+/** Reads the body as a whole representation of a record of this mount. Ends the request with every issue at once. */
+export function requireSent<const T extends SentTarget>(
+  placed: MountInPlace,
+  context: Context,
+  target: T,
+): Draft<Resource, T extends { readonly record: null } ? "made" : "changed">;
+export function requireSent(placed: MountInPlace, context: Context, target: SentTarget): Draft {
+  const { resource } = placed;
+  requireElement(resource, context);
+  const sent = context.body === null ? {} : sentValue(resource, context.body);
+  noteGoing(resource, context, sent);
+  return readSent(placed, context, sent, target);
+}
+
+/** Reads a whole representation of a record of this mount, in whatever shape. Ends the request with every issue at once. */
+export function readSent(placed: MountInPlace, context: Context, whole: unknown, target: SentTarget): Draft {
+  const { resource, older, newer, show } = placed;
+  const { id, record, partial = false } = target;
+  const current = record === null ? null : show(record);
+  if (older === null || newer === null) return readWhole(resource, context, whole, { id, current, partial });
+  const both = record === null ? null : { old: show(record), newer: newer.show(record) };
+  const leavesAreText = context.body?.leavesAreText ?? false;
+  const made = wholeFor(older, resource, whole, { current: both, leavesAreText });
+  return toldAsOlder(placed, () =>
+    readWhole(newer.resource, context, made, { id, current: both?.newer ?? null, partial }),
+  );
+}
+
 /** A change of a record, before anybody has looked for the record. */
 export interface Patch {
-  /** Applies it to what callers see, and reads the result as a whole. Throws `patch_conflict` where it does not apply. */
-  applyTo(current: Readonly<Record<string, unknown>>): Eventually<Draft>;
+  /** Applies it to what callers see of a record, and reads the result as a whole. Throws `patch_conflict` where it does not apply. */
+  applyTo(record: StoredRecord): Eventually<Draft>;
   /** Ends the request where the patch is wrong whatever the record: to be asked where none is there. */
   requireSound(): void;
 }
 
 /** Reads the body as a patch of the record with this id. */
-export function requirePatch(resource: Resource, context: Context, id: Key): Patch {
+export function requirePatch(placed: MountInPlace, context: Context, id: Key): Patch {
+  const { resource, show } = placed;
   const { mediaType, value: sent } = context.body!;
   if (mediaType === "application/json-patch+json") {
     const operations = parseJSONPatch(sent);
@@ -53,10 +94,10 @@ export function requirePatch(resource: Resource, context: Context, id: Key): Pat
       ),
     );
     return {
-      applyTo: async (current) => {
-        const patched = await applyJSONPatch(current, operations);
+      applyTo: async (record) => {
+        const patched = await applyJSONPatch(show(record), operations);
         requireReadOnlyKept(resource, operations, patched);
-        return readWhole(resource, context, patched, { id, current });
+        return readSent(placed, context, patched, { id, record });
       },
       requireSound: () => undefined,
     };
@@ -65,8 +106,8 @@ export function requirePatch(resource: Resource, context: Context, id: Key): Pat
   const value = sentValue(resource, context.body!);
   noteGoing(resource, context, value);
   return {
-    applyTo: (current) => readWhole(resource, context, merged(current, value), { id, current }),
-    requireSound: () => void readWhole(resource, context, value, { id, current: null, partial: true }),
+    applyTo: (record) => readSent(placed, context, merged(show(record), value), { id, record }),
+    requireSound: () => void readSent(placed, context, value, { id, record: null, partial: true }),
   };
 }
 

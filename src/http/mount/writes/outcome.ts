@@ -3,12 +3,17 @@ import { ownAmong, type AnyProblem } from "../../../problem/definition.ts";
 import { problem } from "../../../problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
 import type { MountInPlace } from "../mount.ts";
+import { asOlder } from "../older/translating.ts";
 
 /** What became of a transaction that was not written. */
 export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readonly kind: "replayed" }>;
 
 /** What a caller is told when the store did not write. */
 export function refusal(outcome: Unwritten, mount: MountInPlace): Error {
+  return asOlder(mount, refusalIn(outcome, mount));
+}
+
+function refusalIn(outcome: Unwritten, mount: MountInPlace): Error {
   switch (outcome.kind) {
     case "mismatch":
       return problem("idempotency_mismatch");

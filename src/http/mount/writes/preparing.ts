@@ -6,6 +6,7 @@ import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/
 import { giveWay } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
+import { toldAsOlder } from "../older/translating.ts";
 import { matches } from "../reads/matches.ts";
 import { preparedMistakes, type Prepared, type Write } from "./write.ts";
 
@@ -19,10 +20,11 @@ export function requireAllowed(
 }
 
 /** What the mount's own hook adds to a write. */
-export async function prepare({ beforeWrite, resource, collection }: MountInPlace, write: Write): Promise<Prepared> {
+export async function prepare(placed: MountInPlace, write: Write): Promise<Prepared> {
+  const { beforeWrite, resource, collection } = placed;
   await giveWay(write.context.body);
   if (beforeWrite === null) return {};
-  const prepared = await beforeWrite(write);
+  const prepared = await toldAsOlder(placed, () => beforeWrite(write));
   const mistakes = preparedMistakes(prepared, collection);
   if (mistakes.length === 0) return prepared;
   throw new TypeError(`mount(${resource.path}): beforeWrite gave something wrong: ${sentence(mistakes)}`);

@@ -12,7 +12,7 @@ import { matches } from "../reads/matches.ts";
 import { decisionOn, mayReach, requireParents } from "../reads/reading.ts";
 import { commitAll, isOvertaken, storedOf, untilSettled } from "./committing.ts";
 import { told } from "./creating-all.ts";
-import { merged, noteGoing, readWhole } from "./drafting.ts";
+import { merged, noteGoing, readSent } from "./drafting.ts";
 import { countKept, recall, repeatable } from "./idempotency.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
 import { furtherChanges, prepare, requireAllowed } from "./preparing.ts";
@@ -135,11 +135,11 @@ async function findAll(placed: MountInPlace, exchange: Exchange, patches: readon
 }
 
 /** What a patch makes of its record. Where there is none, the patch alone is looked at. */
-function readChange({ resource, show }: MountInPlace, { context }: Exchange, { patch, row }: Found): Draft {
+function readChange(placed: MountInPlace, { context }: Exchange, { patch, row }: Found): Draft {
   const { id, value } = patch;
-  if (row === null) return readWhole(resource, context, value, { id, current: null, partial: true });
-  const current = show(row.record);
-  return readWhole(resource, context, merged(current, value), { id, current });
+  if (row === null) return readSent(placed, context, value, { id, record: null, partial: true });
+  const { record } = row;
+  return readSent(placed, context, merged(placed.show(record), value), { id, record });
 }
 
 function partOf(placed: MountInPlace, exchange: Exchange, { patch, row, only }: Found, draft: Draft): Promise<Part> {

@@ -1,0 +1,210 @@
+import { anObject, isObject, isText, matching, membersMistakes, optional, shown } from "../../../checking/members.ts";
+import { suggestion } from "../../../checking/nearest.ts";
+import { aDeprecation, readDeprecation, type Deprecation } from "../../../deprecation.ts";
+import { Flaw, isRequired, isShown, isWritable, shapeMistakes, type Field } from "../../../resource/kinds/field.ts";
+import { DeclarationError, type Operator, type RecordOf, type Resource } from "../../../resource/resource.ts";
+import type { StoredRecord } from "../../../store/store.ts";
+import type { Mount } from "../mount.ts";
+import type { Older, OlderMember } from "./shape.ts";
+
+/** A field of an older shape that holds another value than the one that it is made of. */
+export interface ConvertedField<R extends Resource, K extends keyof RecordOf<R> & string = keyof RecordOf<R> & string> {
+  /** The field of the newer shape. */
+  readonly from: K;
+  /** How it was declared: what is sent is read as that. */
+  readonly as: Field;
+  /** The old value of what is there. It is not asked for null, which stays null. */
+  show(value: NonNullable<RecordOf<R>[K]>): unknown;
+  /** The new value of what is sent. Read-only where it is left out. */
+  read?(value: never): RecordOf<R>[K];
+}
+
+/** The fields of an older shape by their old names: the name of the newer field, or a conversion. Whatever is not named is left out. */
+export type OlderFields<R extends Resource> = Readonly<
+  Record<
+    string,
+    | (keyof R["fields"] & string)
+    | { readonly [K in keyof RecordOf<R> & string]: ConvertedField<R, K> }[Exclude<keyof RecordOf<R> & string, "id">]
+  >
+>;
+
+/** How a resource was before. */
+export interface OlderOptions<R extends Resource> {
+  /** What stands before its path: `/v1` serves `/v1/orders`. */
+  readonly prefix: `/${string}`;
+  readonly fields: OlderFields<R>;
+  /** What a record that is made in the older shape gets of fields that it does not have. */
+  readonly defaults?: { readonly [K in keyof R["fields"]]?: unknown };
+  /** It will go: every answer says so in its headers. */
+  readonly deprecated?: Deprecation;
+}
+
+/**
+ * Serves an older shape of a mounted resource beside it, from the same table: under another path, with fields renamed, converted or left
+ * out. Permissions, hooks, actions, ETags and repeats are those of the mount. Throws `DeclarationError` where it cannot.
+ *
+ * @example
+ * ```ts
+ * import { anyone, defineResource, mount, text } from "latchkey";
+ * import { olderShape } from "latchkey/resources";
+ *
+ * const book = defineResource({ name: "book", fields: { title: text(), note: text({ optional: true }) } });
+ * const books = mount(book, { permission: anyone });
+ * export const mounts = [books, olderShape(books, { prefix: "/v1", fields: { name: "title" } })];
+ * ```
+ */
+export function olderShape<const R extends Resource>(newer: Mount<R>, options: OlderOptions<R>): Mount;
+export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount {
+  const mistakes = mistakesOf(newer, options);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+  const { resource, collection } = newer;
+  const { prefix, deprecated, defaults = {} } = options;
+  const members = new Map(
+    Object.entries(options.fields).map(([name, declared]) => [name, memberOf(name, declared, resource)]),
+  );
+  const old = olderResource(resource, prefix, members);
+  const seen = [...members.values()].filter(({ field }) => isShown(field));
+  const needed = new Set(seen.map(({ from }) => from));
+  return Object.freeze({
+    ...newer,
+    resource: old,
+    deprecations: readDeprecation(`resource ${old.path}`, deprecated),
+    expand: {},
+    shown: ["id", ...collection.columns.map(({ name }) => name).filter((name) => needed.has(name))],
+    jsonMembers: seen.filter(({ field }) => field.kind.column.type === "json").map(({ name }) => name),
+    show: (record: StoredRecord) => showOlder(seen, record) as RecordOf<Resource>,
+    older: { prefix, newer, members, defaults },
+  });
+}
+
+function showOlder(seen: readonly OlderMember[], record: StoredRecord): Readonly<Record<string, unknown>> {
+  const shape: Record<string, unknown> = { id: record["id"] };
+  for (const { name, from, show } of seen) shape[name] = show(record[from]);
+  return shape;
+}
+
+function memberOf(name: string, declared: OlderFields<Resource>[string], { fields }: Resource): OlderMember {
+  if (isText(declared)) {
+    const field = fields[declared]!;
+    return { name, from: declared, field, isPlain: true, show: (value) => value, read: (value) => value };
+  }
+  const { from, as, show } = declared;
+  const newer = fields[from]!;
+  const read = declared.read as OlderMember["read"] | undefined;
+  const isSent = read !== undefined && isWritable(newer);
+  const { default: fallback, optional = false } = newer.options;
+  const options = {
+    ...as.options,
+    optional,
+    readOnly: !isSent,
+    // What the newer field falls back to is its own affair: nobody has to send this.
+    ...(fallback === undefined ? {} : { default: () => fallback }),
+  };
+  return {
+    name,
+    from,
+    field: { kind: as.kind, options },
+    isPlain: false,
+    show: (value) => (value === null || value === undefined ? null : show(value)),
+    read: isSent ? read : null,
+  };
+}
+
+/** The declaration of the old shape: what callers send and ask is read by it, and it is never written. */
+function olderResource(newer: Resource, prefix: string, members: Older["members"]): Resource {
+  const all = [...members.values()];
+  const plain = all.filter(({ isPlain }) => isPlain);
+  const named = new Set(plain.map(({ from }) => from));
+  const filters = all.flatMap(({ name, from, isPlain, read }) => {
+    const operators = (newer.filters.get(from) ?? []).filter((each) => isPlain || (read !== null && SAME.has(each)));
+    return operators.length === 0 || OF_LISTS.has(name) ? [] : [[name, operators] as const];
+  });
+  const ofId = newer.filters.get("id");
+  return Object.freeze({
+    ...newer,
+    path: prefix + newer.path,
+    fields: Object.fromEntries(all.map(({ name, field }) => [name, field])),
+    filters: new Map<string, readonly Operator[]>([...(ofId === undefined ? [] : [["id", ofId] as const]), ...filters]),
+    sorts: ["id", ...plain.filter(({ from }) => newer.sorts.includes(from)).map(({ name }) => name)],
+    // Words of what is not shown would tell of it.
+    search: newer.search.every((name) => named.has(name))
+      ? plain.filter(({ from }) => newer.search.includes(from)).map(({ name }) => name)
+      : [],
+    deprecations: null,
+    check: null,
+  });
+}
+
+/** What a conversion keeps: whether two values are the same. */
+const SAME = new Set<Operator>(["eq", "ne", "in", "null"]);
+const OF_LISTS = new Set(["limit", "cursor", "sort", "fields", "expand", "search"]);
+const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+
+function mistakesOf(newer: unknown, options: unknown): readonly string[] {
+  if (!isObject(newer) || !isObject(newer["collection"]) || !isObject(newer["resource"]))
+    return [`olderShape: the first argument is ${shown(newer)}, and no mount; write olderShape(mount(…), { … })`];
+  const { resource, older } = newer as unknown as Mount;
+  const place = `olderShape(${resource.path})`;
+  if (!isObject(options)) return [`${place}: it needs { prefix: "/v1", fields: { … } }`];
+  const wrong = membersMistakes(options, optionMembers);
+  const found = [
+    ...(older === null ? [] : ["it is an older shape already; give it the mount that this one was made of"]),
+    ...(wrong.length > 0 ? wrong : fieldsMistakes(resource, options as unknown as OlderOptions<Resource>)),
+  ];
+  return found.map((mistake) => `${place}: ${mistake}`);
+}
+
+const optionMembers = {
+  prefix: matching(/^(\/[a-z0-9]([a-z0-9._-]*[a-z0-9])?)+$/, 'it has to be a path, like "/v1"'),
+  fields: anObject,
+  defaults: optional(anObject),
+  deprecated: optional(aDeprecation),
+};
+
+function* fieldsMistakes(
+  { fields }: Resource,
+  { fields: declared, defaults = {} }: OlderOptions<Resource>,
+): Generator<string> {
+  const sent = new Set<string>();
+  for (const [name, each] of Object.entries(declared)) {
+    if (!NAME.test(name)) yield `field ${name}: the name must be lower-case words joined by underscores`;
+    if (name === "id") yield "field id: every record has its id already; leave it out";
+    const wrong = isText(each) ? nameMistake(each, fields) : conversionMistake(each, fields);
+    if (wrong !== null) {
+      yield `field ${name}: ${wrong}`;
+      continue;
+    }
+    const from = isText(each) ? each : each.from;
+    const isSent = isWritable(fields[from]!) && (isText(each) || each.read !== undefined);
+    if (isSent && sent.has(from))
+      yield `field ${name}: another field is sent to ${from} already; leave read out of one`;
+    if (isSent) sent.add(from);
+  }
+  for (const name of Object.keys(defaults)) {
+    if (!Object.hasOwn(fields, name))
+      yield `defaults: there is no field ${name}${suggestion(name, Object.keys(fields))}`;
+    else if (sent.has(name)) yield `defaults: ${name} is sent; leave it out here`;
+    else if (fields[name]!.kind.parse(defaults[name]) instanceof Flaw) yield `defaults: ${name} cannot have this value`;
+  }
+  for (const [name, field] of Object.entries(fields))
+    if (isRequired(field) && !sent.has(name) && !Object.hasOwn(defaults, name))
+      yield `${name} is required and cannot be sent in this shape; name it in fields, or give it a value in defaults`;
+}
+
+function nameMistake(from: string, fields: Resource["fields"]): string | null {
+  return Object.hasOwn(fields, from) ? null : `there is no field ${from}${suggestion(from, Object.keys(fields))}`;
+}
+
+function conversionMistake(declared: unknown, fields: Resource["fields"]): string | null {
+  if (!isObject(declared))
+    return `it is ${shown(declared)}; it has to be the name of a field, or { from, as, show, read }`;
+  const wrong = membersMistakes(declared, {
+    from: (value) => (isText(value) ? nameMistake(value, fields) : "it has to be the name of a field"),
+    as: (value) => shapeMistakes(value)[0] ?? null,
+    show: (value) => (typeof value === "function" ? null : "it has to be a function"),
+    read: optional((value) => (typeof value === "function" ? null : "it has to be a function")),
+  });
+  if (wrong.length > 0) return wrong.join("; ");
+  const from = fields[String(declared["from"])]!;
+  return isShown(from) ? null : `${String(declared["from"])} is never shown, so that nothing could be made of it`;
+}

@@ -1,0 +1,159 @@
+import { isDeepStrictEqual } from "node:util";
+import { Problem, type Issue } from "../../../problem/problem.ts";
+import type { Condition } from "../../../resource/conditions.ts";
+import { isObject } from "../../../resource/draft.ts";
+import type { FilterValue } from "../../../resource/filter-value.ts";
+import { Flaw, isShown, isWritable } from "../../../resource/kinds/field.ts";
+import { pointerTo } from "../../../resource/pointer.ts";
+import type { AskedOnce, Filter } from "../../../resource/query.ts";
+import type { Resource } from "../../../resource/resource.ts";
+import { invalid } from "../../exchange.ts";
+import type { Older, OlderMember, Shaped } from "./shape.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The columns of these fields. */
+export function columnsFor({ older }: Shaped, fields: readonly string[]): readonly string[] {
+  if (older === null) return fields;
+  return [...new Set(fields.map((name) => older.members.get(name)?.from ?? name))];
+}
+
+/** The order by the names of columns. */
+export function sortFor({ older }: Shaped, sort: AskedOnce["sort"]): AskedOnce["sort"] {
+  if (older === null) return sort;
+  return sort.map((each) => ({ ...each, field: older.members.get(each.field)?.from ?? each.field }));
+}
+
+/** The condition by the names of columns, and with their values. */
+export function conditionFor({ older }: Shaped, condition: Condition): Condition {
+  if (older === null) return condition;
+  const within = (each: Condition): Condition => conditionFor({ older }, each);
+  if ("all" in condition) return { all: condition.all.map(within) };
+  if ("any" in condition) return { any: condition.any.map(within) };
+  return "not" in condition ? { not: within(condition.not) } : filterFor({ older }, condition);
+}
+
+/** A filter by the name of its column, and with its values. */
+export function filterFor({ older }: Shaped, filter: Filter): Filter {
+  const member = older?.members.get(filter.field);
+  if (older === null || member === undefined) return filter;
+  const { from: field, isPlain } = member;
+  if (isPlain || filter.operator === "null") return { ...filter, field };
+  const { kind } = older.newer.resource.fields[field]!;
+  const convert = (value: FilterValue): FilterValue => {
+    const read = kind.parse(member.read!(value));
+    if (read instanceof Flaw)
+      throw invalid([{ pointer: `?${filter.field}`, code: "invalid", detail: "No record can have this value." }]);
+    return read as FilterValue;
+  };
+  const value = Array.isArray(filter.value)
+    ? filter.value.map((each) => convert(each as FilterValue) as string | number | boolean)
+    : convert(filter.value);
+  return { ...filter, field, value };
+}
+
+/** Records of a page as they were, of these fields. */
+export function showPage(
+  { older, show }: Shaped & { readonly show: (record: never) => Values },
+  fields: readonly string[] | null,
+  json: string,
+): string {
+  if (older === null) return json;
+  const records = JSON.parse(json) as readonly never[];
+  return JSON.stringify(
+    records.map((record) => {
+      const shape = show(record);
+      return fields === null ? shape : Object.fromEntries(fields.map((name) => [name, shape[name]]));
+    }),
+  );
+}
+
+/** What is read against a record: as callers see it in both shapes; null where one is made. */
+interface Reading {
+  readonly current: { readonly old: Values; readonly newer: Values } | null;
+  readonly leavesAreText: boolean;
+}
+
+/** The whole in the newer shape. Ends the request with what is wrong with fields that only the older one has. */
+export function wholeFor(older: Older, resource: Resource, whole: unknown, reading: Reading): unknown {
+  if (!isObject(whole)) return whole;
+  const { current } = reading;
+  const issues: Issue[] = [];
+  const say = (name: string, code: string, detail: string): unknown =>
+    issues.push({ pointer: pointerTo(name), code, detail });
+  const made: Record<string, unknown> = current === null ? { ...older.defaults } : keptOf(older, current.newer);
+  for (const [name, sent] of Object.entries(whole)) {
+    const member = older.members.get(name);
+    if (name === "id") made["id"] = sent;
+    else if (member === undefined) say(name, "unknown_field", `A ${resource.name} has no field of this name.`);
+    else if (member.isPlain) made[member.from] = sent;
+    else {
+      const value = converted(member, sent, reading);
+      if (value instanceof Flaw) say(name, value.code, value.detail);
+      else if (value !== undefined) made[member.from] = value;
+    }
+    if (issues.length >= MAX_ISSUES) break;
+  }
+  if (issues.length > 0) throw invalid(issues);
+  return made;
+}
+
+const MAX_ISSUES = 100;
+
+/** What the older shape cannot send stays as it is. */
+function keptOf({ newer, members }: Older, current: Values): Record<string, unknown> {
+  const sent = new Set([...members.values()].filter(({ read }) => read !== null).map(({ from }) => from));
+  const kept = Object.entries(newer.resource.fields).filter(
+    ([name, field]) => isShown(field) && isWritable(field) && !sent.has(name),
+  );
+  return Object.fromEntries(kept.map(([name]) => [name, current[name]]));
+}
+
+/** Undefined: nothing is changed by it. */
+function converted(
+  { name, from, field, read }: OlderMember,
+  sent: unknown,
+  { current, leavesAreText }: Reading,
+): unknown {
+  const { kind, options } = field;
+  const value =
+    sent === null ? null : leavesAreText && typeof sent === "string" ? kind.parseText(sent) : kind.parse(sent);
+  if (read === null) {
+    if (current !== null && isDeepStrictEqual(value, current.old[name])) return undefined;
+    return new Flaw("read_only", "This field cannot be set.");
+  }
+  if (value === null) return options.optional === true ? null : new Flaw("invalid", "This field must not be null.");
+  // What stands there is not converted twice: what the older shape does not tell apart would be lost.
+  if (current !== null && isDeepStrictEqual(value, current.old[name])) return current.newer[from];
+  return value instanceof Flaw ? value : read(value);
+}
+
+/** Does something in the newer shape: what is wrong is told with the names of the older one. */
+export function toldAsOlder<T>({ older }: Shaped, work: () => T): T {
+  if (older === null) return work();
+  try {
+    const done = work();
+    return (done instanceof Promise ? done.catch((error: unknown) => fail(older, error)) : done) as T;
+  } catch (error) {
+    return fail(older, error);
+  }
+}
+
+/** A problem with the names of the older shape. */
+export function asOlder({ older }: Shaped, error: Error): Error {
+  return older !== null && error instanceof Problem ? error.at((pointer) => olderPointer(older, pointer)) : error;
+}
+
+function fail(older: Older, error: unknown): never {
+  throw error instanceof Error ? asOlder({ older }, error) : error;
+}
+
+/** What the older shape has no field for is told of the whole. */
+function olderPointer({ members, newer }: Older, pointer: string): string {
+  const [, first = "", rest = ""] = /^\/([^/]*)(.*)$/.exec(pointer) ?? [];
+  if (first === "" || first === "id" || !Object.hasOwn(newer.resource.fields, first)) return pointer;
+  const all = [...members.values()].filter(({ from }) => from === first);
+  const member = all.find(({ read }) => read !== null) ?? all[0];
+  if (member === undefined) return "";
+  return `/${member.name}${member.isPlain ? rest : ""}`;
+}
