@@ -167,7 +167,7 @@ async function prepare(address: Address, collections: readonly Collection[]): Pr
     try {
       const session = sessionOf(client, false);
       await requireServer(session);
-      await prepareSchema(session, collections);
+      await prepareSchema(session, address, collections);
       await takeFirstWords(session, collections);
     } finally {
       await client.end();

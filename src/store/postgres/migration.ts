@@ -59,7 +59,7 @@ export const postgresSchema: Schema = {
     ),
   findIndexes: (table) =>
     statement(
-      "SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = to_regclass($1)",
+      "SELECT c.relname::text, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE i.indrelid = to_regclass($1)",
       [quote(table)],
     ),
   findUnknownTables: statement(

@@ -10,8 +10,11 @@ const lockClass = 1_818_323_051;
 /** The SQLSTATE of what `latchkey_refuse` raises. */
 export const refusedState = "LK001";
 
-/** Taken for a migration: one process makes it, the others wait and find it made. */
+/** Taken for the first tables: one process makes them, the others wait and find them made. */
 export const migrationLock = `SELECT pg_advisory_xact_lock(${lockClass}, 0)`;
+
+/** The same for tables that are there, without waiting: whether this transaction has it. */
+export const migrationTurn = `SELECT pg_try_advisory_xact_lock(${lockClass}, 0)`;
 
 /** Whether this connection may migrate declarations that have changed; it is alone with it until it ends. */
 export const tryMigrationTurn = `SELECT pg_try_advisory_lock(${lockClass}, -1)`;

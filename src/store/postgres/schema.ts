@@ -1,40 +1,103 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { prepareTables, requireVersion } from "../sql/schema/prepare.ts";
-import { playAsync, statement } from "../sql/schema/script.ts";
+import { requireSoundDeclarations } from "../declarations.ts";
+import { encode } from "../sql/codec.ts";
+import { findTable, isOurs } from "../sql/schema/found-table.ts";
+import { fitTables, rememberDeclaration, type InTheWay } from "../sql/schema/migration.ts";
+import { prepareTables, requireKnownVersion, requireVersion, unprepared } from "../sql/schema/prepare.ts";
+import type { Found } from "../sql/schema/schema.ts";
+import { playAsync, run, type Script } from "../sql/schema/script.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
-import { isPassing, ReadOnly } from "./errors.ts";
-import { lockTable, postgresSchema } from "./migration.ts";
+import type { Address } from "./address.ts";
+import { fitBeside, lookAtTables } from "./changes/additions.ts";
+import { passing } from "./changes/patiently.ts";
+import { takeTurn } from "./changes/turn.ts";
+import { whoHolds } from "./changes/who-holds.ts";
+import { isPassing, ReadOnly, state, stateOf } from "./errors.ts";
+import { postgresSchema } from "./migration.ts";
 import { sendTo, type Session } from "./network/session.ts";
 
-/** How often a migration is tried that others were in the way of. */
+/** How often it is tried where others were in the way, and how long where they do not let go of a table, in milliseconds. */
 const maxTries = 20;
+const patienceMs = 120_000;
+/** How long an index that is made beside writers waits for one transaction that was there before, in milliseconds. */
+const indexLockMs = 30_000;
 
-/** Creates what is not there and adds to what is; all of it or nothing, and one process at a time. */
-export async function prepareSchema(session: Session, collections: readonly Collection[]): Promise<void> {
-  let schema = postgresSchema;
-  for (let tries = 1; ; tries++) {
-    try {
-      return await playAsync(prepareTables(schema, collections), sendTo(session));
-    } catch (error) {
-      await session.run("ROLLBACK").catch(() => undefined);
-      if (!isPassing(error) || tries === maxTries) throw error;
-    }
-    await sleep(Math.random() * Math.min(2 ** tries, 100));
-    schema = { ...postgresSchema, begin: `${postgresSchema.begin}; ${await lockTables(session)}` };
-  }
+/** Rows that fit no more: they came while it was done, and the next try tells them. */
+const againstRules: ReadonlySet<string | null> = new Set([state.check, state.foreignKey, state.notNull]);
+
+/** Where tables are made to fit. */
+interface Place {
+  readonly session: Session;
+  readonly address: Address;
+  play<T>(script: Script<T>): Promise<T>;
 }
 
 /**
- * Of a migration and one who writes, who wait for each other, PostgreSQL ends either. Those who write go on taking the tables in the same
- * order, so the next try takes them all in another one before it changes anything.
+ * Creates what is not there, all of it or nothing, and adds to what is, while anybody reads and writes. One process at a time does so.
  */
-async function lockTables(session: Session): Promise<string> {
-  const rows = await session.send(
-    statement(
-      "SELECT collection FROM latchkey_schema WHERE to_regclass(format('%I', collection)) IS NOT NULL ORDER BY random()",
-    ),
-  );
-  return rows.map(([name]) => lockTable(name as string)).join("; ");
+export async function prepareSchema(
+  session: Session,
+  address: Address,
+  collections: readonly Collection[],
+): Promise<void> {
+  requireSoundDeclarations(collections, (column, value) => encode(postgresSchema, column, value));
+  const place: Place = { session, address, play: (script) => playAsync(script, sendTo(session)) };
+  const due = performance.now() + patienceMs;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await prepareOnce(place, collections);
+    } catch (error) {
+      await session.run("ROLLBACK").catch(() => undefined);
+      const isHeld = passing.has(stateOf(error));
+      if (isHeld && performance.now() > due) throw await whoHolds(session, collections, error);
+      if (!isHeld && (tries >= maxTries || !(isPassing(error) || againstRules.has(stateOf(error))))) throw error;
+    }
+    await sleep(Math.random() * Math.min(2 ** tries, 100));
+  }
+}
+
+async function prepareOnce(place: Place, collections: readonly Collection[]): Promise<void> {
+  const { address, play } = place;
+  if ((await play(unprepared(postgresSchema, collections))).length === 0) return;
+  // Nobody reads or writes what is not there.
+  if ((await play(requireKnownVersion(postgresSchema))) === 0) return play(prepareTables(postgresSchema, collections));
+  const turn = await takeTurn(address);
+  try {
+    // Asked again: another process may have been first.
+    await fitAll(place, await play(unprepared(postgresSchema, collections)));
+  } finally {
+    await turn.end();
+  }
+}
+
+async function fitAll({ session, address, play }: Place, collections: readonly Collection[]): Promise<void> {
+  // Behind a pooler a setting would stay with whoever gets the connection next.
+  if (!address.pooled) await session.run(`SET statement_timeout = 0; SET lock_timeout = ${indexLockMs}`);
+  const small: Collection[] = [];
+  const large: [collection: Collection, found: Found][] = [];
+  for (const collection of collections) {
+    const found = await play(findTable(postgresSchema, collection));
+    if (found === null || !found.rows || !isOurs(found)) small.push(collection);
+    else large.push([collection, found]);
+  }
+  const inTheWay = await lookAtTables(large, play);
+  if (small.length + inTheWay.problems.length > 0) await play(fitSmall(small, inTheWay));
+  for (const [collection] of large) await fitBeside(session, collection, play);
+  // Last, so that an older program that starts meanwhile finds what it knows and does nothing.
+  if (large.length > 0) await play(remember(large));
+}
+
+/** Tables without rows: all of them in one transaction. */
+function* fitSmall(collections: readonly Collection[], inTheWay: InTheWay): Script<void> {
+  yield* run(postgresSchema.beginPortion);
+  yield* fitTables(postgresSchema, collections, inTheWay);
+  yield* run("COMMIT");
+}
+
+function* remember(tables: readonly (readonly [Collection, Found])[]): Script<void> {
+  yield* run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
+  for (const [collection, found] of tables) yield* rememberDeclaration(postgresSchema, collection, found);
+  yield* run("COMMIT");
 }
 
 /** Rejects unless the tables are there and can be written. */

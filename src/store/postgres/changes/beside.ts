@@ -53,7 +53,7 @@ export function makeBeside({ collection, found }: TablePlan, besides: readonly B
   const moved = quote(movedOf(collection.name));
   const text = postgres.collation;
   const watched = [...found.columns.keys()].filter((name) => !name.startsWith("_") && name !== "id").map(quote);
-  const when = watched.length === 0 ? "INSERT" : `INSERT OR UPDATE OF ${watched.join(", ")}`;
+  const when = watched.length === 0 ? "INSERT OR DELETE" : `INSERT OR DELETE OR UPDATE OF ${watched.join(", ")}`;
   return [
     ...discardBeside({ collection }, besides),
     ...dropStrays({ collection, found }, besides),
@@ -66,7 +66,12 @@ export function makeBeside({ collection, found }: TablePlan, besides: readonly B
     `CREATE TABLE ${moved} ("id" ${keyType(postgresSchema, collection.key)} PRIMARY KEY)`,
     // Whoever serves has no right to this table, and needs none.
     `CREATE FUNCTION ${moved}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $function$
-     BEGIN INSERT INTO ${moved} VALUES (NEW."id") ON CONFLICT DO NOTHING; RETURN NULL; END $function$`,
+     BEGIN
+       IF TG_OP = 'DELETE' THEN DELETE FROM ${moved} WHERE "id" = OLD."id";
+       ELSE INSERT INTO ${moved} VALUES (NEW."id") ON CONFLICT DO NOTHING;
+       END IF;
+       RETURN NULL;
+     END $function$`,
     `CREATE TRIGGER ${moved} AFTER ${when} ON ${table} FOR EACH ROW EXECUTE FUNCTION ${moved}()`,
   ];
 }
@@ -213,7 +218,7 @@ function renameColumn(
     });
     const was = [...old.keys()][[...indexesOf(postgresSchema, collection).keys()].indexOf(name)];
     if (columns.length > 0 && was !== undefined && was !== name && indexes.has(was) && !indexes.has(name))
-      steps.push(`ALTER INDEX ${quote(was)} RENAME TO ${quote(name)}`);
+      steps.push(`DROP INDEX IF EXISTS ${quote(name)}`, `ALTER INDEX ${quote(was)} RENAME TO ${quote(name)}`);
   }
   return steps;
 }

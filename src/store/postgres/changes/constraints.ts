@@ -4,7 +4,9 @@ import { defineReference, indexesOf } from "../../sql/schema/definition.ts";
 import { findReferences } from "../../sql/schema/found-table.ts";
 import { referenceOf } from "../../sql/schema/schema.ts";
 import { statement, type Script } from "../../sql/schema/script.ts";
+import type { Collection } from "../../store.ts";
 import { postgres, referenceConstraintOf } from "../dialect.ts";
+import { state, stateOf } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { patiently } from "./patiently.ts";
@@ -19,20 +21,31 @@ export async function makeIndexes(
       statement("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)", [quote(name)]),
     );
     if (found?.[0] === true) continue;
-    if (found !== undefined) await session.run(`DROP INDEX CONCURRENTLY ${quote(name)}`);
-    await session.run(sql);
+    const drop = `DROP INDEX CONCURRENTLY IF EXISTS ${quote(name)}`;
+    if (found !== undefined) await session.run(drop);
+    try {
+      await session.run(sql);
+    } catch (error) {
+      if (stateOf(error) === state.unique) await session.run(drop);
+      throw error;
+    }
   }
+}
+
+/** The same index, made while anybody writes. */
+export function concurrently(sql: string): string {
+  return sql.replace(" INDEX ", " INDEX CONCURRENTLY ");
 }
 
 /** The indexes that are wanted, but for those of folded values, which a start fills first. */
 export function wantedIndexes({ collection }: TablePlan): readonly (readonly [name: string, sql: string])[] {
   return [...indexesOf(postgresSchema, collection)].flatMap(([name, { sql, folds }]) =>
-    folds === null ? [[name, sql.replace(" INDEX ", " INDEX CONCURRENTLY ")] as const] : [],
+    folds === null ? [[name, concurrently(sql)] as const] : [],
   );
 }
 
 /** Columns that must have a value: looked at while anybody writes, and then only said. */
-export async function requireValues(session: Session, { collection }: TablePlan): Promise<void> {
+export async function requireValues(session: Session, { collection }: Pick<TablePlan, "collection">): Promise<void> {
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const found = await session.send(postgresSchema.findColumns(collection.name));
   const nullable = new Set(found.filter(([, , isNullable]) => isNullable === true).map(([name]) => String(name)));
@@ -43,7 +56,7 @@ export async function requireValues(session: Session, { collection }: TablePlan)
       `${table} DROP CONSTRAINT IF EXISTS ${constraint}`,
       `${table} ADD CONSTRAINT ${constraint} CHECK (${quote(column.name)} IS NOT NULL) NOT VALID`,
     ]);
-    await session.run(`${table} VALIDATE CONSTRAINT ${constraint}`);
+    await validate(session, table, constraint);
     await patiently(session, [
       `${table} ALTER COLUMN ${quote(column.name)} SET NOT NULL`,
       `${table} DROP CONSTRAINT ${constraint}`,
@@ -54,7 +67,7 @@ export async function requireValues(session: Session, { collection }: TablePlan)
 /** References that are declared: said at once, and the rows that are there looked at while anybody writes. */
 export async function makeReferences(
   session: Session,
-  { collection }: TablePlan,
+  { collection }: Pick<TablePlan, "collection">,
   play: <T>(script: Script<T>) => Promise<T>,
 ): Promise<void> {
   const there = await play(findReferences(postgresSchema, collection.name));
@@ -67,6 +80,34 @@ export async function makeReferences(
       ...(found === undefined ? [] : [`${table} DROP CONSTRAINT ${quote(found.constraint!)}`]),
       `${table} ADD CONSTRAINT ${constraint} FOREIGN KEY (${quote(column.name)}) ${defineReference(column.references)} NOT VALID`,
     ]);
+  }
+  // Those among them whose process ended before it had looked.
+  const waiting = await session.send(
+    statement(
+      "SELECT conname::text FROM pg_constraint WHERE contype = 'f' AND NOT convalidated AND conrelid = to_regclass($1) AND starts_with(conname::text, 'reference ')",
+      [quote(collection.name)],
+    ),
+  );
+  for (const [name] of waiting) await validate(session, table, quote(String(name)));
+}
+
+/** Drops references that are declared no more. */
+export async function dropReferences(
+  session: Session,
+  collection: Collection,
+  play: <T>(script: Script<T>) => Promise<T>,
+): Promise<void> {
+  for (const [name, { constraint }] of await play(findReferences(postgresSchema, collection.name)))
+    if (collection.columns.find((each) => each.name === name)?.references === undefined)
+      await patiently(session, postgresSchema.changeReference(collection, null, constraint));
+}
+
+/** Looks at all rows. Where one is against it, the constraint goes again: it would refuse what others write. */
+async function validate(session: Session, table: string, constraint: string): Promise<void> {
+  try {
     await session.run(`${table} VALIDATE CONSTRAINT ${constraint}`);
+  } catch (error) {
+    await patiently(session, [`${table} DROP CONSTRAINT IF EXISTS ${constraint}`]);
+    throw error;
   }
 }

@@ -4,8 +4,8 @@ import {
   makeJournal,
   readUnfinished,
   requireOwnHistory,
-  targetOf,
   writeDone,
+  type Unfinished,
 } from "../../sql/changes/journal.ts";
 import {
   planTables,
@@ -23,7 +23,7 @@ import { lockTable, postgresSchema } from "../migration.ts";
 import { sendTo, type Session } from "../network/session.ts";
 import { tryMigrationTurn } from "../own-tables.ts";
 import { prepareSchema } from "../schema.ts";
-import { connectWhole } from "../whole/whole.ts";
+import { connectWhole, type Whole } from "../whole/whole.ts";
 import {
   addColumns,
   besidesOf,
@@ -34,8 +34,8 @@ import {
   type Beside,
 } from "./beside.ts";
 import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "./constraints.ts";
-import { patiently, unhurried } from "./patiently.ts";
-import { catchUp, fillBeside, lastRows, waiting, type Work } from "./portions.ts";
+import { patiently, TooMuch, unhurried } from "./patiently.ts";
+import { catchUp, catchUpBeside, fillBeside, lastRows, waiting, type Work } from "./portions.ts";
 
 /** Makes the tables of a database fit, while anybody reads and writes. What was broken off goes on where it was. */
 export async function migrateDatabase(
@@ -43,9 +43,9 @@ export async function migrateDatabase(
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
-  const { session, told, close } = await connectWhole(url);
+  const { session, address, told, close } = await connectWhole(url);
   try {
-    return await migrateOver(session, collections, options);
+    return await migrateOver({ session, address }, collections, options);
   } catch (error) {
     throw told(error);
   } finally {
@@ -55,7 +55,7 @@ export async function migrateDatabase(
 
 /** The same over a connection. */
 export async function migrateOver(
-  session: Session,
+  { session, address }: Pick<Whole, "session" | "address">,
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
@@ -73,7 +73,7 @@ export async function migrateOver(
       migrated.push(await changeTable({ session, plan, options, play }));
     } else await dropUnfinished({ session, plan, play });
   }
-  await prepareSchema(session, collections);
+  await prepareSchema(session, address, collections);
   return migrated;
 }
 
@@ -99,9 +99,11 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   const besides = besidesOf(plan);
   let rows = 0;
   try {
-    if (besides.length > 0) rows = await fillBeside(work, besides);
+    let state = besides.length > 0 ? await fillBeside(work, besides) : null;
     for (const index of indexesBeside(plan, besides)) await makeIndexes(session, [[index.temporary, index.sql]]);
-    await switchOver(work, besides, rows);
+    // What has changed while the indexes were made is not left to the moment in which nobody else has the table.
+    if (state !== null) state = await catchUpBeside(work, besides, state);
+    rows = await switchOver(work, besides, state);
   } catch (error) {
     if (!isAboutValues(error)) throw error;
     for (const sql of discardBeside(plan, besides)) await patiently(session, [sql]);
@@ -127,13 +129,16 @@ function isAboutValues(error: unknown): boolean {
 }
 
 /** The last rows are filled and columns change places, while nobody else has the table: some milliseconds. */
-async function switchOver(work: Work, besides: readonly Beside[], rows: number): Promise<void> {
+async function switchOver(work: Work, besides: readonly Beside[], filled: Unfinished | null): Promise<number> {
   const { session, plan, options, play } = work;
   const { name } = plan.collection;
-  const indexes = new Set((await play(ask(postgresSchema.findIndexes(name)))).map(([index]) => String(index)));
+  const found = await play(ask(postgresSchema.findIndexes(name)));
+  const indexes = new Set(found.filter(([, isWhole]) => isWhole === true).map(([index]) => String(index)));
   const triggers = (await play(ask(postgresSchema.findTriggers(name)))).map(([trigger]) => String(trigger));
   const steps = [...addColumns(plan), ...switchColumns(plan, besides, options.dropped ?? [], indexes)];
-  const target = targetOf(plan, options.dropped ?? []);
+  let state = filled;
+  // However fast others write, it comes to an end.
+  let most = lastRows;
   // Of what is searched the words are looked up anew, where any column has changed.
   const isOther = plan.changes.some(({ effect }) => effect !== "adds");
   if (isOther)
@@ -142,15 +147,21 @@ async function switchOver(work: Work, besides: readonly Beside[], rows: number):
         .filter((trigger) => trigger.startsWith(triggerPrefix))
         .map((trigger) => postgresSchema.dropTrigger(plan.collection, trigger)),
     );
-  await patiently(session, [lockTable(name)], async () => {
-    while (besides.length > 0 && (await waiting(work)) > 0)
-      await catchUp(work, besides, { target, cursor: null, rows, filled: true }, lastRows);
-    for (const sql of steps) await session.run(sql);
+  const change = async (): Promise<void> => {
+    const left = state === null ? 0 : await waiting(work, most + 1);
+    if (left > most) throw new TooMuch();
+    if (state !== null && left > 0) await catchUp(work, besides, state, left);
+    await session.run(steps.join(";\n"));
     await play(rememberDeclaration(postgresSchema, plan.collection, plan.found));
     // Not the very text that is declared: indexes and references are still to come, and a start in between looks for them.
     await session.send(
       statement("UPDATE latchkey_schema SET declaration = declaration || ' ' WHERE collection = $1", [name]),
     );
     await play(forgetUnfinished(postgresSchema, name));
+  };
+  await patiently(session, [lockTable(name)], change, async () => {
+    most += lastRows;
+    if (state !== null) state = await catchUpBeside(work, besides, state);
   });
+  return state?.rows ?? 0;
 }

@@ -22,7 +22,8 @@ export async function planDatabase(
     return await playAsync(
       tellPlan(postgresSchema, planned, function* (plan) {
         const { name } = plan.collection;
-        const indexes = new Set((yield* ask(postgresSchema.findIndexes(name))).map(([index]) => String(index)));
+        const found = yield* ask(postgresSchema.findIndexes(name));
+        const indexes = new Set(found.filter(([, isWhole]) => isWhole === true).map(([index]) => String(index)));
         const triggers = (yield* ask(postgresSchema.findTriggers(name))).map(([trigger]) => String(trigger));
         return alterByHand(plan, dropped, { indexes, triggers });
       }),

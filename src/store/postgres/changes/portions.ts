@@ -14,12 +14,12 @@ import { madeByProgram, makeBeside, movedOf, setBySQL, type Beside } from "./bes
 import { passing, patiently } from "./patiently.ts";
 
 /** How many rows a portion begins with, and how long it may take in milliseconds. */
-const firstPortion = 500;
+export const firstPortion = 500;
 const portionMs = 50;
-/** Who writes faster than rows are filled is let wait in the end. */
-const mostAtOnce = 50_000;
 /** With no more rows than these left, the columns change places. */
 export const lastRows = 200;
+/** More are not caught up in one transaction; whoever writes faster than that is let wait in the end. */
+const mostAtOnce = 10_000;
 
 /** The work on one table. */
 export interface Work {
@@ -30,7 +30,7 @@ export interface Work {
 }
 
 /** Fills new columns beside those that are read and written, until hardly any row is left. Gives how many rows were written. */
-export async function fillBeside(work: Work, besides: readonly Beside[]): Promise<number> {
+export async function fillBeside(work: Work, besides: readonly Beside[]): Promise<Unfinished> {
   const { session, plan, options, play } = work;
   const { name } = plan.collection;
   const target = targetOf(plan, options.dropped ?? []);
@@ -41,27 +41,36 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
     await patiently(session, makeBeside(plan, besides), () => play(writeUnfinished(postgresSchema, name, state!)));
   }
   let portion = firstPortion;
-  // More at each turn, so that it comes to an end however fast others write.
-  let most = lastRows;
-  while (!state.filled || ((await waiting(work)) > lastRows && most < mostAtOnce)) {
-    if (state.filled) most *= 2;
+  while (!state.filled) {
     const start = performance.now();
     const before: Unfinished = state;
-    state = await inPortion(session, (part) =>
-      before.filled
-        ? catchUp(work, besides, before, Math.ceil(most * part))
-        : fill(work, besides, before, Math.ceil(portion * part)),
-    );
+    state = await inPortion(session, (part) => fill(work, besides, before, Math.ceil(portion * part)));
     const took = performance.now() - start;
-    portion = Math.min(Math.max(Math.round((portion * portionMs) / Math.max(took, 1)), 50), 10_000);
+    portion = nextPortion(portion, took);
     options.tell?.(name, state.rows, Number(count![0]));
     await sleep(took / 2);
   }
-  return state.rows;
+  return catchUpBeside(work, besides, state);
+}
+
+/** Fills rows that have changed, more at each turn, until hardly any is left, or nobody could say when that would be. */
+export async function catchUpBeside(work: Work, besides: readonly Beside[], state: Unfinished): Promise<Unfinished> {
+  let now = state;
+  for (let most = lastRows; most <= mostAtOnce && (await waiting(work, lastRows + 1)) > lastRows; most *= 2) {
+    const [before, start] = [now, performance.now()];
+    now = await inPortion(work.session, (part) => catchUp(work, besides, before, Math.ceil(most * part)));
+    await sleep((performance.now() - start) / 2);
+  }
+  return now;
+}
+
+/** How many rows the next portion has, when one of so many took so long. */
+export function nextPortion(portion: number, tookMs: number): number {
+  return Math.min(Math.max(Math.round((portion * portionMs) / Math.max(tookMs, 1)), 50), 10_000);
 }
 
 /** Whoever is in the way goes first; the next try is about half as many rows, of which fewer are anybody's just then. */
-async function inPortion<T>(session: Session, task: (part: number) => Promise<T>): Promise<T> {
+export async function inPortion<T>(session: Session, task: (part: number) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     await session.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50");
     try {
@@ -83,19 +92,15 @@ async function fill(work: Work, besides: readonly Beside[], state: Unfinished, p
   const behind = `($1::${type} IS NULL OR "id" > $1)`;
   const [last] = await session.send(
     statement(
-      `SELECT max("id") FROM (SELECT "id" FROM ${quote(name)} WHERE ${behind} ORDER BY "id" LIMIT ${portion}) AS t`,
+      `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${quote(name)} WHERE ${behind} ORDER BY "id" LIMIT ${portion}) AS t`,
       [state.cursor],
     ),
   );
   const to = last![0] as Key | null;
-  const next =
-    to === null
-      ? { ...state, filled: true }
-      : {
-          ...state,
-          cursor: to,
-          rows: state.rows + (await set(work, besides, `${behind} AND "id" <= $2`, [state.cursor, to])),
-        };
+  const rows = to === null ? 0 : await set(work, besides, `${behind} AND "id" <= $2`, [state.cursor, to]);
+  // Rows that are made from now on are noted: whoever went after them would never come to an end.
+  const filled = Number(last![1]) < portion;
+  const next = { ...state, cursor: to ?? state.cursor, rows: state.rows + rows, filled };
   await play(writeUnfinished(postgresSchema, name, next));
   return next;
 }
@@ -109,14 +114,17 @@ export async function catchUp(
 ): Promise<Unfinished> {
   const { session, plan, play } = work;
   const { name, key } = plan.collection;
-  const moved = quote(movedOf(name));
+  const [table, moved] = [name, movedOf(name)].map(quote);
+  // First the rows and then what was noted of them, as those do who write: so nobody waits for one who waits for him.
   const taken = await session.send(
     statement(
-      `DELETE FROM ${moved} WHERE "id" IN (SELECT "id" FROM ${moved} ORDER BY "id" LIMIT ${most} FOR UPDATE SKIP LOCKED) RETURNING "id"`,
+      `SELECT "id" FROM ${table!} WHERE "id" = ANY(ARRAY(${notedRows(plan, most)})) FOR NO KEY UPDATE SKIP LOCKED`,
     ),
   );
   const ids = taken.map(([id]) => id as Cell);
-  const rows = state.rows + (await set(work, besides, `"id" = ANY($1::${keyType(postgresSchema, key)}[])`, [ids]));
+  const among = `"id" = ANY($1::${keyType(postgresSchema, key)}[])`;
+  await session.send(statement(`DELETE FROM ${moved!} WHERE ${among}`, [ids]));
+  const rows = state.rows + (await set(work, besides, among, [ids]));
   const next = { ...state, rows };
   await play(writeUnfinished(postgresSchema, name, next));
   return next;
@@ -163,11 +171,14 @@ function textOf(cell: Cell): string | null {
   return cell === null ? null : String(cell);
 }
 
-/** How many rows have changed since they were filled, as far as it matters. */
-export async function waiting({ session, plan }: Work): Promise<number> {
-  const moved = quote(movedOf(plan.collection.name));
-  const [count] = await session.send(
-    statement(`SELECT count(*) FROM (SELECT FROM ${moved} LIMIT ${lastRows + 1}) AS t`),
-  );
+/** How many rows have changed since they were filled; no more than `most` are counted. */
+export async function waiting({ session, plan }: Pick<Work, "session" | "plan">, most: number): Promise<number> {
+  const [count] = await session.send(statement(`SELECT count(*) FROM (${notedRows(plan, most)}) AS t`));
   return Number(count![0]);
+}
+
+/** The keys of rows that have changed since they were filled, and are there. */
+function notedRows({ collection }: TablePlan, most: number): string {
+  const [table, moved] = [collection.name, movedOf(collection.name)].map(quote);
+  return `SELECT moved."id" FROM ${moved!} AS moved JOIN ${table!} AS row ON row."id" = moved."id" LIMIT ${most}`;
 }

@@ -21,7 +21,7 @@ export async function tryDatabase(
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
-  const { session, told, close } = await connectWhole(url);
+  const { session, address, told, close } = await connectWhole(url);
   const { dropped = [] } = options;
   const schema = quote(`latchkey_try_${randomBytes(6).toString("hex")}`);
   try {
@@ -32,9 +32,9 @@ export async function tryDatabase(
     const [path] = await session.send(statement("SELECT current_schema()"));
     const from = quote(String(path![0]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
-    await prepareSchema(session, before);
+    await prepareSchema(session, address, before);
     for (const collection of referredFirst(before)) await copySample(session, collection, from, schema);
-    return await migrateOver(session, collections, options);
+    return await migrateOver({ session, address }, collections, options);
   } catch (error) {
     throw told(error);
   } finally {

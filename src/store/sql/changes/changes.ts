@@ -149,7 +149,8 @@ function leftOverChanges(collection: Collection, found: Found, { dropped }: Wish
 function* indexChanges(schema: Schema, collection: Collection): Script<readonly Change[]> {
   const wanted = indexesOf(schema, collection);
   const found = yield* ask(schema.findIndexes(collection.name));
-  const there = new Set(found.map(([name]) => declaredName(name as string)));
+  const whole = found.filter(([, isWhole]) => isWhole !== false);
+  const there = new Set(whole.map(([name]) => declaredName(name as string)));
   const place = collection.name;
   const gone = [...there].filter(
     (name) =>

@@ -8,10 +8,22 @@ import { findReferences, findTable, isOurs } from "./found-table.ts";
 import { referenceOf, type Found, type Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 
-/** Makes the tables of collections, or makes them fit. Throws `MigrationNeeded` with all that stands in the way. */
-export function* fitTables(schema: Schema, collections: readonly Collection[]): Script<void> {
-  const problems: string[] = [];
-  const unfit: string[] = [];
+/** What keeps tables from being made to fit. */
+export interface InTheWay {
+  /** Each with its cure. */
+  readonly problems: readonly string[];
+  /** The collections whose tables it is about. */
+  readonly unfit: readonly string[];
+}
+
+/** Makes the tables of collections, or makes them fit. Throws `MigrationNeeded` with all that stands in the way, `others` among it. */
+export function* fitTables(
+  schema: Schema,
+  collections: readonly Collection[],
+  others: InTheWay = { problems: [], unfit: [] },
+): Script<void> {
+  const problems = [...others.problems];
+  const unfit = [...others.unfit];
   const fitted: [collection: Collection, before: Found | null][] = [];
   for (const collection of collections) {
     const before = yield* findTable(schema, collection);
@@ -31,8 +43,7 @@ export function* fitTable(schema: Schema, collection: Collection, found: Found |
   if (found === null) {
     yield* run(createTable(schema, collection));
   } else {
-    const month = new Date().toISOString().slice(0, 7);
-    const problems = problemsIn(yield* planTable(schema, collection, found, { dropped: new Set(), month }), month);
+    const problems = yield* problemsOf(schema, collection, found);
     if (problems.length > 0 && !isOurs(found)) return problems;
     if (problems.length > 0 && (found.rows || (yield* hasRowsBehindLock(schema, collection)))) return problems;
     // An empty table has nothing to lose.
@@ -42,6 +53,12 @@ export function* fitTable(schema: Schema, collection: Collection, found: Found |
   yield* schema.complete(collection);
   yield* fitWords(schema, collection);
   return yield* fitIndexes(schema, collection);
+}
+
+/** What a start cannot do to a table that is there, each with its cure. */
+export function* problemsOf(schema: Schema, collection: Collection, found: Found): Script<readonly string[]> {
+  const month = new Date().toISOString().slice(0, 7);
+  return problemsIn(yield* planTable(schema, collection, found, { dropped: new Set(), month }), month);
 }
 
 /** Makes the references that are declared and drops ours that are declared no more. `before` is the table as it was found. */
@@ -55,13 +72,10 @@ export function* fitReferences(
   for (const column of collection.columns) {
     const found = there?.get(column.name);
     if (column.references === undefined || found?.target === referenceOf(column)) continue;
-    const dangling = danglingIn(collection, column, column.references.collection);
-    if ((yield* ask(statement(`SELECT 1 ${dangling} LIMIT 1`))).length === 0)
+    const dangling = yield* danglingIn(collection, column, column.references.collection);
+    if (dangling === null)
       for (const sql of schema.changeReference(collection, column, found?.constraint ?? null)) yield* run(sql);
-    else
-      problems.push(
-        `${collection.name}.${column.name} refers to rows of ${column.references.collection} that are not there. List them and change or delete them: SELECT * ${dangling};`,
-      );
+    else problems.push(dangling);
   }
   for (const [name, { constraint }] of there ?? []) {
     const column = collection.columns.find((each) => each.name === name);
@@ -117,12 +131,8 @@ function problemsIn({ collection, obstacles, misfits, renames, changes }: TableP
 /** Makes the indexes that are declared and drops ours that are declared no more. */
 function* fitIndexes(schema: Schema, collection: Collection): Script<readonly string[]> {
   const wanted = indexesOf(schema, collection);
-  const found = (yield* ask(schema.findIndexes(collection.name))).map(([name]) => name as string);
-  const there = new Set(found.map(declaredName));
-  for (const name of found) {
-    const isOurs = [true, false].some((unique) => name.startsWith(`${indexPrefix(collection, unique)}(`));
-    if (isOurs && !wanted.has(declaredName(name))) yield* run(`DROP INDEX ${quote(name)}`);
-  }
+  const { there, useless } = yield* findOwnIndexes(schema, collection);
+  for (const name of useless) yield* run(`DROP INDEX ${quote(name)}`);
   const problems: string[] = [];
   for (const [name, { sql, unique, folds }] of wanted) {
     if (there.has(name)) continue;
@@ -135,8 +145,25 @@ function* fitIndexes(schema: Schema, collection: Collection): Script<readonly st
   return problems;
 }
 
+/** The indexes that are there, as they are declared, and ours that are of no use: declared no more, or broken off while they were made. */
+export function* findOwnIndexes(
+  schema: Schema,
+  collection: Collection,
+): Script<{ readonly there: ReadonlySet<string>; readonly useless: readonly string[] }> {
+  const wanted = indexesOf(schema, collection);
+  const there = new Set<string>();
+  const useless: string[] = [];
+  for (const [found, isWhole] of yield* ask(schema.findIndexes(collection.name))) {
+    const name = String(found);
+    const isOurs = [true, false].some((unique) => name.startsWith(`${indexPrefix(collection, unique)}(`));
+    if (isOurs && (isWhole === false || !wanted.has(declaredName(name)))) useless.push(name);
+    else there.add(declaredName(name));
+  }
+  return { there, useless };
+}
+
 /** What is told where values are there more than once; null where none is. */
-function* duplicatesIn(schema: Schema, collection: Collection, column: Column): Script<string | null> {
+export function* duplicatesIn(schema: Schema, collection: Collection, column: Column): Script<string | null> {
   const folded = column.unique === "folded";
   const select = (value: string): string =>
     `SELECT ${value} AS value, count(*) FROM ${quote(collection.name)} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
@@ -146,8 +173,10 @@ function* duplicatesIn(schema: Schema, collection: Collection, column: Column): 
   return `${collection.name}.${column.name} is declared unique${folded ? " without regard to case" : ""}, and some values are there more than once. Find them and change all but one: ${select(shown)};`;
 }
 
-/** The rows that refer to none, as what stands behind SELECT. */
-function danglingIn({ name }: Collection, column: Column, target: string): string {
+/** What is told where rows refer to none; null where all do. */
+export function* danglingIn({ name }: Collection, column: Column, target: string): Script<string | null> {
   const [from, to, by] = [quote(name), quote(target), quote(column.name)];
-  return `FROM ${from} WHERE ${by} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${to} AS target WHERE target."id" = ${from}.${by})`;
+  const rows = `FROM ${from} WHERE ${by} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${to} AS target WHERE target."id" = ${from}.${by})`;
+  if ((yield* ask(statement(`SELECT 1 ${rows} LIMIT 1`))).length === 0) return null;
+  return `${name}.${column.name} refers to rows of ${target} that are not there. List them and change or delete them: SELECT * ${rows};`;
 }

@@ -30,7 +30,7 @@ export function* requireKnownVersion(schema: Schema): Script<number> {
 }
 
 /** The collections whose tables are not as declared. */
-function* unprepared(schema: Schema, collections: readonly Collection[]): Script<readonly Collection[]> {
+export function* unprepared(schema: Schema, collections: readonly Collection[]): Script<readonly Collection[]> {
   if ((yield* requireKnownVersion(schema)) === 0) return collections;
   const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));
   const remembered = new Map(rows.map(([name, declaration]) => [name, declaration]));

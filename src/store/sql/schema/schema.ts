@@ -52,7 +52,7 @@ export interface Schema extends Dialect {
   findColumns(table: string): Statement;
   /** The references of a table: column, table, what a removal does (`CASCADE`), name of the constraint where it has one. */
   findReferences(table: string): Statement;
-  /** The names of the indexes of a table. */
+  /** The names of the indexes of a table; behind one that was broken off while it was made, and is of no use, stands FALSE. */
   findIndexes(table: string): Statement;
   /** Tables with revisions that `latchkey_schema` does not name. */
   readonly findUnknownTables: Statement;

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import pg from "pg";
+
+// Who holds a table, or waits for it, so that others cannot write: looked at by a thread of its own, every few milliseconds.
+
+/** A lock that keeps others from writing, or from reading too. */
+export interface Held {
+  readonly table: string;
+  readonly mode: string;
+  /** Whether it was had; false while it was waited for, which keeps those who come behind waiting too. */
+  readonly granted: boolean;
+  /** How long it was seen without a break, in milliseconds. */
+  readonly ms: number;
+}
+
+const conflicting = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
+
+/** Watches tables until it is stopped; gives the longest of each kind, and the longest time between two looks. */
+export async function watchLocks(
+  url: string,
+  tables: readonly string[],
+): Promise<{ stop(): Promise<{ readonly longest: readonly Held[]; readonly blindMs: number }> }> {
+  const worker = new Worker(import.meta.filename, { workerData: { url, tables } });
+  await new Promise((resolve) => worker.once("message", resolve));
+  return {
+    async stop() {
+      const told = new Promise((resolve) => worker.once("message", resolve));
+      worker.postMessage("stop");
+      return (await told) as { longest: readonly Held[]; blindMs: number };
+    },
+  };
+}
+
+if (!isMainThread) {
+  const { url, tables } = workerData as { readonly url: string; readonly tables: readonly string[] };
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  let isOver = false;
+  parentPort!.once("message", () => (isOver = true));
+  parentPort!.postMessage("ready");
+  const since = new Map<string, number>();
+  const longest = new Map<string, Held>();
+  let blindMs = 0;
+  let last = performance.now();
+  while (!isOver) {
+    const { rows } = await client.query<[number, string, string, boolean]>({
+      text:
+        "SELECT l.pid, c.relname::text, l.mode, l.granted FROM pg_locks l JOIN pg_class c ON c.oid = l.relation " +
+        "WHERE l.locktype = 'relation' AND c.relname = ANY($1) AND l.mode = ANY($2) AND l.pid <> pg_backend_pid()",
+      values: [tables, conflicting],
+      rowMode: "array",
+    });
+    const now = performance.now();
+    blindMs = Math.max(blindMs, now - last);
+    const seen = new Set<string>();
+    for (const [pid, table, mode, granted] of rows) {
+      const key = `${pid} ${table} ${mode} ${granted}`;
+      seen.add(key);
+      // It may have been there since the look before.
+      if (!since.has(key)) since.set(key, last);
+      const kind = `${table} ${mode} ${granted}`;
+      const ms = now - since.get(key)!;
+      if (ms > (longest.get(kind)?.ms ?? 0)) longest.set(kind, { table, mode, granted, ms });
+    }
+    for (const key of since.keys()) if (!seen.has(key)) since.delete(key);
+    last = now;
+    await sleep(2);
+  }
+  await client.end();
+  parentPort!.postMessage({ longest: [...longest.values()], blindMs });
+}
