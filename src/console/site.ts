@@ -4,7 +4,7 @@ import type { DataBody } from "../http/formats/format.ts";
 import type { Offer, View } from "../http/formats/view.ts";
 import type { Field } from "../resource/kinds/field.ts";
 import type { Resource } from "../resource/resource.ts";
-import { tableOf } from "../resource/table.ts";
+import { tableOf } from "../resource/tables/table.ts";
 
 /** What every page of one service has in common. */
 export interface Site {

@@ -13,6 +13,7 @@ export function idSchema({ id }: Pick<Resource, "id">): JSONObject {
 export const idSchemas: Readonly<Record<Resource["id"], JSONObject>> = {
   integer: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   uuid: { type: "string", format: "uuid" },
+  text: { type: "string", minLength: 1 },
 };
 
 /** What callers read of a resource's fields (JSON Schema 2020-12), without the id that mounted records have. */

@@ -61,13 +61,28 @@ export interface ResourceDeclaration<
   readonly within?: Outer;
   /**
    * What its ids are. `integer`, where it is left out: whole numbers from 1, handed out by the store. `uuid`: UUIDs of version 7 (RFC 9562),
-   * made by the service, which tell nobody how many there are.
+   * made by the service, which tell nobody how many there are. `text`, of a table that was there before: what its key is, chosen by whoever
+   * makes the record (`PUT`).
    */
   readonly id?: I;
   /** Without `id`, which every record has. */
   readonly fields: F;
   /** Which operators a list can be filtered by, for each field; `id` too. `{ operators, deprecated }` for a filter that will go. */
   readonly filters?: Readonly<Partial<Record<keyof F | "id", readonly Operator[] | FilterDeclaration>>>;
+  /**
+   * A table that was there before, where the records are kept in one: others make it, change its form and write to it, and nothing of ours
+   * is added. On PostgreSQL also with its schema: `shop.orders`. A view can be read.
+   */
+  readonly table?: string;
+  /** What the columns of that table are called, where that is not what the fields are called; `id` is its key: `{ id: "user_id", name: "first_name" }`. */
+  readonly columns?: Readonly<Partial<Record<keyof F | "id" | ParentColumnOf<Outer>, string>>>;
+  /** What may be done with the rows of that table; where it is left out they are only read. */
+  readonly writes?: readonly TableWrite[];
+  /**
+   * What tells one state of such a row from another. A field of whole numbers that everybody who writes counts up (`{ field: "lock_version" }`),
+   * or a `digest` of the fields; where it is left out, `xmin` on PostgreSQL and a digest on SQLite.
+   */
+  readonly revision?: "digest" | { readonly field: keyof F & string };
   /** Which fields a list can be sorted by; `id` always. */
   readonly sorts?: readonly (keyof F & string)[];
   /** The texts whose words `?search=` looks at: each word that is asked for must begin one of them. An index finds them. */
@@ -115,8 +130,21 @@ export interface Resource<
   readonly removed: Readonly<Record<string, string>>;
   readonly pageSize: PageSize;
   readonly scans: boolean;
+  /** The table that was there before; null where the store makes one. */
+  readonly table: ExistingTable | null;
   readonly check: Check | null;
   readonly description: string | null;
+}
+
+/** What may be done with the rows of a table that was there before. */
+export type TableWrite = "create" | "update" | "delete";
+
+/** A table that was there before, and how a resource is kept in it. */
+export interface ExistingTable {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, string>>;
+  readonly writes: readonly TableWrite[];
+  readonly revision: "database" | "digest" | { readonly field: string };
 }
 
 /** Written as a method, so that one that knows its own record is one of these: it is called with that record alone. */

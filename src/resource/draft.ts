@@ -74,6 +74,7 @@ function issuesOf(name: string, { code, detail, parts }: Flaw): readonly Issue[]
 function valueOf(field: Field, sent: unknown, options: DraftOptions): unknown {
   const { default: fallback, optional } = field.options;
   if (sent === undefined) {
+    if (field.options.filled === true) return undefined;
     if (options.current !== null && (!isShown(field) || typeof fallback === "function")) return undefined;
     if (fallback !== undefined) return defaultOf(field, options);
     if (optional === true) return isStored(field) ? null : undefined;
@@ -133,6 +134,7 @@ function givenValue(name: string, field: Field, sent: unknown, options: DraftOpt
   }
   const { generated, regenerated, default: fallback } = field.options;
   if (current !== null) return regenerated === true ? generated?.(context) : undefined;
+  if (field.options.filled === true) return undefined;
   if (generated !== undefined) return generated(context);
   if (fallback !== undefined) return defaultOf(field, options);
   return field.options.optional === true ? null : undefined;

@@ -1,14 +1,16 @@
 import { parseUUID } from "../crypto/uuid.ts";
-import type { Field, Kind } from "./kinds/field.ts";
+import { defineField, type Field, type Kind } from "./kinds/field.ts";
+import { keyKind } from "./kinds/key.ts";
 import { integer } from "./kinds/numbers.ts";
 import { uuid } from "./kinds/uuid.ts";
 
-/** What the ids of a resource are: whole numbers that the store hands out, or UUIDs that the service makes (version 7). */
-export type IdKind = "integer" | "uuid";
+/** What the ids of a resource are: whole numbers that the store hands out, UUIDs that the service makes (version 7), or texts that callers choose. */
+export type IdKind = "integer" | "uuid" | "text";
 
 const fields: Readonly<Record<IdKind, Field>> = {
   integer: integer({ readOnly: true, minimum: 1 }),
   uuid: uuid({ readOnly: true }),
+  text: defineField(keyKind, { readOnly: true }),
 };
 
 interface Identified {
@@ -34,6 +36,7 @@ export function kindOf(resource: Identified, name: string): Kind<unknown> {
 /** An id as a path writes it, each in one spelling alone: a number from 1 to 2^53-1 without sign or leading zero, or a UUID in lower case. */
 export function parseId(text: string, kind: IdKind = "integer"): number | string | null {
   if (kind === "uuid") return parseUUID(text);
+  if (kind === "text") return keyKind.parseText(text) === text ? text : null;
   if (text.length === 0 || text.length > 16) return null;
   let id = 0;
   for (let at = 0; at < text.length; at++) {

@@ -8,7 +8,9 @@ import {
   oneOf,
   optional,
   shown,
+  someOf,
   aWholeNumber,
+  text,
   texts,
   together,
   wholeFrom,
@@ -21,6 +23,7 @@ import { everyOperator, type Fields, type Operator, type ResourceDeclaration } f
 import { idField } from "./ids.ts";
 import { Flaw, isShown, shapeMistakes, type Field } from "./kinds/field.ts";
 import { MAX_LIMIT } from "./page-size.ts";
+import { tableMistakes } from "./tables/existing-table.ts";
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
@@ -47,8 +50,16 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
   within: optional((value) =>
     isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource",
   ),
-  id: optional(oneOf("integer", "uuid")),
+  id: optional(oneOf("integer", "uuid", "text")),
   fields: anObject,
+  table: optional(text),
+  columns: optional(anObject),
+  writes: optional(someOf("create", "update", "delete")),
+  revision: optional((value) =>
+    value === "digest" || (isObject(value) && isText(value["field"]))
+      ? null
+      : 'it has to be "digest", or { field: "lock_version" }',
+  ),
   filters: optional(anObject),
   sorts: optional(texts),
   search: optional(texts),
@@ -67,18 +78,19 @@ function pageSizeMistake({ maximum = MAX_LIMIT, ...more }: Members): string | nu
   return together(membersMistakes({ ...more, maximum }, members));
 }
 
-function mistakesWithin({
-  name,
-  plural,
-  fields,
-  filters = {},
-  sorts = [],
-  search = [],
-  removed = {},
-  within,
-  id = "integer",
-}: ResourceDeclaration<Fields>): readonly string[] {
-  const mistakes: string[] = [];
+function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly string[] {
+  const {
+    name,
+    plural,
+    fields,
+    filters = {},
+    sorts = [],
+    search = [],
+    removed = {},
+    within,
+    id = "integer",
+  } = declaration;
+  const mistakes: string[] = [...tableMistakes(declaration)];
   const at = (place: string, found: readonly string[]): number =>
     mistakes.push(...found.map((each) => `${place}: ${each}`));
   if (!NAME.test(name))

@@ -2,6 +2,7 @@ import { DeclarationError } from "../checking/declaration-error.ts";
 import { readDeprecation } from "../deprecation.ts";
 import type {
   Deprecations,
+  ExistingTable,
   Fields,
   FilterDeclaration,
   Operator,
@@ -10,6 +11,7 @@ import type {
   ParentIdOf,
   Resource,
   ResourceDeclaration,
+  TableWrite,
 } from "./declaration.ts";
 import type { IdKind } from "./ids.ts";
 import { isShown } from "./kinds/field.ts";
@@ -17,7 +19,7 @@ import { mistakesOf } from "./mistakes.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 
 export { DeclarationError } from "../checking/declaration-error.ts";
-export type { Fields, Operator, Resource, ResourceDeclaration };
+export type { ExistingTable, Fields, Operator, Resource, ResourceDeclaration, TableWrite };
 export type * from "./types.ts";
 
 /**
@@ -65,6 +67,7 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
     removed: declaration.removed ?? {},
     pageSize: pageSizeOf(declaration),
     scans: declaration.scans ?? false,
+    table: tableWithin(declaration),
     check: declaration.check ?? null,
     description: declaration.description ?? null,
   });
@@ -87,6 +90,21 @@ function deprecationsOf(declaration: ResourceDeclaration<Fields>): Deprecations 
   const isGoing = ([, found]: (typeof fields)[number]): boolean => found.length > 0;
   if (![...fields, ...filters].some(isGoing)) return null;
   return { fields: new Map(fields.filter(isGoing)), filters: new Map(filters.filter(isGoing)) };
+}
+
+function tableWithin({
+  table,
+  columns = {},
+  writes = [],
+  revision,
+}: ResourceDeclaration<Fields>): ExistingTable | null {
+  if (table === undefined) return null;
+  return {
+    name: table,
+    columns: columns as Readonly<Record<string, string>>,
+    writes,
+    revision: revision ?? "database",
+  };
 }
 
 function pageSizeOf({ pageSize = {} }: ResourceDeclaration<Fields>): PageSize {

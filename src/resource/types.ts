@@ -19,12 +19,12 @@ type HasFunction<O, K extends string> = O extends { readonly [P in K]: (...conte
   ? true
   : false;
 type IsGiven<O> = HasFunction<O, "generated"> extends true ? true : IsTrue<O, "readOnly">;
-type IsLeftOut<O> = IsTrue<O, "optional"> extends true ? true : HasDefault<O>;
+type IsLeftOut<O> = IsTrue<O, "optional"> extends true ? true : IsTrue<O, "filled"> extends true ? true : HasDefault<O>;
 type Shown<T, O> = IsTrue<O, "optional"> extends true ? (HasDefault<O> extends true ? T : T | null) : T;
 type Sent<T, O> = IsTrue<O, "optional"> extends true ? (IsTrue<O, "transient"> extends true ? T : T | null) : T;
 
 /** The type of an id. */
-type Id<I> = I extends "uuid" ? string : number;
+type Id<I> = I extends "uuid" | "text" ? string : number;
 type IdOf<R extends Shape> = R extends { readonly id: infer I } ? Id<I> : number;
 type ParentIdOf<R extends Shape> = R extends { readonly within: infer W }
   ? W extends { readonly id: infer I }

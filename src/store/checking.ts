@@ -17,7 +17,7 @@ import {
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import type { ChecksOf } from "../checking/options.ts";
-import type { Change, Collection, Column, Origin, Transaction } from "./store.ts";
+import type { Change, Collection, Column, ExistingTable, Origin, Transaction } from "./store.ts";
 
 /** What is wrong with a declared table: each mistake with its place in it. */
 export function collectionMistakes(collection: Readonly<Record<string, unknown>>): readonly string[] {
@@ -59,6 +59,7 @@ const columnMembers: ChecksOf<Column> = {
   folded: optional(aFlag),
   searched: optional(aFlag),
   few: optional(aFlag),
+  served: optional(oneOf("equality", "nothing")),
   scale: optional(wholeFrom(0, 15)),
   default: anything,
   rule: anything,
@@ -72,6 +73,17 @@ const columnMembers: ChecksOf<Column> = {
   ),
 };
 
+const existingMembers: ChecksOf<ExistingTable> = {
+  table: text,
+  names: (value) => (isObject(value) && Object.values(value).every(isText) ? null : "it has to be names by column"),
+  writes: (value) => (Array.isArray(value) && value.every(isText) ? null : 'it has to be a list, like ["update"]'),
+  revision: (value) =>
+    value === "database" || value === "digest" || (isObject(value) && isText(value["column"]))
+      ? null
+      : 'it has to be "database", "digest" or { column: "version" }',
+  found: anything,
+};
+
 const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
   name: text,
   key: oneOf("integer", "text"),
@@ -79,6 +91,7 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
     if (!Array.isArray(value)) return 'it has to be a list, like [{ name: "at", type: "integer" }]';
     return together(Array.from(value, columnMistake).filter((mistake) => mistake !== null));
   },
+  existing: optional(objectOf(existingMembers, 'it has to be an object, like { table: "auth_user", … }')),
   removed: optional((value) =>
     isObject(value) && Object.values(value).every((month) => isText(month) && /^\d{4}-\d\d$/.test(month))
       ? null

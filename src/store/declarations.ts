@@ -32,6 +32,7 @@ function mistakesIn(collection: Collection, byName: ReadonlyMap<string, Collecti
     if (names.has(column.name.toLowerCase())) mistakes.push(`${place}: the name is there twice (id counts)`);
     names.add(column.name.toLowerCase());
     mistakes.push(...mistakesInColumn(column, byName, encode).map((each) => `${place}: ${each}`));
+    mistakes.push(...mistakesOfKeeping(collection, column, byName).map((each) => `${place}: ${each}`));
   }
   for (const index of collection.indexes ?? []) {
     const unknown = index.filter((name) => name !== "id" && !collection.columns.some((column) => column.name === name));
@@ -62,6 +63,31 @@ function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection
     mistakes.push("the default is not of the column's type");
   }
   return mistakes;
+}
+
+/** What a column needs of tables that the store does not make. */
+function mistakesOfKeeping(
+  { existing }: Collection,
+  column: Column,
+  byName: ReadonlyMap<string, Collection>,
+): readonly string[] {
+  if (existing !== undefined)
+    return isFolded(column) || column.searched === true
+      ? [
+          `nothing of ours is kept in ${existing.table}, so its values can be neither searched nor compared without regard to case`,
+        ]
+      : [];
+  const target = byName.get(column.references?.collection ?? "")?.existing;
+  return target === undefined
+    ? []
+    : [
+        `refers to ${target.table}, a table that was there before, and a reference would add something to it; keep the key as an integer or a text`,
+      ];
+}
+
+/** The collections whose tables the store makes. */
+export function ownOf(collections: readonly Collection[]): readonly Collection[] {
+  return collections.filter(({ existing }) => existing === undefined);
 }
 
 /** Collections as data alone, which can be sent to a thread: without what is asked once, when the tables are made to fit. */

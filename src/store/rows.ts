@@ -8,10 +8,49 @@ export interface Collection<V = unknown> {
   readonly columns: readonly Column[];
   /** Columns that are searched or sorted together, the most selective use first. */
   readonly indexes?: readonly (readonly string[])[];
+  /** The table that was there before and that others write to, where the store makes none of its own. */
+  readonly existing?: ExistingTable;
   /** Columns that are declared no more and stay, unseen, each with the month until which: `{ nickname: "2027-01" }`. */
   readonly removed?: Readonly<Record<string, string>>;
   /** Only for the type checker. */
   readonly typed?: V;
+}
+
+/**
+ * A table that was there before: others have made it, change its form and write to it. The store reads the columns that are named, and
+ * writes those where it may; it adds nothing to it and remembers nothing of it.
+ */
+export interface ExistingTable {
+  /** Its name; on PostgreSQL also with its schema: `shop.orders`. */
+  readonly table: string;
+  /** What its columns are called where that is not what the collection calls them; `id` is the key. */
+  readonly names: Readonly<Record<string, string>>;
+  /** What the store may do with its rows. */
+  readonly writes: readonly TableWrite[];
+  /** What tells one state of a row from another: a counted integer column, or else what the database has (`xmin`), or a digest of the row. */
+  readonly revision: "database" | "digest" | { readonly column: string };
+  /** How the columns were found when the store was opened, by their declared names. Nobody declares it. */
+  readonly found?: Readonly<Record<string, FoundColumnForm>>;
+}
+
+/** What may be done with the rows of a table that was there before. */
+export type TableWrite = "create" | "update" | "delete";
+
+/** How a column of a table that was there before keeps its values. */
+export interface FoundColumnForm {
+  /** The type, as the database spells it. */
+  readonly storage: string;
+  readonly nullable: boolean;
+  /** The database gives it a value where nobody does. */
+  readonly filled: boolean;
+  /** The database alone gives it its values. */
+  readonly generated: boolean;
+  /** The words of an enumeration of the database. */
+  readonly words?: readonly string[];
+  /** Its texts are ordered by code point. */
+  readonly byCodePoint?: boolean;
+  /** How its date-times are written, where they are texts. */
+  readonly shape?: "zulu" | "spaced";
 }
 
 /** A column. Values are what JSON would show: text for decimals (`"12.50"`) and date-times (`2026-01-31T09:30:00.000Z`). */
@@ -27,6 +66,8 @@ export interface Column {
   readonly searched?: true;
   /** It has few different values: many rows have the same. */
   readonly few?: true;
+  /** Found in a table that was there before: what an index over it serves, where that is not everything. */
+  readonly served?: "equality" | "nothing";
   /** Digits after the point of a decimal. */
   readonly scale?: number;
   /** What rows that are there already get when the column is added. */

@@ -6,7 +6,8 @@ type Condition = Exclude<Where, { readonly all: unknown } | { readonly any: unkn
  * Whether an index gives the rows of a query one after another, in their order: then a page costs what it shows, however
  * many rows there are. What is not served may have to look at all of them, and is to be asked for as a `long` read.
  */
-export function isServed({ collection, where, sort }: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
+export function isServed({ where, sort, ...asked }: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
+  const collection = asServed(asked.collection);
   const conditions: Condition[] = [];
   if (where !== null && !collect(where, conditions)) return false;
   const equal = new Set<string>();
@@ -17,6 +18,10 @@ export function isServed({ collection, where, sort }: Pick<ListQuery, "collectio
   for (const condition of conditions) {
     if ("word" in condition) return false;
     const { column, operator, value } = condition;
+    if (isKeptOtherwise(collection, column, isRange(operator))) {
+      isOpen = true;
+      continue;
+    }
     if ((operator === "eq" || operator === "in") && isUnique(collection, column)) return true;
     if (operator === "eq" || (operator === "null" && value === true)) equal.add(column);
     else if (isRange(operator) && (ranged === null || ranged === column)) ranged = column;
@@ -27,8 +32,22 @@ export function isServed({ collection, where, sort }: Pick<ListQuery, "collectio
   if (first === undefined) return equal.size > 0;
   // Databases do not agree on where rows without a value stand in an index.
   if ([first, ...rest].some(({ column }) => isNullable(collection, column))) return false;
+  if (collection.existing !== undefined && [first, ...rest].some(({ column }) => hasOtherOrder(collection, column)))
+    return false;
   if (ranged !== null && !equal.has(ranged) && first.column !== ranged) return false;
   return indexesOf(collection).some((index) => leads(collection, index, equal, [first, ...rest]));
+}
+
+/** The tables that were there before, as they were found: their indexes are those of others. */
+const found = new WeakMap<Collection, Collection>();
+
+/** From now on a collection is taken as it was found. */
+export function serveAs(collection: Collection, as: Collection): void {
+  found.set(collection, as);
+}
+
+function asServed(collection: Collection): Collection {
+  return collection.existing === undefined ? collection : (found.get(collection) ?? collection);
 }
 
 /** The conditions that all have to hold; false where it is enough that one of some does. */
@@ -76,6 +95,18 @@ function leads(
     if (column === "id") return true;
   }
   return true;
+}
+
+/** Whether an index over the column has another order than its values. */
+function hasOtherOrder({ columns }: Collection, name: string): boolean {
+  return columns.find((column) => column.name === name)?.served !== undefined;
+}
+
+/** Whether no index finds the rows of a condition, since the column is kept in another form. */
+function isKeptOtherwise({ existing, columns }: Collection, name: string, isRange: boolean): boolean {
+  if (existing === undefined) return false;
+  const served = columns.find((column) => column.name === name)?.served;
+  return served === "nothing" || (served === "equality" && isRange);
 }
 
 function isNullable({ columns }: Collection, name: string): boolean {

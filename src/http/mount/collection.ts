@@ -1,6 +1,6 @@
 import { Flaw, isStored, type Field } from "../../resource/kinds/field.ts";
-import type { Resource, StoredOf } from "../../resource/resource.ts";
-import { tableNameOf, tableOf } from "../../resource/table.ts";
+import type { ExistingTable, Resource, StoredOf } from "../../resource/resource.ts";
+import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
 import type { Collection, Column, JSONValue, Origin } from "../../store/store.ts";
 import { indexesOf } from "./indexes.ts";
 
@@ -47,9 +47,16 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
     name: tableOf(resource),
     key: columnTypeOf(resource),
     columns,
-    indexes: indexesOf(resource, columns, narrowedBy),
+    indexes: resource.table === null ? indexesOf(resource, columns, narrowedBy) : [],
+    ...(resource.table === null ? {} : { existing: existingOf(resource.table) }),
     ...(Object.keys(resource.removed).length === 0 ? {} : { removed: resource.removed }),
   };
+}
+
+/** The table that was there before, as the store speaks of it. */
+function existingOf({ name, columns, writes, revision }: ExistingTable): NonNullable<Collection["existing"]> {
+  const counted = typeof revision === "object" ? { column: columns[revision.field] ?? revision.field } : revision;
+  return { table: name, names: columns, writes, revision: counted };
 }
 
 /** The kinds of this program. One of somebody's own may make another value of what it is given, so that what is kept tells nothing. */
@@ -96,7 +103,7 @@ function originOf({ options }: Field): Pick<Column, "origin"> {
 
 /** What keeps its ids. */
 function columnTypeOf({ id }: Resource): Collection["key"] {
-  return id === "uuid" ? "text" : "integer";
+  return id === "integer" ? "integer" : "text";
 }
 
 function needsFolding({ filters }: Resource, field: string): boolean {

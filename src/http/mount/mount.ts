@@ -13,17 +13,10 @@ import {
 import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../deprecation.ts";
 import type { Eventually } from "../../eventually.ts";
 import { aPermission, isPermission, permissionForm } from "../../permission/checking.ts";
-import type { Action, Permission } from "../../permission/permission.ts";
+import type { Permission } from "../../permission/permission.ts";
 import type { AnyProblem } from "../../problem/definition.ts";
 import { isShown } from "../../resource/kinds/field.ts";
-import {
-  DeclarationError,
-  type ColumnOf,
-  type Fields,
-  type RecordOf,
-  type Resource,
-  type StoredOf,
-} from "../../resource/resource.ts";
+import { DeclarationError, type Fields, type RecordOf, type Resource, type StoredOf } from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
 import { columnMistakes, permissionsMistakes } from "../endpoint/checking.ts";
 import { readActions, type Actions, type ServedAction } from "./actions/action.ts";
@@ -31,18 +24,12 @@ import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
 import { collectionOf } from "./collection.ts";
 import type { Older } from "./older/shape.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
+import { permissionsOf, writesMistakes, type PermissionsOf, type ResourceAction } from "./permissions.ts";
 import { relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
 import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./writes/write.ts";
 
+export type { PermissionsOf, ResourceAction } from "./permissions.ts";
 export type { AfterWrite, Prepared, Write, Written } from "./writes/write.ts";
-
-/** What can be done with a resource; its own actions are asked about by the permission of each. */
-export type ResourceAction = Exclude<Action, "call">;
-
-/** Who may do what with a resource: one permission for all actions, or one for each. An action that is not named is not offered. */
-export type PermissionsOf<R extends Resource> =
-  | Permission<ColumnOf<R>>
-  | { readonly [A in ResourceAction]?: Permission<ColumnOf<R>> };
 
 /** How a resource is served. */
 export interface MountOptions<
@@ -136,7 +123,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const served = requireActions(resource, options.actions);
-  const permissions = permissionsOf(options.permission);
+  const permissions = permissionsOf(options.permission, resource);
   const collection = collectionOf(resource, permissions.list?.columns);
   const missing = columnMistakes(
     [...Object.values(permissions), ...served.map(({ permission }) => permission)],
@@ -179,20 +166,6 @@ function requireActions(resource: Resource, declared: unknown): readonly ServedA
   return actions;
 }
 
-function permissionsOf(
-  permission: PermissionsOf<Resource>,
-): Readonly<Partial<Record<ResourceAction, Permission<string>>>> {
-  if (!isPermission(permission)) return permission;
-  return {
-    list: permission,
-    create: permission,
-    read: permission,
-    replace: permission,
-    update: permission,
-    delete: permission,
-  };
-}
-
 const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
   permission: (value) => {
     if (isPermission(value)) return aPermission(value);
@@ -230,6 +203,9 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
   return [
     ...membersMistakes(options, mountMembers),
     ...own,
+    ...(isObject(permission) && !isPermission(permission) && isObject(resource["fields"])
+      ? writesMistakes(resource as unknown as Resource, permission)
+      : []),
     ...offersNothing,
     ...related,
     ...several,

@@ -2,7 +2,7 @@ import { isObject, isText, shown, type Members } from "../../checking/members.ts
 import { suggestion } from "../../checking/nearest.ts";
 import { isShown } from "../../resource/kinds/field.ts";
 import type { ReferenceOf, Resource } from "../../resource/resource.ts";
-import { tableOf } from "../../resource/table.ts";
+import { tableOf } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
 
 /** A mount, as far as others may lead to it. */

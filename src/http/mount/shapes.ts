@@ -115,6 +115,6 @@ export function scansOf(mount: Pick<MountInPlace, "resource" | "collection" | "p
   const rest = scans.length > some.length ? `, and ${scans.length - some.length} more` : "";
   return (
     `No index serves these lists of ${resource.path}: ${some.join("; ")}${rest}. Each may look at all rows, for 4 seconds at most. ` +
-    "Take filters or sorts out of the declaration, or say scans: true there."
+    `Take filters or sorts out of the declaration, ${resource.table === null ? "" : `make an index in ${resource.table.name}, `}or say scans: true there.`
   );
 }

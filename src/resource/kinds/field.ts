@@ -65,6 +65,8 @@ export interface FieldOptions<T> {
   readonly unique?: boolean | "case-insensitive";
   /** What a record gets when the caller sends none. */
   readonly default?: T | ((context: DraftContext) => T);
+  /** In a table that was there before: the database gives it a value where the caller sends none. Together with `readOnly`, always. */
+  readonly filled?: boolean;
   /** Made by the service when the record is created, and read-only. */
   readonly generated?: (context: DraftContext) => T;
   /** Made anew whenever the record is written. Only together with `generated`. */
@@ -144,6 +146,7 @@ export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[s
       : 'it has to be true, false or "case-insensitive"',
   ),
   default: anything,
+  filled: optional(aBoolean),
   generated: optional(aFunction),
   regenerated: optional(aBoolean),
   renamedFrom: optional(matching(/^[a-z][a-z0-9_]*$/, "it has to be the name that the field had")),
@@ -251,5 +254,6 @@ export function isStored({ options }: Field): boolean {
 
 /** Whether a caller must send the field. */
 export function isRequired(field: Field): boolean {
-  return isWritable(field) && field.options.optional !== true && field.options.default === undefined;
+  const { optional: isOptional, default: fallback, filled } = field.options;
+  return isWritable(field) && isOptional !== true && fallback === undefined && filled !== true;
 }

@@ -1,8 +1,9 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import { isObject, isText, oneOf, optional, shown, type Only } from "../../checking/members.ts";
 import type { Resource } from "../declaration.ts";
-import { tableOf } from "../table.ts";
+import { tableOf } from "../tables/table.ts";
 import { defineField, type Field, type FieldOptions, type OwnChecks, type Refers } from "./field.ts";
+import { keyKind } from "./key.ts";
 import { integerKind } from "./numbers.ts";
 import { uuidKind } from "./uuid.ts";
 
@@ -15,10 +16,10 @@ export interface ReferenceOptions<T = number | string> extends FieldOptions<T> {
 /** Options of `reference()` where the other resource is named by its plural. */
 export interface NamedReferenceOptions<T = number | string> extends ReferenceOptions<T> {
   /** What the ids of that resource are, where they are no integers. */
-  readonly id?: "integer" | "uuid";
+  readonly id?: "integer" | "uuid" | "text";
 }
 
-type IdOf<R> = R extends { readonly id: "uuid" } ? string : number;
+type IdOf<R> = R extends { readonly id: "uuid" | "text" } ? string : number;
 
 /**
  * The id of a record of another resource: the declaration itself, or its plural where it stands later or is this one.
@@ -36,9 +37,9 @@ export function reference<const R extends Resource, const O extends ReferenceOpt
   resource: R,
   options?: Only<O, ReferenceOptions<IdOf<R>>>,
 ): Field<IdOf<R>, O & Refers>;
-export function reference<const O extends NamedReferenceOptions<string> & { readonly id: "uuid" }>(
+export function reference<const O extends NamedReferenceOptions<string> & { readonly id: "uuid" | "text" }>(
   resource: string,
-  options: Only<O, NamedReferenceOptions<string> & { readonly id: "uuid" }>,
+  options: Only<O, NamedReferenceOptions<string> & { readonly id: "uuid" | "text" }>,
 ): Field<string, O & Refers>;
 export function reference<const O extends NamedReferenceOptions<number> & { readonly id?: "integer" } = {}>(
   resource: string,
@@ -53,7 +54,7 @@ export function reference(resource: string | Resource, options: NamedReferenceOp
   const isNamed = typeof resource === "string";
   const references = { resource: isNamed ? resource : tableOf(resource), onDelete: options.onDelete ?? "restrict" };
   const id = isNamed ? options.id : resource.id;
-  const kind = id === "uuid" ? uuidKind : integerKind(1);
+  const kind = id === "uuid" ? uuidKind : id === "text" ? keyKind : integerKind(1);
   const own: OwnChecks<ReferenceOptions> = isNamed ? namedOptions : referenceOptions;
   return defineField<unknown, FieldOptions<unknown>>({ ...kind, name: "reference", references, options: own }, options);
 }
@@ -61,5 +62,5 @@ export function reference(resource: string | Resource, options: NamedReferenceOp
 const referenceOptions: OwnChecks<ReferenceOptions> = { onDelete: optional(oneOf("cascade", "restrict")) };
 const namedOptions: OwnChecks<NamedReferenceOptions> = {
   ...referenceOptions,
-  id: optional(oneOf("integer", "uuid")),
+  id: optional(oneOf("integer", "uuid", "text")),
 };

@@ -2,6 +2,7 @@ import type { Dialect } from "../sql/dialect.ts";
 import { fitting, quote } from "../sql/names.ts";
 import { tablesOf } from "../sql/schema/table.ts";
 import type { Collection, Column } from "../store.ts";
+import { formOf } from "./existing/forms.ts";
 
 /** What is true of PostgreSQL. */
 export const postgres: Dialect = {
@@ -25,11 +26,24 @@ export const postgres: Dialect = {
   },
   // JSON has no equality, its text has.
   comparable: ({ type }, name) => (type === "json" ? `${name}::text` : name),
-  isOneOf: (compared, cells, values) => `${compared} = ANY(${values.place(cells)})`,
+  isOneOf: (compared, cells, values, operand) =>
+    operand === undefined
+      ? `${compared} = ANY(${values.place(cells)})`
+      : `${compared} = ANY(ARRAY(SELECT ${operand("each")} FROM unnest(${values.place(cells)}::text[]) AS u(each)))`,
   isAmong: (compared, select) => `${compared} = ANY(ARRAY(${select}))`,
   // As an array the keys are found by their index, however many rows the planner takes the table to have.
   isSomeOf: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE SKIP LOCKED))`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
+  formOf,
+  // What has a point in its name stands in another schema.
+  quoteTable: (table) => table.split(".").map(quote).join("."),
+  fail: (said, column) => `latchkey_refuse(${said})::text::${storageOf(column)}`,
+  revisionOf: {
+    database: "xmin::text::bigint",
+    digest: (columns) =>
+      `('x' || substr(encode(sha256(convert_to(row_to_json(ROW(${columns.join(", ")}))::text, 'UTF8')), 'hex'), 1, 13))::bit(52)::bigint`,
+  },
+  joined: (...parts) => `concat(${parts.join(", ")})`,
 };
 
 /** The table of a collection. */

@@ -6,7 +6,7 @@ import { indexBeside } from "../sql/indexing.ts";
 import { selectBy, selectCount } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
 import { requireColumn } from "../sql/schema/table.ts";
-import type { Engine } from "../sql/store.ts";
+import { settledIn, type Engine } from "../sql/store.ts";
 import { readWordCounts, selectWordCounts } from "../sql/words.ts";
 import { MigrationNeeded, StoreSetupError, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
@@ -40,7 +40,7 @@ export async function openEngine({
   observe,
   collections,
 }: EngineOptions): Promise<Engine & Required<Pick<Engine, "connections" | "now">>> {
-  await prepare(address, collections);
+  const settled = await prepare(address, collections);
   const primary = primaryOf(address);
   const sockets = makeSockets();
   const connections = connectionsTo({ address, primary, sockets, size: poolSize, observe });
@@ -50,12 +50,13 @@ export async function openEngine({
     listens: !address.pooled,
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
-  const write = writerOf(connections, collections);
+  const write = writerOf(connections, settledIn(collections, settled));
   const searched = searchedOf(collections);
   const indexing =
     searched.length === 0 ? null : indexBeside(() => connections.use((session) => takeSomeWords(session, searched)));
 
   return {
+    settled,
     ...readsOver(connections),
     recall: (idempotency) => recall(connections, idempotency),
     async write(transaction) {
@@ -129,7 +130,9 @@ function readsOver(connections: Connections): Reads {
       const [found] = await connections.send(unprepared(text, values.values));
       return found![0] as number;
     },
-    async estimate({ name }) {
+    async estimate({ name, existing }) {
+      // How many rows a table of others has is reckoned by them.
+      if (existing !== undefined) return null;
       const [few] = await connections.send(
         prepared(`SELECT count(*) FROM (SELECT FROM ${quote(name)} LIMIT 10001) AS t`, []),
       );
@@ -161,14 +164,15 @@ async function takeFirstWords(session: Session, collections: readonly Collection
   }
 }
 
-async function prepare(address: Address, collections: readonly Collection[]): Promise<void> {
+async function prepare(address: Address, collections: readonly Collection[]): Promise<ReadonlyMap<string, Collection>> {
   try {
     const client = await connectPatiently(address);
     try {
       const session = sessionOf(client, false);
       await requireServer(session);
-      await prepareSchema(session, address, collections);
+      const settled = await prepareSchema(session, address, collections);
       await takeFirstWords(session, collections);
+      return settled;
     } finally {
       await client.end();
     }

@@ -93,6 +93,8 @@ export function storeError(error: unknown): unknown {
   // A value that does not fit, or none where one is needed; a statement that is wrong.
   if (found === state.notNull || found === state.check || found === state.tooLargeForIndex || found?.startsWith("22"))
     return new TypeError((error as Error).message, { cause: error });
+  // What a row holds is no value of its field.
+  if (found === state.refused) return new TypeError((error as Error).message, { cause: error });
   if (found?.startsWith("42") && found !== state.privilege && found !== state.noTable) return error;
   if (found === state.canceled) return new StoreTimeout(`PostgreSQL: ${reasonOf(error)}`, { cause: error });
   return found === state.diskFull

@@ -1,8 +1,8 @@
 import { parametersOf } from "../sql/dialect.ts";
 import { compileRest, selectRows, shownIn } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
-import { requireColumn, type Table } from "../sql/schema/table.ts";
-import type { Column, ListQuery, ListText, Value } from "../store.ts";
+import { requireColumn, type Table, type TableColumn } from "../sql/schema/table.ts";
+import type { ListQuery, ListText, Value } from "../store.ts";
 import { postgres, tableOf } from "./dialect.ts";
 import { prepared, unprepared, type Statement } from "./parameters.ts";
 
@@ -49,6 +49,7 @@ export function recordOf(table: Table, columns: readonly string[] | undefined): 
 }
 
 /** A column as JSON shows it: decimals are text. */
-function valueOf({ name, type }: Column): string {
-  return `t.${quote(name)}${type === "decimal" ? "::text" : ""}`;
+function valueOf({ type, form, valueIn }: TableColumn): string {
+  const value = form === null ? valueIn("t.") : `(${valueIn("t.")})`;
+  return type === "decimal" ? `${value}::text` : value;
 }

@@ -8,6 +8,7 @@ import { ask, run, statement, type Rows, type Script } from "../sql/schema/scrip
 import type { Collection, Column } from "../store.ts";
 import { convert, convertOrFail } from "./changes/conversions.ts";
 import { postgres, referenceConstraintOf, sequenceOf } from "./dialect.ts";
+import { findExisting } from "./existing/existing.ts";
 import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
 import { watchWords } from "./word-triggers.ts";
 
@@ -68,6 +69,7 @@ export const postgresSchema: Schema = {
       "AND relname::text NOT IN (SELECT collection FROM latchkey_schema) " +
       "AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = '_revision' AND NOT attisdropped)",
   ),
+  findExisting,
   lock: lockTable,
   *drop(collection, found) {
     // What refers to it gets its reference again, unless the keys are others.

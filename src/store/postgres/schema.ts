@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { requireSoundDeclarations } from "../declarations.ts";
+import { ownOf, requireSoundDeclarations } from "../declarations.ts";
 import { encode } from "../sql/codec.ts";
+import { settleExisting } from "../sql/existing/settle.ts";
 import { findTable, isOurs } from "../sql/schema/found-table.ts";
 import { fitTables, rememberDeclaration, type InTheWay } from "../sql/schema/migration.ts";
 import { prepareTables, requireKnownVersion, requireVersion, unprepared } from "../sql/schema/prepare.ts";
@@ -39,13 +40,16 @@ export async function prepareSchema(
   session: Session,
   address: Address,
   collections: readonly Collection[],
-): Promise<void> {
+): Promise<ReadonlyMap<string, Collection>> {
   requireSoundDeclarations(collections, (column, value) => encode(postgresSchema, column, value));
   const place: Place = { session, address, play: (script) => playAsync(script, sendTo(session)) };
+  // Where a table of others is not as declared, none of ours is made.
+  const settled = await place.play(settleExisting(postgresSchema, collections));
   const due = performance.now() + patienceMs;
   for (let tries = 1; ; tries++) {
     try {
-      return await prepareOnce(place, collections);
+      await prepareOnce(place, collections);
+      return settled;
     } catch (error) {
       await session.run("ROLLBACK").catch(() => undefined);
       const isHeld = passing.has(stateOf(error));
@@ -102,7 +106,7 @@ function* remember(tables: readonly (readonly [Collection, Found])[]): Script<vo
 
 /** Rejects unless the tables are there and can be written. */
 export async function requireSchema(session: Session, collections: readonly Collection[]): Promise<void> {
-  const names = collections.map(({ name }) => name);
+  const names = ownOf(collections).map(({ name }) => name);
   const [found] = await session.send({
     name: "latchkey_check",
     text:

@@ -1,7 +1,8 @@
-import type { Collection, Column } from "../store.ts";
+import type { Collection, Column, FoundColumnForm } from "../store.ts";
+import type { Cell } from "./cell.ts";
+import type { Form } from "./existing/form.ts";
 
-/** What travels to a database and comes back. Which of them a driver takes is decided by the facts below. */
-export type Cell = string | number | bigint | boolean | null | readonly Cell[];
+export type { Cell };
 
 /** The values of a statement that is being written. */
 export interface Parameters {
@@ -40,13 +41,23 @@ export interface Dialect {
   /** A column as it can be compared for equality. */
   comparable(column: Column, name: string): string;
   /** Whether what is compared is one of the cells. One parameter however many they are, so that the statement stays the same. */
-  isOneOf(compared: string, cells: readonly Cell[], values: Parameters): string;
+  isOneOf(compared: string, cells: readonly Cell[], values: Parameters, operand?: (place: string) => string): string;
   /** Whether what is compared is among what is selected, which is few and is looked for by an index. */
   isAmong(compared: string, select: string): string;
   /** Whether what is compared is among what is selected to be changed: few rows, which nobody else is changing. */
   isSomeOf(compared: string, select: string): string;
   /** Whether a text has another in it, with regard to case. */
   contains(text: string, part: string): string;
+  /** How a column of a table that was there before holds values of the declared kind; a sentence where it cannot. */
+  formOf(column: Column, found: FoundColumnForm): Form | string;
+  /** The name of such a table. */
+  quoteTable(table: string): string;
+  /** SQL that ends a statement as a fault, with what `said` gives; of the type that the column has. */
+  fail(said: string, column: Column): string;
+  /** The number that a row of such a table has for its revision: what the database has for it, null where it has nothing, or a digest of some columns. */
+  readonly revisionOf: { readonly database: string | null; digest(columns: readonly string[]): string };
+  /** Some texts one behind another, what is no text turned into one. */
+  joined(...parts: readonly string[]): string;
 }
 
 export function parametersOf(dialect: Dialect): Parameters {

@@ -10,8 +10,8 @@ export function selectRows(table: Table, query: ListQuery, values: Parameters): 
 }
 
 /** The row with that value of a column, for `rowOf`; `id` is one. */
-export function selectBy(table: Table, { compared }: TableColumn): string {
-  return `SELECT ${table.selection} FROM ${table.name} WHERE ${compared} = ${table.dialect.place(1)}`;
+export function selectBy(table: Table, { compared, operand }: TableColumn): string {
+  return `SELECT ${table.selection} FROM ${table.name} WHERE ${compared} = ${operand(table.dialect.place(1))}`;
 }
 
 /** How many rows match. */
@@ -48,6 +48,12 @@ export function shownIn(table: Table, names: readonly string[] | undefined): Tab
   return [...table.columns.values()].filter((column) => names.includes(column.name));
 }
 
+/** The columns that a page is made of, by their names, with the key where a value may have to be told by it. */
+export function namesOfPage({ existing, id }: Table, shown: readonly TableColumn[]): string {
+  const names = shown.map(({ quoted }) => quoted);
+  return (existing === null || names.includes(id.quoted) ? names : [...names, id.quoted]).join(", ");
+}
+
 function limitOf({ dialect }: Table, { limit }: ListQuery, values: Parameters): string {
   if (!Number.isSafeInteger(limit)) throw new TypeError(`A limit of ${limit} is no whole number`);
   return dialect.limitInText ? String(limit) : values.place(limit);
@@ -66,12 +72,13 @@ function compileAfter(table: Table, { sort }: ListQuery, after: readonly Value[]
       direction: descending === true ? "<" : ">",
       nulls: column.nullable !== true ? null : nullsFirst === true ? "first" : "last",
       isNull: cell === null,
-      place: () => values.place(cell),
+      place: () => column.bound(values.place(column.form?.cellOf?.(cell) ?? cell)),
     };
   });
   const { direction } = steps[0]!;
   if (steps.some(({ nulls }) => nulls !== null)) return compileWithNulls(steps);
-  if (steps.some((step) => step.direction !== direction)) return compileMixed(steps);
+  // With an order of its own beside it, databases look for no pair in an index.
+  if (table.existing !== null || steps.some((step) => step.direction !== direction)) return compileMixed(steps);
   return `(${steps.map(({ name }) => name).join(", ")}) ${direction} (${steps.map(({ place }) => place()).join(", ")})`;
 }
 

@@ -14,5 +14,6 @@ export function compileRestOfKey(
   beyond: number,
 ): string {
   const query = { collection, where, sort: [{ column: "id" }], limit: limit + beyond };
-  return compileRest(table, query, values, [`${requireColumn(table, column).sql} = ${KEYS}.value`]);
+  const { form, sql, compared, operand } = requireColumn(table, column);
+  return compileRest(table, query, values, [`${form === null ? sql : compared} = ${operand(`${KEYS}.value`)}`]);
 }

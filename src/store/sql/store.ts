@@ -1,9 +1,17 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import { requireChanges, storeMistakes } from "../checking.ts";
+import { serveAs } from "../served.ts";
 import type { Collection, Store } from "../store.ts";
 
-/** A store that is open. */
-export type Engine = Omit<Store, "open">;
+/** A store that is open. `settled`: the collections that are kept in tables which were there before, as these were found, by name. */
+export interface Engine extends Omit<Store, "open"> {
+  readonly settled: ReadonlyMap<string, Collection>;
+}
+
+/** The collections with those among them that were settled. */
+export function settledIn(collections: readonly Collection[], settled: Engine["settled"]): readonly Collection[] {
+  return collections.map((each) => settled.get(each.name) ?? each);
+}
 
 /** The store over what `open` makes of a database; `notOpen` says that it has not been, or not any more. */
 export function storeOver(open: (collections: readonly Collection[]) => Promise<Engine>, notOpen: () => Error): Store {
@@ -12,6 +20,17 @@ export function storeOver(open: (collections: readonly Collection[]) => Promise<
   function opened(): Engine {
     if (engine === null) throw notOpen();
     return engine;
+  }
+
+  /** A table that was there before is asked for as it was found. */
+  function known(collection: Collection): Collection {
+    return collection.existing === undefined ? collection : (opened().settled.get(collection.name) ?? collection);
+  }
+
+  /** Such a query is another object each time, so that nothing remembers its page: others write to its table. */
+  function asked<Q extends { readonly collection: Collection }>(query: Q): Q {
+    const { collection } = query;
+    return collection.existing === undefined ? query : { ...query, collection: known(collection) };
   }
 
   async function close(): Promise<void> {
@@ -26,20 +45,29 @@ export function storeOver(open: (collections: readonly Collection[]) => Promise<
       if (mistakes.length > 0) throw new DeclarationError(mistakes);
       await close();
       engine = await open(collections);
+      for (const collection of collections) {
+        const settled = engine.settled.get(collection.name);
+        if (settled !== undefined) serveAs(collection, settled);
+      }
     },
-    find: (collection, key) => opened().find(collection, key),
-    findBy: (collection, column, value) => opened().findBy(collection, column, value),
-    list: (query) => opened().list(query),
-    listJSON: (query) => opened().listJSON(query),
+    find: (collection, key) => opened().find(known(collection), key),
+    findBy: (collection, column, value) => opened().findBy(known(collection), column, value),
+    list: (query) => opened().list(asked(query)),
+    listJSON: (query) => opened().listJSON(asked(query)),
     countWords: (collection, words, atMost) => opened().countWords?.(collection, words, atMost) ?? null,
-    listRelated: (query) => opened().listRelated(query),
-    count: (collection, where, long) => opened().count(collection, where, long),
-    estimate: (collection) => opened().estimate?.(collection) ?? null,
-    plan: (query) => opened().plan?.(query) ?? [],
+    listRelated: (query) => opened().listRelated(asked(query)),
+    count: (collection, where, long) => opened().count(known(collection), where, long),
+    estimate: (collection) => opened().estimate?.(known(collection)) ?? null,
+    plan: (query) => opened().plan?.(asked(query)) ?? [],
     recall: (idempotency) => opened().recall(idempotency),
     async write(transaction) {
       requireChanges(transaction);
-      return opened().write(transaction);
+      const { changes } = transaction;
+      return opened().write(
+        changes.some(({ collection }) => collection.existing !== undefined)
+          ? { ...transaction, changes: changes.map(asked) }
+          : transaction,
+      );
     },
     async follow(collection, onRow) {
       return opened().follow(collection, onRow);

@@ -3,7 +3,8 @@ import { behindPrefix } from "../prefix.ts";
 import { everyOperator } from "../rows.ts";
 import type { Column, Value, Where } from "../store.ts";
 import { encodeCompared, encodeOperand, foldCell } from "./codec.ts";
-import type { Dialect, Parameters } from "./dialect.ts";
+import type { Cell, Dialect, Parameters } from "./dialect.ts";
+import { same, type Form } from "./existing/form.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWord } from "./words.ts";
 
@@ -23,7 +24,7 @@ function compileMany(table: Table, many: readonly Where[], word: string, empty: 
   return `(${many.map((each) => compileWhere(table, each, values)).join(word)})`;
 }
 
-const comparisons = { lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;
+const comparisons = { eq: "=", ne: "<>", lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;
 
 function compileOne(
   dialect: Dialect,
@@ -33,26 +34,31 @@ function compileOne(
 ): string {
   switch (operator) {
     case "eq":
-      return `${column.compared} = ${values.place(encodeCompared(dialect, column, value))}`;
     case "ne":
-      return `${column.compared} <> ${values.place(encodeCompared(dialect, column, value))}`;
+      if (column.form !== null) return compareExisting(dialect, column, column.form, operator, value, values);
+      return `${column.compared} ${comparisons[operator]} ${values.place(encodeCompared(dialect, column, value))}`;
     case "lt":
     case "lte":
     case "gt":
     case "gte":
+      if (column.form !== null) return compareExisting(dialect, column, column.form, operator, value, values);
       return `${column.sql} ${comparisons[operator]} ${values.place(encodeOperand(dialect, column, value))}`;
-    case "in":
-      return dialect.isOneOf(
-        column.compared,
-        requireList(column, value).map((each) => encodeCompared(dialect, column, each)),
-        values,
-      );
+    case "in": {
+      const cells = requireList(column, value).map((each) => encodeCompared(dialect, column, each));
+      return column.form === null
+        ? dialect.isOneOf(column.compared, cells, values)
+        : isOneOfExisting(dialect, column, column.form, cells, values);
+    }
     case "null":
       return `${column.sql} ${value === true ? "IS NULL" : "IS NOT NULL"}`;
     case "contains":
-      return dialect.contains(column.sql, values.place(encodeOperand(dialect, column, requireText(column, value))));
+      return dialect.contains(column.text, values.place(encodeOperand(dialect, column, requireText(column, value))));
     case "starts":
-      return compileStarts(column.sql, encodeOperand(dialect, column, requireText(column, value)) as string, values);
+      return compileStarts(
+        startsOn(column),
+        encodeOperand(dialect, column, requireText(column, value)) as string,
+        values,
+      );
     case "icontains":
       return dialect.contains(requireShadow(column), values.place(foldedOperand(dialect, column, value)));
     case "istarts":
@@ -62,6 +68,68 @@ function compileOne(
         `Column ${column.name}: there is no operator ${shownName(String(operator))}${suggestion(String(operator), everyOperator)}`,
       );
   }
+}
+
+/** A column of a table that was there before, compared in the form that it has there. */
+function compareExisting(
+  dialect: Dialect,
+  column: TableColumn,
+  form: Form,
+  operator: keyof typeof comparisons,
+  value: Value,
+  values: Parameters,
+): string {
+  const cell = encodeOperand(dialect, column, value);
+  if (form.span !== undefined && cell !== null) return compareSpan(column, operator, form.span(cell), values);
+  const place = values.place(form.cellOf?.(cell) ?? cell);
+  return operator === "eq" || operator === "ne"
+    ? `${column.compared} ${comparisons[operator]} ${column.operand(place)}`
+    : `${column.sql} ${comparisons[operator]} ${column.bound(place)}`;
+}
+
+/** The same where one value has several spellings, which stand one behind another. */
+function compareSpan(
+  { sql }: TableColumn,
+  operator: keyof typeof comparisons,
+  [first, last]: readonly [Cell, Cell],
+  values: Parameters,
+): string {
+  switch (operator) {
+    case "eq":
+      return `(${sql} >= ${values.place(first)} AND ${sql} <= ${values.place(last)})`;
+    case "ne":
+      return `(${sql} < ${values.place(first)} OR ${sql} > ${values.place(last)})`;
+    case "lt":
+    case "gte":
+      return `${sql} ${comparisons[operator]} ${values.place(first)}`;
+    case "lte":
+    case "gt":
+      return `${sql} ${comparisons[operator]} ${values.place(last)}`;
+  }
+}
+
+function isOneOfExisting(
+  dialect: Dialect,
+  column: TableColumn,
+  form: Form,
+  cells: readonly Cell[],
+  values: Parameters,
+): string {
+  const { span } = form;
+  if (span === undefined)
+    return dialect.isOneOf(
+      column.compared,
+      cells.map((cell) => form.cellOf?.(cell) ?? cell),
+      values,
+      ...(column.operand === same ? [] : [column.operand]),
+    );
+  const each = cells.map((cell) => compareSpan(column, "eq", span(cell), values));
+  return each.length === 0 ? "FALSE" : `(${each.join(" OR ")})`;
+}
+
+/** What a prefix is looked for in, by code point. */
+function startsOn({ form, sql, text }: TableColumn): string {
+  return form === null || form.order.operand === same ? sql : text;
 }
 
 /** A range, which an index can answer. */

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { Cell } from "../sql/dialect.ts";
 import type { Rows, Step } from "../sql/schema/script.ts";
 import { unavailable } from "./errors.ts";
+import { addFunctions } from "./existing/functions.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 
 /** A prepared statement. Rows are arrays: half the price of objects. */
@@ -25,12 +26,15 @@ export function connect(path: string, busyMs = BUSY_TIMEOUT_MS): DatabaseSync {
   database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = 67108864");
   // Each new row goes anywhere into indexes of e-mails and names: with 16 MiB of pages at hand it costs a tenth less than with SQLite's 2.
   database.exec("PRAGMA cache_size = -16384");
+  addFunctions(database);
   return database;
 }
 
 /** Opens a connection that only reads. */
 export function connectReadOnly(path: string): DatabaseSync {
-  return new DatabaseSync(path, { readOnly: true, timeout: readTimeoutMs, returnArrays: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: readTimeoutMs, returnArrays: true });
+  addFunctions(database);
+  return database;
 }
 
 /** Prepares a statement of a connection made here. */

@@ -1,5 +1,9 @@
 import type { Dialect } from "../sql/dialect.ts";
+import { same } from "../sql/existing/form.ts";
+import { quote } from "../sql/names.ts";
 import { tablesOf } from "../sql/schema/table.ts";
+import { formOf } from "./existing/forms.ts";
+import { digestOf } from "./existing/functions.ts";
 
 /** What is true of SQLite. */
 export const sqlite: Dialect = {
@@ -19,13 +23,18 @@ export const sqlite: Dialect = {
       ? { key: "INTEGER PRIMARY KEY", options: " STRICT" }
       : { key: "TEXT NOT NULL PRIMARY KEY", options: " WITHOUT ROWID, STRICT" },
   comparable: (_, name) => name,
-  isOneOf(compared, cells, values) {
+  isOneOf(compared, cells, values, operand = same) {
     const list = cells.map((cell) => (typeof cell === "bigint" ? cell.toString() : JSON.stringify(cell)));
-    return `${compared} IN (SELECT value FROM json_each(${values.place(`[${list.join(",")}]`)}))`;
+    return `${compared} IN (SELECT ${operand("value")} FROM json_each(${values.place(`[${list.join(",")}]`)}))`;
   },
   isAmong: (compared, select) => `${compared} IN (${select})`,
   isSomeOf: (compared, select) => `${compared} IN (${select})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
+  formOf,
+  quoteTable: quote,
+  fail: (said) => `latchkey_fail(${said})`,
+  revisionOf: { database: null, digest: digestOf },
+  joined: (...parts) => parts.join(" || "),
 };
 
 /** The table of a collection. */

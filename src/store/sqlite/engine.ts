@@ -1,11 +1,12 @@
 import type { Observer } from "../../observation.ts";
 import { asData } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
-import type { Engine } from "../sql/store.ts";
+import { settledIn, type Engine } from "../sql/store.ts";
 import type { Collection, ListQuery, ListText, RelatedQuery, RelatedText, Row, Where } from "../store.ts";
 import { connectReadOnly, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
+import { addFunctions } from "./existing/functions.ts";
 import { followCollection } from "./feed.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
@@ -41,14 +42,14 @@ function openPrepared(
   collections: readonly Collection[],
   { observe, busyMs, longReadMs }: FileOptions,
 ): Engine {
-  prepareFile(path, collections);
+  const settled = prepareFile(path, collections);
   const database = connectReadOnly(path);
   const snapshot = snapshotOf(database);
   // The first read opens the log, which stays the same for as long as anybody has the file open.
   requireSchema(database, collections);
   const files = filesAt(path);
   const dataVersion = prepare(database, "PRAGMA data_version");
-  const data = asData(collections);
+  const data = asData(settledIn(collections, settled));
   const writer = writerThread({ path, files, busyMs, collections: data }, observe);
   const long = longReads({ path, collections: data, limitMs: longReadMs });
   let version = 0;
@@ -72,6 +73,7 @@ function openPrepared(
   }
 
   return {
+    settled,
     ...besides(
       reading(readerOf({ database, ready: snapshot.take, version: versionNow, tableOf }), versionNow),
       long,
@@ -106,19 +108,21 @@ function openPrepared(
 /** A database in memory: everything over one connection, in this thread. It can be opened again with more collections. */
 export function memoryOpener(): Opener {
   const database = new DatabaseSync(":memory:", { returnArrays: true });
+  addFunctions(database);
   let commits = 0;
   const version = (): number => commits;
   const reader = readerOf({ database, ready: () => {}, version, tableOf });
 
   return (collections) => {
-    prepareSchema(database, collections);
+    const settled = prepareSchema(database, collections);
     const searched = searchedOf(collections);
     const takeAllWords = (): void => {
       while (takeSomeWords(database, searched));
     };
     takeAllWords();
-    const committer = committerOf(database, collections);
+    const committer = committerOf(database, settledIn(collections, settled));
     return {
+      settled,
       ...reading(reader, version),
       async write(transaction) {
         try {

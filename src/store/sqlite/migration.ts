@@ -6,6 +6,7 @@ import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { convert, convertOrFail } from "./changes/conversions.ts";
 import { sqlite } from "./dialect.ts";
+import { findExisting } from "./existing/existing.ts";
 import { watchWords } from "./word-triggers.ts";
 
 /** The version of what this file makes. A database with a higher one was written by a newer program. */
@@ -45,6 +46,7 @@ export const sqliteSchema: Schema = {
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN (SELECT collection FROM latchkey_schema) " +
       "AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) AS c WHERE c.name = '_revision')",
   ),
+  findExisting,
   lock: null,
   *drop({ name }) {
     yield* run(`DROP TABLE ${quote(name)}`);

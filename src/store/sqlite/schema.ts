@@ -1,6 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
+import { ownOf } from "../declarations.ts";
 import { fold } from "../fold.ts";
 import { firstIndexingMs, searchedOf } from "../searched.ts";
+import { settleExisting } from "../sql/existing/settle.ts";
 import { prepareTables, requireKnownVersion } from "../sql/schema/prepare.ts";
 import { play } from "../sql/schema/script.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
@@ -12,14 +14,18 @@ import { takeSomeWords } from "./words.ts";
 /** How long to go on asking for the WAL mode while another process opens the same file, in milliseconds. */
 const walPatienceMs = 5000;
 
+/** Collections that are kept in tables which were there before, as these were found. */
+export type Settled = ReadonlyMap<string, Collection>;
+
 /** Makes the file ready: WAL mode and the tables of the collections. */
-export function prepareFile(path: string, collections: readonly Collection[]): void {
+export function prepareFile(path: string, collections: readonly Collection[]): Settled {
   createFile(path);
   const database = connect(path);
   try {
     setWriteAheadLog(database);
-    prepareSchema(database, collections);
+    const settled = prepareSchema(database, collections);
     takeFirstWords(database, collections);
+    return settled;
   } finally {
     database.close();
   }
@@ -36,10 +42,14 @@ function takeFirstWords(database: DatabaseSync, collections: readonly Collection
 }
 
 /** Creates what is not there and adds to what is; all of it or nothing. */
-export function prepareSchema(database: DatabaseSync, collections: readonly Collection[]): void {
+export function prepareSchema(database: DatabaseSync, collections: readonly Collection[]): Settled {
   database.function("latchkey_fold", { deterministic: true }, (text) => (typeof text === "string" ? fold(text) : null));
   try {
-    play(prepareTables(sqliteSchema, collections), sendTo(database));
+    const send = sendTo(database);
+    // Where a table of others is not as declared, none of ours is made.
+    const settled = play(settleExisting(sqliteSchema, collections), send);
+    play(prepareTables(sqliteSchema, collections), send);
+    return settled;
   } finally {
     if (database.isTransaction) database.exec("ROLLBACK");
     database.exec("PRAGMA foreign_keys = ON");
@@ -50,7 +60,7 @@ export function prepareSchema(database: DatabaseSync, collections: readonly Coll
 export function requireSchema(database: DatabaseSync, collections: readonly Collection[]): void {
   play(requireKnownVersion(sqliteSchema), sendTo(database));
   const remembered = prepare(database, "SELECT 1 FROM latchkey_schema WHERE collection = ?");
-  for (const { name } of collections) {
+  for (const { name } of ownOf(collections)) {
     if (remembered.get(name) === undefined)
       throw new StoreUnavailable(`SQLite: the table ${name} is not there any more`);
   }

@@ -1,3 +1,4 @@
+import { ownOf } from "../../declarations.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { quote } from "../names.ts";
 import { typeOf } from "../schema/definition.ts";
@@ -45,10 +46,10 @@ export function* planTables(
   collections: readonly Collection[],
   dropped: readonly string[] = [],
 ): Script<Planned> {
-  if ((yield* requireKnownVersion(schema)) === 0) return { plans: [], missing: collections };
+  if ((yield* requireKnownVersion(schema)) === 0) return { plans: [], missing: ownOf(collections) };
   const plans: TablePlan[] = [];
   const missing: Collection[] = [];
-  for (const collection of collections) {
+  for (const collection of ownOf(collections)) {
     const found = yield* findTable(schema, collection);
     if (found === null) missing.push(collection);
     else plans.push(yield* planTable(schema, collection, found, { dropped: new Set(dropped), month: monthNow() }));

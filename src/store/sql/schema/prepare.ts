@@ -1,4 +1,4 @@
-import { declarationOf, requireSoundDeclarations } from "../../declarations.ts";
+import { declarationOf, ownOf, requireSoundDeclarations } from "../../declarations.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { encode } from "../codec.ts";
 import { fitTables } from "./migration.ts";
@@ -29,8 +29,9 @@ export function* requireKnownVersion(schema: Schema): Script<number> {
   return requireVersion(schema, yield* schema.findVersion());
 }
 
-/** The collections whose tables are not as declared. */
-export function* unprepared(schema: Schema, collections: readonly Collection[]): Script<readonly Collection[]> {
+/** The collections whose tables are not as declared; those that were there before are nobody's to make. */
+export function* unprepared(schema: Schema, all: readonly Collection[]): Script<readonly Collection[]> {
+  const collections = ownOf(all);
   if ((yield* requireKnownVersion(schema)) === 0) return collections;
   const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));
   const remembered = new Map(rows.map(([name, declaration]) => [name, declaration]));

@@ -2,6 +2,7 @@ import type { Counters } from "../../copy.ts";
 import type { Collection, Column } from "../../store.ts";
 import type { Conversion, Convert } from "../changes/conversion.ts";
 import type { Dialect } from "../dialect.ts";
+import type { FoundExisting } from "../existing/found.ts";
 import type { Script, Statement } from "./script.ts";
 
 /** A table as it is. */
@@ -56,6 +57,8 @@ export interface Schema extends Dialect {
   findIndexes(table: string): Statement;
   /** Tables with revisions that `latchkey_schema` does not name. */
   readonly findUnknownTables: Statement;
+  /** A table that was there before, as it is; null where there is none. */
+  findExisting(table: string): Script<FoundExisting | null>;
   /** Keeps everybody else from a table until the end; null where `begin` keeps them from all. */
   readonly lock: ((table: string) => string) | null;
   /** Removes an empty table. Gives what is to be run when it was made anew. */

@@ -1,14 +1,18 @@
 import { shownName, suggestion } from "../../../checking/nearest.ts";
 import { isFolded } from "../../fold.ts";
 import { isSearched } from "../../searched.ts";
-import type { Collection, Column, Row, Value } from "../../store.ts";
+import type { Collection, Column, ExistingTable, Row, Value } from "../../store.ts";
 import { decoderOf } from "../codec.ts";
 import type { Dialect } from "../dialect.ts";
+import { same, type Form } from "../existing/form.ts";
+import { keyColumnOf, rawNameOf } from "../existing/found.ts";
 import { quote, shadowOf, wordsColumnOf, wordsTableOf } from "../names.ts";
 
 /** A column as SQL speaks of it. */
 export interface TableColumn extends Column {
   /** The quoted name. */
+  readonly quoted: string;
+  /** What is ordered and compared: the quoted name, where it is a table of ours. */
   readonly sql: string;
   /** What `eq`, `ne` and `in` look at: the folded value where there is one. */
   readonly compared: string;
@@ -18,14 +22,25 @@ export interface TableColumn extends Column {
   readonly words: string | null;
   /** What is selected for `rowOf`. */
   readonly selected: string;
+  /** The value of a row as our own tables hold it; `of` names what the row is called, like `t.`. */
+  valueIn(of: string): string;
+  /** What stands beside `compared`, and beside `sql`, for the place of a value. */
+  readonly operand: (place: string) => string;
+  readonly bound: (place: string) => string;
+  /** The text of it. */
+  readonly text: string;
+  /** How it is written. */
+  readonly form: Form | null;
 }
 
 /** A collection as a database sees it. Every name in SQL comes from here, and so from a declaration. */
 export interface Table {
   readonly dialect: Dialect;
   readonly collection: Collection;
-  /** The quoted name. */
+  /** What rows are read from: the quoted name, or a table that was there before under the names of the collection. */
   readonly name: string;
+  /** The table that was there before, where it is one. */
+  readonly existing: ExistingNames | null;
   /** The columns by their declared names, `id` first. */
   readonly columns: ReadonlyMap<string, TableColumn>;
   /** The quoted name of the table that has the words of the rows, where some columns are searched. */
@@ -38,6 +53,16 @@ export interface Table {
   /** What to select for `rowOf`. */
   readonly selection: string;
   rowOf(cells: readonly unknown[]): Row;
+}
+
+/** A table that was there before, as SQL speaks of what it has. */
+export interface ExistingNames {
+  /** The quoted name. */
+  readonly name: string;
+  /** The quoted name of a column. */
+  nameOf(column: string): string;
+  /** What its revision is, over its own columns. */
+  readonly revision: string;
 }
 
 /** The tables of collections; each is made once. */
@@ -66,6 +91,7 @@ export function selectedAs({ ownTypes }: Dialect, { type }: Column, name: string
 }
 
 function makeTable(dialect: Dialect, collection: Collection): Table {
+  if (collection.existing !== undefined) return makeExistingTable(dialect, collection, collection.existing);
   const id = makeColumn(dialect, { name: "id", type: collection.key });
   const all = [id, ...collection.columns.map((column) => makeColumn(dialect, column))];
   const revision = quote("_revision");
@@ -73,6 +99,7 @@ function makeTable(dialect: Dialect, collection: Collection): Table {
     dialect,
     collection,
     name: quote(collection.name),
+    existing: null,
     wordsTable: quote(wordsTableOf(dialect, collection)),
     isSearched: collection.columns.some(isSearched),
     columns: new Map(all.map((column) => [column.name, column])),
@@ -88,7 +115,101 @@ function makeColumn(dialect: Dialect, column: Column): TableColumn {
   const shadow = isFolded(column) ? quote(shadowOf(dialect, column)) : null;
   const words = column.searched === true ? quote(wordsColumnOf(dialect, column)) : null;
   const compared = column.unique === "folded" ? shadow! : dialect.comparable(column, sql);
-  return { ...column, sql, shadow, words, compared, selected: selectedAs(dialect, column, sql) };
+  return {
+    ...column,
+    sql,
+    shadow,
+    words,
+    compared,
+    selected: selectedAs(dialect, column, sql),
+    quoted: sql,
+    text: sql,
+    form: null,
+    valueIn: (of) => `${of}${sql}`,
+    operand: same,
+    bound: same,
+  };
+}
+
+/**
+ * A table that was there before: its rows are read under the names of the collection, so that all that reads is the same for both. Databases
+ * see through the names to the indexes.
+ */
+function makeExistingTable(dialect: Dialect, collection: Collection, existing: ExistingTable): Table {
+  const columns = [keyColumnOf(collection), ...collection.columns].map((column) =>
+    makeExistingColumn(dialect, collection, existing, column),
+  );
+  const nameOf = (name: string): string => quote(rawNameOf(existing, name));
+  const raw = columns.map(({ name }) => nameOf(name));
+  const { revision: from } = existing;
+  const revision =
+    typeof from === "object"
+      ? nameOf(from.column)
+      : ((from === "database" ? dialect.revisionOf.database : null) ?? dialect.revisionOf.digest(raw));
+  const name = dialect.quoteTable(existing.table);
+  const source = [`${revision} AS "_revision"`, ...columns.map(({ name }) => `${nameOf(name)} AS ${quote(name)}`)];
+  return {
+    dialect,
+    collection,
+    name: `(SELECT ${source.join(", ")} FROM ${name}) AS ${quote(collection.name)}`,
+    existing: { name, nameOf, revision },
+    wordsTable: "",
+    isSearched: false,
+    columns: new Map(columns.map((column) => [column.name, column])),
+    id: columns[0]!,
+    revision: `"_revision"`,
+    selection: [`"_revision"`, ...columns.map(({ selected }) => selected)].join(", "),
+    rowOf: rowMaker(dialect, columns),
+  };
+}
+
+function makeExistingColumn(
+  dialect: Dialect,
+  collection: Collection,
+  existing: ExistingTable,
+  column: Column,
+): TableColumn {
+  const found = existing.found?.[column.name];
+  const form = found === undefined ? "is not there" : dialect.formOf(column, found);
+  if (typeof form === "string") throw new TypeError(`Column ${column.name} of ${existing.table} ${form}`);
+  const name = quote(column.name);
+  const isNullable = found!.nullable;
+  const place = `${existing.table}.${rawNameOf(existing, column.name)}`;
+  const valueIn = (of: string): string => {
+    const x = of + name;
+    const conditions = [
+      ...(isNullable && column.nullable !== true ? [`${x} IS NOT NULL`] : []),
+      ...(form.fits === undefined ? [] : [form.fits(x)]),
+    ];
+    if (conditions.length === 0) return form.convert(x);
+    const fits = `(${conditions.join(" AND ")})`;
+    const all = column.nullable === true ? `${x} IS NULL OR ${fits}` : fits;
+    const said = dialect.joined(
+      dialect.literal(`${place} of the row `),
+      `${of}"id"`,
+      dialect.literal(` is no value of the field ${collection.name}.${column.name}, which is ${wordsFor(column)}`),
+    );
+    return `CASE WHEN ${all} THEN ${form.convert(x)} ELSE ${dialect.fail(said, column)} END`;
+  };
+  return {
+    ...column,
+    quoted: name,
+    sql: form.order.of(name),
+    shadow: null,
+    words: null,
+    compared: dialect.comparable(column, form.equal.of(name)),
+    selected: selectedAs(dialect, column, valueIn("")),
+    valueIn,
+    operand: form.equal.operand,
+    bound: form.order.operand,
+    text: form.convert(name),
+    form,
+  };
+}
+
+/** What a column is declared as, for people. */
+export function wordsFor({ type, scale, nullable }: Column): string {
+  return `${type === "decimal" ? `a decimal of ${scale ?? 0} places` : type}${nullable === true ? "" : " and not optional"}`;
 }
 
 /** One loop without a branch for collections in which every cell is its value: reads by key spend most of their time here. */

@@ -1,5 +1,5 @@
 import { parametersOf } from "../../sql/dialect.ts";
-import { compileRest, shownIn } from "../../sql/list.ts";
+import { compileRest, namesOfPage, shownIn } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
 import { sqlite } from "../dialect.ts";
@@ -64,7 +64,7 @@ function readText(table: Table, statements: Statements, query: ListQuery): ListT
   // One more than asked for tells whether there are more.
   const rest = compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
   const shown = shownIn(table, query.columns);
-  const names = shown.map(({ sql }) => sql).join(", ");
+  const names = namesOfPage(table, shown);
   const [text, found] = statements(
     `text ${names} ${rest}`,
     () => `SELECT json_group_array(${selectJSON(table, query)}), count(*) FROM (SELECT ${names} ${rest})`,
@@ -140,7 +140,8 @@ export function jsonObject(columns: readonly TableColumn[]): string {
   return `json_object(${columns.map((column) => `${sqlite.literal(column.name)}, ${jsonOf(column)}`).join(", ")})`;
 }
 
-function jsonOf({ type, sql, scale = 0 }: TableColumn): string {
+function jsonOf({ type, valueIn, scale = 0 }: TableColumn): string {
+  const sql = valueIn("");
   switch (type) {
     case "boolean":
       return `json(CASE ${sql} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)`;

@@ -1,5 +1,5 @@
 import { parametersOf } from "../../sql/dialect.ts";
-import { shownIn } from "../../sql/list.ts";
+import { namesOfPage, shownIn } from "../../sql/list.ts";
 import { compileRestOfKey, KEYS } from "../../sql/related.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import type { Key, RelatedQuery, RelatedText } from "../../store.ts";
@@ -11,7 +11,7 @@ import { jsonObject } from "./pages.ts";
 export function readRelated(table: Table, statements: Statements, query: RelatedQuery): readonly RelatedText[] | null {
   const parameters = parametersOf(sqlite);
   const shown = shownIn(table, query.columns);
-  const names = shown.map(({ sql }) => sql).join(", ");
+  const names = namesOfPage(table, shown);
   // One more than asked for tells whether there are more.
   const rest = compileRestOfKey(table, query, parameters, 1);
   const sql = `SELECT ${KEYS}.value, (SELECT json_group_array(${jsonObject(shown)}) FROM (SELECT ${names} ${rest})) FROM json_each(?) AS ${KEYS}`;

@@ -1,4 +1,4 @@
-import type { Resource } from "./declaration.ts";
+import type { Resource } from "../declaration.ts";
 
 /** The name of the table of a resource: `books`, and `shops_books` of one within another. */
 export function tableOf({ within, plural, name }: Resource): string {

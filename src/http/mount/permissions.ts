@@ -1,0 +1,47 @@
+import type { Members } from "../../checking/members.ts";
+import { isPermission } from "../../permission/checking.ts";
+import type { Action, Permission } from "../../permission/permission.ts";
+import type { ColumnOf, Resource, TableWrite } from "../../resource/resource.ts";
+
+/** What can be done with a resource; its own actions are asked about by the permission of each. */
+export type ResourceAction = Exclude<Action, "call">;
+
+/** Who may do what with a resource: one permission for all actions, or one for each. An action that is not named is not offered. */
+export type PermissionsOf<R extends Resource> =
+  | Permission<ColumnOf<R>>
+  | { readonly [A in ResourceAction]?: Permission<ColumnOf<R>> };
+
+/** Who may do what: of one permission for all actions those that the table takes. */
+export function permissionsOf(
+  permission: PermissionsOf<Resource>,
+  resource: Resource,
+): Readonly<Partial<Record<ResourceAction, Permission<string>>>> {
+  if (!isPermission(permission)) return permission;
+  const offered = Object.keys(writeOf).filter((action) => isWritten(resource, action as ResourceAction));
+  return Object.fromEntries(offered.map((action) => [action, permission]));
+}
+
+/** What each action does with the row of a table that was there before. */
+const writeOf: Readonly<Record<ResourceAction, TableWrite | null>> = {
+  list: null,
+  create: "create",
+  read: null,
+  replace: "update",
+  update: "update",
+  delete: "delete",
+};
+
+function isWritten({ table }: Resource, action: ResourceAction): boolean {
+  const write = writeOf[action];
+  return table === null || write === null || table.writes.includes(write);
+}
+
+/** Actions that a table which was there before is not declared to take. */
+export function writesMistakes(resource: Resource, permission: Members): readonly string[] {
+  return Object.keys(writeOf)
+    .filter((action) => permission[action] !== undefined && !isWritten(resource, action as ResourceAction))
+    .map(
+      (action) =>
+        `permission.${action}: the resource says nothing of writes of this kind to the table ${resource.table!.name}; declare writes: ["${writeOf[action as ResourceAction]!}"] there, or leave ${action} out`,
+    );
+}

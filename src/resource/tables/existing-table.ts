@@ -1,0 +1,84 @@
+import { isObject, isText } from "../../checking/members.ts";
+import { shownName, suggestion } from "../../checking/nearest.ts";
+import type { Fields, ResourceDeclaration } from "../declaration.ts";
+import type { Field } from "../kinds/field.ts";
+
+/** What is wrong with where a resource is kept: in a table that was there before, or in one of ours that has none of its options. */
+export function tableMistakes(declaration: ResourceDeclaration<Fields>): readonly string[] {
+  const { table, id = "integer" } = declaration;
+  if (table !== undefined) return mistakesOver(declaration, table);
+  const options = (["columns", "writes", "revision"] as const).filter((name) => declaration[name] !== undefined);
+  const filled = Object.entries(declaration.fields).filter(([, field]) => optionsOf(field)["filled"] === true);
+  return [
+    ...options.map(
+      (name) => `${name} is about a table that was there before; name it (table: "…"), or leave ${name} out`,
+    ),
+    ...filled.map(([name]) => `field ${name}: filled is for a table that was there before; give it a default`),
+    ...(id === "text"
+      ? ['ids are texts in a table that was there before alone; name it (table: "…"), or take "uuid"']
+      : []),
+  ];
+}
+
+function mistakesOver(declaration: ResourceDeclaration<Fields>, table: string): readonly string[] {
+  const { fields, columns = {}, writes = [], revision, search = [], removed = {}, within, filters = {} } = declaration;
+  const named = ["id", ...Object.keys(fields), ...(within === undefined ? [] : [`${within.name}_id`])];
+  const mistakes: string[] = [];
+  for (const [field, column] of Object.entries(columns)) {
+    if (!named.includes(field)) mistakes.push(`columns.${field}: there is no such field${suggestion(field, named)}`);
+    if (!isText(column) || column === "")
+      mistakes.push(`columns.${field}: it has to be the name of a column of ${table}`);
+  }
+  const kept = named.map((name) => (columns as Readonly<Record<string, string>>)[name] ?? name);
+  for (const [at, column] of kept.entries())
+    if (kept.indexOf(column) < at)
+      mistakes.push(
+        `columns.${named[at]!}: the column ${shownName(column)} is that of ${named[kept.indexOf(column)]!} already`,
+      );
+  if (search.length > 0)
+    mistakes.push(`search keeps its words in columns of ours, and ${table} gets none; leave it out`);
+  if (Object.keys(removed).length > 0) mistakes.push(`removed: columns of ${table} are never removed; leave it out`);
+  for (const [field, declared] of Object.entries(filters))
+    if (operatorsOf(declared).some((operator) => operator === "icontains" || operator === "istarts"))
+      mistakes.push(
+        `filter ${field}: comparing without regard to case takes a column of ours, and ${table} gets none; take contains or starts`,
+      );
+  for (const [name, field] of Object.entries(fields)) mistakes.push(...fieldMistakes(name, field, writes, table));
+  if (isObject(revision)) mistakes.push(...revisionMistakes(String(revision["field"]), fields));
+  return mistakes;
+}
+
+function fieldMistakes(name: string, field: Field, writes: readonly string[], table: string): readonly string[] {
+  const { unique, renamedFrom, convert, backfill } = optionsOf(field);
+  return [
+    ...(unique === "case-insensitive"
+      ? [`field ${name}: "case-insensitive" takes a column of ours, and ${table} gets none; take unique: true`]
+      : []),
+    ...((renamedFrom ?? convert ?? backfill) === undefined
+      ? []
+      : [`field ${name}: ${table} is never migrated; leave renamedFrom, convert and backfill out`]),
+    ...(writes.length === 0 && optionsOf(field)["transient"] === true
+      ? [`field ${name}: nothing is written to ${table}, so nobody sends it; leave it out`]
+      : []),
+  ];
+}
+
+function revisionMistakes(name: string, fields: Fields): readonly string[] {
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (field === undefined) return [`revision: there is no field ${name}${suggestion(name, Object.keys(fields))}`];
+  const isCounter = isObject(field) && isObject(field.kind) && field.kind.column?.type === "integer";
+  return isCounter && optionsOf(field)["readOnly"] === true && optionsOf(field)["optional"] !== true
+    ? []
+    : [`revision: ${name} counts the states of a row; declare it integer({ readOnly: true, filled: true })`];
+}
+
+/** What is no list is told elsewhere. */
+function operatorsOf(declared: unknown): readonly unknown[] {
+  const operators: unknown = isObject(declared) ? declared["operators"] : declared;
+  return Array.isArray(operators) ? operators : [];
+}
+
+/** A field that is none is told elsewhere. */
+function optionsOf(field: unknown): Readonly<Record<string, unknown>> {
+  return isObject(field) && isObject(field["options"]) ? field["options"] : {};
+}

@@ -1,0 +1,100 @@
+import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
+import { ask, statement, type Script } from "../../sql/schema/script.ts";
+import { postgres } from "../dialect.ts";
+
+/** A table that others have made, as PostgreSQL tells of it. */
+export function* findExisting(table: string): Script<FoundExisting | null> {
+  const name = postgres.quoteTable(table);
+  const [kind] = yield* ask(
+    statement(
+      "SELECT relkind::text FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('r', 'p', 'v', 'm', 'f')",
+      [name],
+    ),
+  );
+  if (kind === undefined) return null;
+  const columns: FoundExistingColumn[] = [];
+  for (const row of yield* ask(statement(columnsSQL, [name]))) columns.push(columnOf(row));
+  const key = yield* ask(
+    statement(
+      "SELECT a.attname::text FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(num, at) " +
+        "JOIN pg_attribute a ON a.attnum = k.num WHERE i.indrelid = to_regclass($1) AND a.attrelid = i.indrelid AND i.indisprimary ORDER BY k.at",
+      [name],
+    ),
+  );
+  const uniques = new Map<string, readonly string[]>();
+  const indexes: (readonly string[])[] = [];
+  for (const [index, isUnique, parts, isOneWay] of yield* ask(statement(indexesSQL, [name]))) {
+    const names = (parts as { readonly names: readonly string[] }).names;
+    if (isUnique === true) uniques.set(String(index), names);
+    if (isOneWay === true) indexes.push(names);
+  }
+  const references: FoundExistingReference[] = [];
+  for (const [constraint, told, does, target] of yield* ask(statement(referencesSQL, [name]))) {
+    const { from, to } = told as { readonly from: readonly string[]; readonly to: readonly string[] };
+    references.push({
+      constraint: String(constraint),
+      columns: from,
+      table: String(target),
+      to,
+      onDelete: does === "c" ? "cascade" : does === "n" || does === "d" ? "null" : "restrict",
+    });
+  }
+  return {
+    isTable: kind[0] === "r" || kind[0] === "p",
+    columns,
+    key: key.map(([column]) => String(column)),
+    uniques,
+    indexes,
+    references,
+  };
+}
+
+/** A domain is told as the type that it stands for. */
+const columnsSQL =
+  "SELECT a.attname::text, format_type(t.oid, CASE WHEN t.oid = a.atttypid THEN a.atttypmod ELSE d.typtypmod END), " +
+  "NOT (a.attnotnull OR d.typnotnull), a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL, a.attgenerated <> '' OR a.attidentity = 'a', " +
+  "CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(enumlabel ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid) END, " +
+  "(SELECT CASE WHEN c.collname = 'default' THEN (SELECT datcollate FROM pg_database WHERE datname = current_database()) ELSE c.collcollate END " +
+  "FROM pg_collation c WHERE c.oid = a.attcollation) IN ('C', 'POSIX'), " +
+  "(SELECT json_agg(pg_get_constraintdef(k.oid)) FROM pg_constraint k WHERE k.contype = 'c' AND (k.contypid = d.oid AND d.oid <> t.oid OR k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum])) " +
+  "FROM pg_attribute a JOIN pg_type d ON d.oid = a.atttypid JOIN pg_type t ON t.oid = CASE WHEN d.typtype = 'd' THEN d.typbasetype ELSE d.oid END " +
+  "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
+
+/** Those over whole columns and all rows. */
+const indexesSQL =
+  "SELECT c.relname::text, i.indisunique, json_build_object('names', (SELECT json_agg(a.attname ORDER BY k.at) " +
+  "FROM unnest(i.indkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.num WHERE k.at <= i.indnkeyatts)), " +
+  "(SELECT count(DISTINCT o) = 1 FROM unnest(i.indoption) AS o) AND m.amname = 'btree' AND i.indisvalid " +
+  "FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam " +
+  "WHERE i.indrelid = to_regclass($1) AND i.indpred IS NULL AND i.indexprs IS NULL";
+
+const referencesSQL =
+  "SELECT conname::text, json_build_object('from', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(conkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.num), " +
+  "'to', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(confkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = confrelid AND a.attnum = k.num)), " +
+  "confdeltype::text, CASE WHEN pg_table_is_visible(confrelid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END " +
+  "FROM pg_constraint JOIN pg_class c ON c.oid = confrelid JOIN pg_namespace n ON n.oid = c.relnamespace " +
+  "WHERE contype = 'f' AND conrelid = to_regclass($1) ORDER BY conname";
+
+function columnOf([
+  name,
+  storage,
+  nullable,
+  filled,
+  generated,
+  words,
+  byCodePoint,
+  checks,
+]: readonly unknown[]): FoundExistingColumn {
+  const length = /^character(?: varying)?\((\d+)\)$/.exec(String(storage));
+  return {
+    name: String(name),
+    storage: String(storage),
+    nullable: nullable === true,
+    filled: filled === true,
+    generated: generated === true,
+    ...(Array.isArray(words) ? { words: words as readonly string[] } : {}),
+    ...(byCodePoint === true ? { byCodePoint } : {}),
+    ...(length === null ? {} : { maxLength: Number(length[1]) }),
+    ...(Array.isArray(checks) ? { checks: checks as readonly string[] } : {}),
+  };
+}

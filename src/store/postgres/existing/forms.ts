@@ -1,0 +1,186 @@
+import { compared, converted, everyOf, plain, same, wordsIn, type Form } from "../../sql/existing/form.ts";
+import type { Column, FoundColumnForm } from "../../store.ts";
+
+/** How a column that was found in PostgreSQL holds values of the declared kind; a sentence where it cannot. */
+export function formOf(column: Column, found: FoundColumnForm): Form | string {
+  const type = found.storage.replace(/\(\d+(,-?\d+)?\)/, "");
+  switch (column.type) {
+    case "integer":
+      return integer(type) ?? refused(found, "integers");
+    case "boolean":
+      return boolean(type) ?? refused(found, "booleans");
+    case "decimal":
+      return decimal(type, column.scale ?? 0) ?? refused(found, "decimals");
+    case "date":
+      return date(type) ?? refused(found, "dates");
+    case "date-time":
+      return dateTime(type) ?? refused(found, "date-times");
+    case "json":
+      return json(found.storage) ?? refused(found, "JSON");
+    case "text":
+      return text(type, column, found);
+  }
+}
+
+function refused({ storage }: FoundColumnForm, kind: string): string {
+  return `is of type ${storage}, which holds no ${kind}`;
+}
+
+const [least, most] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+
+function integer(type: string): Form | null {
+  const asBigint = (x: string): string => `${x}::bigint`;
+  const safe = (x: string): string => `${x} BETWEEN ${least} AND ${most}`;
+  switch (type) {
+    case "smallint":
+    case "integer":
+      return compared(asBigint, asBigint, { written: same });
+    case "bigint":
+      return compared(same, asBigint, { written: same, fits: safe });
+    case "numeric":
+      return compared(asBigint, (place) => `${place}::numeric`, { fits: (x) => `${safe(x)} AND ${x} = trunc(${x})` });
+    default:
+      return null;
+  }
+}
+
+function boolean(type: string): Form | null {
+  if (type === "boolean") return plain;
+  if (type !== "smallint" && type !== "integer") return null;
+  return converted((x) => `(${x} = 1)`, {
+    fits: (x) => `${x} IN (0, 1)`,
+    written: (place) => `(CASE WHEN ${place}::boolean THEN 1 ELSE 0 END)`,
+  });
+}
+
+function decimal(type: string, scale: number): Form | null {
+  const shown = (x: string): string => `${x}::numeric(19,${scale})`;
+  const asNumeric = (x: string): string => `${x}::numeric`;
+  // NaN and infinity are larger than any number.
+  const fits = (x: string): string =>
+    `abs(${asNumeric(x)}) < 1e${19 - scale} AND ${asNumeric(x)} = round(${asNumeric(x)}, ${scale})`;
+  switch (type) {
+    case "numeric":
+    case "smallint":
+    case "integer":
+    case "bigint":
+      return compared(shown, asNumeric, { fits });
+    case "real":
+    case "double precision":
+      return converted((x) => shown(asNumeric(x)), {
+        fits: (x) => `${x} BETWEEN -1e18 AND 1e18 AND ${fits(x)}`,
+        written: asNumeric,
+      });
+    default:
+      return null;
+  }
+}
+
+/** Texts by code point, whatever order the database has for them. */
+const byCodePoint = (x: string): string => `${x} COLLATE "C"`;
+const asText = (x: string): string => `${x}::text`;
+
+function date(type: string): Form | null {
+  if (type === "date")
+    return compared(
+      (x) => `to_char(${x}, 'YYYY-MM-DD')`,
+      (place) => `${place}::date`,
+      {
+        fits: (x) => `${x} BETWEEN '0001-01-01' AND '9999-12-31'`,
+      },
+    );
+  return isTextual(type) ? writtenAs("^\\d{4}-\\d\\d-\\d\\d$") : null;
+}
+
+const instant = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
+
+function dateTime(type: string): Form | null {
+  switch (type) {
+    case "timestamp with time zone":
+      return compared(
+        (x) => `to_char(${x} AT TIME ZONE 'UTC', ${instant})`,
+        (place) => `${place}::timestamptz`,
+        {
+          fits: (x) => `${x} >= '0001-01-02T00:00Z' AND ${x} < '9999-12-31T00:00Z'`,
+        },
+      );
+    case "timestamp without time zone":
+      // Without a zone it is taken for UTC, as most programs mean it; of what is given the Z is passed over.
+      return compared(
+        (x) => `to_char(${x}, ${instant})`,
+        (place) => `${place}::timestamp`,
+        {
+          fits: (x) => `${x} >= '0001-01-01' AND ${x} <= '9999-12-31T23:59:59.999999'`,
+        },
+      );
+    default:
+      return isTextual(type) ? writtenAs("^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$") : null;
+  }
+}
+
+/** A text that is written as we write it. */
+function writtenAs(pattern: string): Form {
+  return compared((x) => byCodePoint(asText(x)), same, {
+    order: { of: (x) => byCodePoint(asText(x)), operand: same },
+    equal: { of: (x) => byCodePoint(asText(x)), operand: same },
+    inOrder: false,
+    fits: (x) => `${x} ~ '${pattern}'`,
+  });
+}
+
+function isTextual(type: string): boolean {
+  return type === "text" || type === "character varying";
+}
+
+function json(storage: string): Form | null {
+  if (storage === "json") return plain;
+  if (storage === "jsonb") return converted((x) => `${x}::json`);
+  return storage.endsWith("[]") ? converted((x) => `to_json(${x})`) : null;
+}
+
+function text(
+  type: string,
+  column: Column,
+  { storage, words, byCodePoint: isByCodePoint }: FoundColumnForm,
+): Form | string {
+  const wanted = wordsIn(column.rule);
+  const isKnown = words !== undefined && wanted !== undefined && words.every((word) => wanted.includes(word));
+  const isWord =
+    wanted === undefined || isKnown
+      ? undefined
+      : (x: string) => `${x}::text IN (${wanted.map((word) => `'${word.replaceAll("'", "''")}'`).join(", ")})`;
+  const inOrder = { of: (x: string) => byCodePoint(asText(x)), operand: same };
+  if (words !== undefined) {
+    const strange = (wanted ?? []).filter((word) => !words.includes(word));
+    if (strange.length > 0 && strange.length === wanted?.length)
+      return `is of type ${storage}, which knows none of the words ${strange.join(", ")}`;
+    // A word that the type does not know would be an error, and so only what it knows is compared by its index.
+    const isComparable = wanted !== undefined && strange.length === 0;
+    const equal = isComparable ? { of: same, operand: (place: string) => `${place}::text::${storage}` } : inOrder;
+    return { ...plain, convert: asText, equal, order: inOrder, inOrder: false, fits: everyOf(isWord) };
+  }
+  switch (type) {
+    case "text":
+    case "character varying":
+      return isByCodePoint === true
+        ? { ...plain, fits: everyOf(isWord) }
+        : { ...plain, order: { of: byCodePoint, operand: same }, inOrder: false, fits: everyOf(isWord) };
+    case "uuid":
+      if (!isUUID(column)) return `is of type uuid; declare it with uuid()`;
+      return compared(
+        (x) => byCodePoint(asText(x)),
+        (place) => `${place}::uuid`,
+      );
+    case "bytea":
+      return `is of type bytea, which no kind of field shows`;
+    default:
+      // Whatever it is, it has a text.
+      return { ...plain, convert: asText, equal: inOrder, order: inOrder, inOrder: false, fits: everyOf(isWord) };
+  }
+}
+
+/** A UUID, or the key of another record that is one. */
+function isUUID({ rule, references }: Column): boolean {
+  if (references !== undefined) return true;
+  return typeof rule === "object" && rule !== null && "kind" in rule && rule["kind"] === "uuid";
+}

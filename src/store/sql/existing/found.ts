@@ -1,0 +1,45 @@
+import type { Collection, Column, ExistingTable, FoundColumnForm } from "../../store.ts";
+
+/** A table that was there before, as it was found. */
+export interface FoundExisting {
+  /** A view has no rows of its own. */
+  readonly isTable: boolean;
+  readonly columns: readonly FoundExistingColumn[];
+  /** The columns of the key, in their order. */
+  readonly key: readonly string[];
+  /** What is unique, by the name of the constraint or the index: its columns. */
+  readonly uniques: ReadonlyMap<string, readonly string[]>;
+  /** Indexes over whole columns and all rows, in one direction; the unique ones too. */
+  readonly indexes: readonly (readonly string[])[];
+  readonly references: readonly FoundExistingReference[];
+}
+
+/** One of its columns. */
+export interface FoundExistingColumn extends FoundColumnForm {
+  readonly name: string;
+  /** The most characters of a text. */
+  readonly maxLength?: number;
+  /** What a CHECK of this column alone says, as it is written. */
+  readonly checks?: readonly string[];
+}
+
+/** A reference of one of its columns to a table. */
+export interface FoundExistingReference {
+  readonly constraint: string | null;
+  readonly columns: readonly string[];
+  readonly table: string;
+  /** The columns of that table. */
+  readonly to: readonly string[];
+  readonly onDelete: "cascade" | "restrict" | "null";
+}
+
+/** What a column is called in its table. */
+export function rawNameOf({ names }: ExistingTable, name: string): string {
+  return Object.hasOwn(names, name) ? names[name]! : name;
+}
+
+/** The key as a column. */
+export function keyColumnOf({ key, existing }: Collection): Column {
+  const isUUID = existing?.found?.["id"]?.storage === "uuid";
+  return { name: "id", type: key, ...(isUUID ? { rule: { kind: "uuid" } } : {}) };
+}

@@ -1,0 +1,224 @@
+import { shownName, suggestion } from "../../../checking/nearest.ts";
+import {
+  StoreSetupError,
+  type Collection,
+  type Column,
+  type ExistingTable,
+  type FoundColumnForm,
+} from "../../store.ts";
+import type { Schema } from "../schema/schema.ts";
+import { ask, statement, type Script } from "../schema/script.ts";
+import { tablesOf, wordsFor } from "../schema/table.ts";
+import { same } from "./form.ts";
+import { keyColumnOf, rawNameOf, type FoundExisting, type FoundExistingColumn } from "./found.ts";
+
+/** How many rows are looked at before anybody asks. Whatever is wrong behind them is told of the row when it is read. */
+const lookedAt = 10_000;
+
+/**
+ * Looks at the tables that were there before: gives each collection with how its columns were found and the indexes that are there. Throws
+ * `StoreSetupError` with everything in which a table is not as declared.
+ */
+export function* settleExisting(
+  schema: Schema,
+  collections: readonly Collection[],
+): Script<ReadonlyMap<string, Collection>> {
+  const settled = new Map<string, Collection>();
+  const problems: string[] = [];
+  const own = new Set(collections.filter(({ existing }) => existing === undefined).map(({ name }) => name));
+  for (const collection of collections) {
+    const { existing } = collection;
+    if (existing === undefined) continue;
+    if (own.has(existing.table) || /^(latchkey|sqlite|pg)_/i.test(existing.table)) {
+      problems.push(
+        `${collection.name}: the table ${existing.table} is one of Latchkey's own; serve it by its resource.`,
+      );
+      continue;
+    }
+    const found = yield* schema.findExisting(existing.table);
+    const told =
+      found === null ? [`there is no table ${existing.table}`] : mistakesIn(schema, collection, existing, found);
+    problems.push(...told.map((each) => `${collection.name}: ${each}.`));
+    if (found === null || told.length > 0) continue;
+    const one = settledAs(schema, collection, existing, found);
+    const unfit = yield* unfitRows(schema, one);
+    problems.push(...unfit.map((each) => `${collection.name}: ${each}.`));
+    settled.set(collection.name, one);
+  }
+  if (problems.length > 0) throw new StoreSetupError(problems);
+  return settled;
+}
+
+/** The collection with what was found. Of its indexes those count that are there. */
+function settledAs(schema: Schema, collection: Collection, existing: ExistingTable, found: FoundExisting): Collection {
+  const byRaw = new Map(
+    ["id", ...collection.columns.map(({ name }) => name)].map((name) => [rawNameOf(existing, name), name]),
+  );
+  const forms = Object.fromEntries(
+    [...byRaw].map(([raw, name]) => [name, formFound(found.columns.find((column) => column.name === raw)!)]),
+  );
+  const indexes = found.indexes.map((index) => {
+    const names = index.map((raw) => byRaw.get(raw));
+    const end = names.indexOf(undefined);
+    return (end === -1 ? names : names.slice(0, end)) as readonly string[];
+  });
+  return {
+    ...collection,
+    columns: collection.columns.map((column) => ({ ...column, ...servedBy(schema, column, forms[column.name]!) })),
+    indexes: indexes.filter(({ length }) => length > 0),
+    existing: { ...existing, revision: revisionFor(existing, found), found: forms },
+  };
+}
+
+function servedBy(schema: Schema, column: Column, found: FoundColumnForm): Pick<Column, "served"> {
+  const form = schema.formOf(column, found);
+  if (typeof form === "string" || form.inOrder) return {};
+  return { served: form.equal.of === same ? "equality" : "nothing" };
+}
+
+/** A view has nothing that tells its states apart. */
+function revisionFor({ revision }: ExistingTable, { isTable }: FoundExisting): ExistingTable["revision"] {
+  return revision === "database" && !isTable ? "digest" : revision;
+}
+
+function formFound({
+  storage,
+  nullable,
+  filled,
+  generated,
+  words,
+  byCodePoint,
+  shape,
+}: FoundExistingColumn): FoundColumnForm {
+  return {
+    storage,
+    nullable,
+    filled,
+    generated,
+    ...(words === undefined ? {} : { words }),
+    ...(byCodePoint === undefined ? {} : { byCodePoint }),
+    ...(shape === undefined ? {} : { shape }),
+  };
+}
+
+/** In what a table is not as declared, each with its cure. */
+function mistakesIn(schema: Schema, collection: Collection, existing: ExistingTable, found: FoundExisting): string[] {
+  const { table } = existing;
+  const mistakes = keyMistakes(schema, collection, existing, found);
+  for (const column of collection.columns) {
+    const raw = rawNameOf(existing, column.name);
+    const there = found.columns.find(({ name }) => name === raw);
+    if (there === undefined) {
+      const names = found.columns.map(({ name }) => name);
+      mistakes.push(
+        `${table} has no column ${shownName(raw)}${suggestion(raw, names)}; name the one of ${column.name} in columns: { ${column.name}: "…" }`,
+      );
+      continue;
+    }
+    const form = schema.formOf(column, formFound(there));
+    if (typeof form === "string") mistakes.push(`${table}.${raw} ${form}; declare ${column.name} otherwise`);
+    const isUnique = [...found.uniques.values(), found.key].some((each) => each.length === 1 && each[0] === raw);
+    if (column.unique === true && !isUnique)
+      mistakes.push(
+        `${column.name} is declared unique, and nothing keeps ${table}.${raw} so; leave unique out, or make a unique index over it`,
+      );
+  }
+  mistakes.push(...writeMistakes(collection, existing, found));
+  return mistakes;
+}
+
+function keyMistakes(schema: Schema, collection: Collection, existing: ExistingTable, found: FoundExisting): string[] {
+  const { table } = existing;
+  const raw = rawNameOf(existing, "id");
+  const names = found.columns.map(({ name }) => name);
+  const column = found.columns.find(({ name }) => name === raw);
+  if (found.key.length > 1)
+    return [
+      `the key of ${table} has ${found.key.length} columns (${found.key.join(", ")}), and a record has one id; serve a view of it that makes one text of them, or give the table a column that is unique by itself and name it in columns: { id: "…" }`,
+    ].filter(() => !isKey(found, raw));
+  if (column === undefined) {
+    const key = found.key[0];
+    return [
+      `${table} has no column ${shownName(raw)}${suggestion(raw, names)}; name its key in columns: { id: "${key ?? "…"}" }`,
+    ];
+  }
+  if (found.isTable && !isKey(found, raw))
+    return [
+      `${table}.${raw} is not the key of the table, nor unique and without NULL; name its key in columns: { id: "${found.key[0] ?? "…"}" }`,
+    ];
+  const form = schema.formOf(
+    { ...keyColumnOf({ ...collection, existing: { ...existing, found: { id: formFound(column) } } }) },
+    formFound(column),
+  );
+  return typeof form === "string"
+    ? [`the key ${table}.${raw} ${form}; say what the ids are with id: "integer", "text" or "uuid"`]
+    : [];
+}
+
+/** Whether one row at most has a value of this column, and each has one. */
+function isKey({ key, uniques, columns }: FoundExisting, raw: string): boolean {
+  if (key.length === 1 && key[0] === raw) return true;
+  const isUnique = [...uniques.values()].some((each) => each.length === 1 && each[0] === raw);
+  return isUnique && columns.find(({ name }) => name === raw)?.nullable === false;
+}
+
+/** What keeps rows from being written as declared. */
+function writeMistakes(collection: Collection, existing: ExistingTable, found: FoundExisting): string[] {
+  const { table, writes, revision } = existing;
+  const mistakes: string[] = [];
+  if (writes.length > 0 && !found.isTable) mistakes.push(`${table} is a view, and is only read; leave writes out`);
+  if (
+    typeof revision === "object" &&
+    !found.columns.some(({ name, storage }) => name === revision.column && /int/i.test(storage))
+  )
+    mistakes.push(
+      `${table}.${revision.column} is no column of whole numbers that could count the states of a row; leave revision out`,
+    );
+  if (!writes.includes("create")) return mistakes;
+  const named = new Set(["id", ...collection.columns.map(({ name }) => name)].map((name) => rawNameOf(existing, name)));
+  const missing = found.columns.filter(
+    ({ name, nullable, filled, generated }) => !named.has(name) && !nullable && !filled && !generated,
+  );
+  if (missing.length > 0)
+    mistakes.push(
+      `a new row of ${table} needs a value for ${missing.map(({ name }) => name).join(", ")}; declare a field for each, or take "create" out of writes`,
+    );
+  return mistakes;
+}
+
+/** Values that are not of the declared kind, in the first rows: one sentence for each column. */
+function* unfitRows(schema: Schema, collection: Collection): Script<readonly string[]> {
+  const table = tablesOf(schema)(collection);
+  const told: string[] = [];
+  if (collection.key === "integer") {
+    const [first] = yield* ask(statement(`SELECT min("id") FROM ${table.name}`));
+    if (first![0] !== null && !(Number(first![0]) >= 1))
+      told.push(
+        `${collection.existing!.table} has a row with the key ${String(first![0])}, and ids are whole numbers from 1; serve a view without it, or say id: "text" where the key is a text`,
+      );
+  }
+  for (const column of table.columns.values()) {
+    const { form, quoted, nullable } = column;
+    const isNull = collection.existing!.found![column.name]!.nullable && nullable !== true;
+    if (form === null || (form.fits === undefined && !isNull)) continue;
+    const unfit = [
+      ...(isNull ? [`${quoted} IS NULL`] : []),
+      ...(form.fits === undefined ? [] : [`(${quoted} IS NOT NULL AND NOT (${form.fits(quoted)}))`]),
+    ].join(" OR ");
+    const rows = yield* ask(
+      statement(
+        `SELECT "id" FROM (SELECT "id", ${quoted} FROM ${table.name} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 4`.replace(
+          `"id", "id"`,
+          `"id"`,
+        ),
+      ),
+    );
+    if (rows.length === 0) continue;
+    const some = rows.slice(0, 3).map(([id]) => String(id));
+    const which = rows.length > 3 ? `${some.join(", ")}, …` : some.join(", ");
+    told.push(
+      `${collection.existing!.table}.${rawNameOf(collection.existing!, column.name)} has values that are not of the kind that ${column.name} is declared as (${wordsFor(column)}), in the rows ${which}; mend the rows, or declare the field otherwise`,
+    );
+  }
+  return told;
+}

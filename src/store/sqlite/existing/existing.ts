@@ -1,0 +1,121 @@
+import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
+import { quote } from "../../sql/names.ts";
+import { ask, statement, type Rows, type Script } from "../../sql/schema/script.ts";
+import { shapeOf } from "./forms.ts";
+
+/** A table that others have made, as SQLite tells of it. */
+export function* findExisting(table: string): Script<FoundExisting | null> {
+  const [kind] = yield* ask(
+    statement(
+      "SELECT type, wr, (SELECT sql FROM sqlite_schema AS s WHERE s.name = l.name) FROM pragma_table_list AS l WHERE schema = 'main' AND name = ?",
+      [table],
+    ),
+  );
+  if (kind === undefined) return null;
+  const rows = yield* ask(
+    statement('SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1', [
+      table,
+    ]),
+  );
+  const key = rows.filter(([, , , , pk]) => (pk as number) > 0).toSorted((a, b) => (a[4] as number) - (b[4] as number));
+  const isTable = kind[0] === "table";
+  // The one column that SQLite itself counts.
+  const counted =
+    key.length === 1 && kind[1] === 0 && String(key[0]![1]).toUpperCase() === "INTEGER" ? key[0]![0] : null;
+  const columns: FoundExistingColumn[] = [];
+  for (const [name, type, notNull, value, , hidden] of rows) {
+    const storage = String(type);
+    columns.push({
+      name: String(name),
+      storage,
+      nullable: notNull === 0 && name !== counted && (hidden as number) < 2 ? true : notNull === 0 && name !== counted,
+      filled: value !== null || name === counted,
+      generated: hidden === 2 || hidden === 3,
+      ...(/DATE|TIME/i.test(storage) ? { shape: yield* shapeIn(table, String(name)) } : {}),
+      ...maxLengthOf(storage),
+      ...checksOf(String(kind[2] ?? ""), String(name)),
+    });
+  }
+  const { uniques, indexes } = yield* findIndexes(table, counted === null ? null : String(counted));
+  return {
+    isTable,
+    columns,
+    key: key.map(([name]) => String(name)),
+    uniques,
+    indexes,
+    references: yield* findReferences(table),
+  };
+}
+
+function* shapeIn(table: string, name: string): Script<"zulu" | "spaced"> {
+  const [found] = yield* ask(
+    statement(`SELECT ${quote(name)} FROM ${quote(table)} WHERE ${quote(name)} IS NOT NULL LIMIT 1`),
+  );
+  return shapeOf(found?.[0]);
+}
+
+function* findIndexes(table: string, counted: string | null): Script<Pick<FoundExisting, "uniques" | "indexes">> {
+  const rows = yield* ask(
+    statement(
+      'SELECT l.name, l."unique", x.name, x."desc", x.coll FROM pragma_index_list(?) AS l, pragma_index_xinfo(l.name) AS x ' +
+        "WHERE l.partial = 0 AND x.key = 1 ORDER BY l.seq, x.seqno",
+      [table],
+    ),
+  );
+  const uniques = new Map<string, readonly string[]>();
+  const indexes: (readonly string[])[] = [];
+  for (const [name, parts] of Map.groupBy(rows, ([index]) => String(index))) {
+    // An expression has no name, and another collation another order.
+    if (parts.some(([, , column, , collation]) => column === null || collation !== "BINARY")) continue;
+    const columns = parts.map(([, , column]) => String(column));
+    if (parts[0]![1] === 1) uniques.set(name, columns);
+    if (new Set(parts.map(([, , , descending]) => descending)).size > 1) continue;
+    // The number of its row stands behind every entry.
+    indexes.push(counted === null || columns.includes(counted) || parts[0]![3] === 1 ? columns : [...columns, counted]);
+  }
+  return { uniques, indexes };
+}
+
+const onDelete: Readonly<Record<string, FoundExistingReference["onDelete"]>> = {
+  CASCADE: "cascade",
+  "SET NULL": "null",
+  "SET DEFAULT": "null",
+};
+
+function* findReferences(table: string): Script<readonly FoundExistingReference[]> {
+  const rows: Rows = yield* ask(
+    statement('SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq', [table]),
+  );
+  const references: FoundExistingReference[] = [];
+  for (const parts of Map.groupBy(rows, ([id]) => id).values()) {
+    const [, target, , , does] = parts[0]!;
+    const to = parts.map(([, , , column]) => column);
+    // Without a name it is the key.
+    const [keys] = to.includes(null)
+      ? [yield* ask(statement("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", [String(target)]))]
+      : [to.map((column) => [column])];
+    references.push({
+      constraint: null,
+      columns: parts.map(([, , column]) => String(column)),
+      table: String(target),
+      to: keys.map(([column]) => String(column)),
+      onDelete: onDelete[String(does)] ?? "restrict",
+    });
+  }
+  return references;
+}
+
+/** SQLite keeps longer texts all the same; whoever made the table meant this. */
+function maxLengthOf(storage: string): Pick<FoundExistingColumn, "maxLength"> {
+  const found = /CHAR[^(]*\((\d+)\)/i.exec(storage);
+  return found === null ? {} : { maxLength: Number(found[1]) };
+}
+
+/** The lists of words that the text of the table says of a column. */
+function checksOf(sql: string, name: string): Pick<FoundExistingColumn, "checks"> {
+  const own = [name, quote(name), `\`${name}\``, `[${name}]`].map((each) =>
+    each.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&"),
+  );
+  const found = new RegExp(`CHECK\\s*\\(\\s*(?:${own.join("|")})\\s+IN\\s*\\(([^)]*)\\)`, "i").exec(sql);
+  return found === null ? {} : { checks: [`IN (${found[1]!})`] };
+}

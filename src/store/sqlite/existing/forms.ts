@@ -1,0 +1,99 @@
+import { compared, converted, everyOf, plain, wordsIn, type Form } from "../../sql/existing/form.ts";
+import type { Column, FoundColumnForm } from "../../store.ts";
+
+/** How a column that was found in SQLite holds values of the declared kind; a sentence where it cannot. SQLite keeps any value in any column, so each is looked at. */
+export function formOf(column: Column, { storage, shape }: FoundColumnForm): Form | string {
+  switch (column.type) {
+    case "integer":
+      return { ...plain, fits: isInteger };
+    case "boolean":
+      return { ...plain, fits: (x) => `typeof(${x}) = 'integer' AND ${x} IN (0, 1)` };
+    case "decimal":
+      return decimal(column.scale ?? 0, affinityOf(storage));
+    case "date":
+      return { ...plain, fits: isDay };
+    case "date-time":
+      return shape === "zulu" ? { ...plain, fits: isZulu } : spaced;
+    case "json":
+      return { ...plain, fits: (x) => `typeof(${x}) = 'text' AND json_valid(${x})` };
+    case "text": {
+      const words = wordsIn(column.rule);
+      const isWord = words === undefined ? undefined : (x: string) => `${x} IN (${words.map(literal).join(", ")})`;
+      const byCodePoint = (x: string): string => `${x} COLLATE BINARY`;
+      const side = { of: byCodePoint, operand: (place: string) => place };
+      return { ...plain, equal: side, order: side, fits: everyOf((x) => `typeof(${x}) = 'text'`, isWord) };
+    }
+  }
+}
+
+/** How a column of date-times writes them, by one of its values: as `toISOString` does, or as Django, Rails and SQLite's own functions do. */
+export function shapeOf(value: unknown): "zulu" | "spaced" {
+  return typeof value === "string" && /T.*Z$/.test(value) ? "zulu" : "spaced";
+}
+
+type Affinity = "integer" | "text" | "blob" | "real" | "numeric";
+
+/** What SQLite makes of the values of a column (sqlite.org/datatype3.html §3.1). */
+export function affinityOf(storage: string): Affinity {
+  const type = storage.toUpperCase();
+  if (type.includes("INT")) return "integer";
+  if (/CHAR|CLOB|TEXT/.test(type)) return "text";
+  if (type === "" || type.includes("BLOB")) return "blob";
+  return /REAL|FLOA|DOUB/.test(type) ? "real" : "numeric";
+}
+
+function isInteger(x: string): string {
+  return `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+}
+
+const day = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]";
+const time = "[0-2][0-9]:[0-5][0-9]:[0-5][0-9]";
+
+function isDay(x: string): string {
+  return `typeof(${x}) = 'text' AND ${x} GLOB '${day}'`;
+}
+
+function isZulu(x: string): string {
+  return `typeof(${x}) = 'text' AND ${x} GLOB '${day}T${time}.[0-9][0-9][0-9]Z'`;
+}
+
+/** `2026-01-31 09:30:00.123456` in UTC, with any number of digits or none: shown as it is, with `T` and `Z`. */
+const spaced: Form = compared(
+  (x) => `replace(${x}, ' ', 'T') || 'Z'`,
+  (place) => place,
+  {
+    fits: (x) =>
+      `typeof(${x}) = 'text' AND (${x} GLOB '${day} ${time}' OR (${x} GLOB '${day} ${time}.[0-9]*' AND substr(${x}, 21) NOT GLOB '*[^0-9]*' AND length(${x}) <= 29))`,
+    cellOf: (cell) => (typeof cell === "string" ? cell.replace("T", " ").replace(/Z$/, "") : cell),
+    span(cell) {
+      const text = String(cell).replace("T", " ").replace(/Z$/, "");
+      // The same instant with fewer digits is the beginning of one with more, and so it comes before it.
+      const first = text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+      return [first, (first.includes(".") ? first : `${first}.`).padEnd(29, "0")];
+    },
+  },
+);
+
+/** Of our own, decimals are whole numbers of their last digit. */
+function decimal(scale: number, affinity: Affinity): Form {
+  const unit = `1${"0".repeat(scale)}`;
+  const most = `${Math.floor(Number.MAX_SAFE_INTEGER / 10 ** scale)}`;
+  if (affinity === "text" || affinity === "blob") {
+    const number = (x: string): string => `CAST(${x} AS REAL)`;
+    return converted((x) => `CAST(round(${number(x)} * ${unit}) AS INTEGER)`, {
+      fits: (x) =>
+        `typeof(${x}) = 'text' AND ${x} GLOB '*[0-9]' AND ltrim(${x}, '-') NOT GLOB '*[^0-9.]*' AND ltrim(${x}, '-') NOT GLOB '*.*.*' AND ltrim(${x}, '-') NOT GLOB '.*' AND ${x} NOT GLOB '--*' ` +
+        `AND length(${x}) <= 16 AND ${number(x)} = round(${number(x)} * ${unit}) / ${unit}.0`,
+      written: (place) => `printf('%.${scale}f', ${place} / ${unit}.0)`,
+    });
+  }
+  const operand = (place: string): string => (scale === 0 ? place : `(${place} / ${unit}.0)`);
+  return compared((x) => `CAST(round(${x} * ${unit}) AS INTEGER)`, operand, {
+    fits: (x) =>
+      `typeof(${x}) IN ('integer', 'real') AND ${x} BETWEEN -${most} AND ${most} AND ${x} = round(${x} * ${unit}) / ${unit}.0`,
+  });
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+
+/** A function takes no more values. */
+const mostValues = 100;
+
+/** A number of 52 bits that another state of these columns hardly has (1 in 4 million billion). */
+export function digestOf(columns: readonly string[]): string {
+  if (columns.length <= mostValues) return `latchkey_digest(${columns.join(", ")})`;
+  const first = columns.slice(0, mostValues);
+  return digestOf([`latchkey_digest(${first.join(", ")})`, ...columns.slice(mostValues)]);
+}
+
+/** What SQL of tables that were there before asks for: `latchkey_digest`, and `latchkey_fail`, which ends a statement with what it is told. */
+export function addFunctions(database: DatabaseSync): void {
+  database.function(
+    "latchkey_digest",
+    { varargs: true, deterministic: true, useBigIntArguments: true },
+    (...values) => {
+      const text = JSON.stringify(values, (_, value: unknown) =>
+        typeof value === "bigint"
+          ? `${value} `
+          : value instanceof Uint8Array
+            ? Buffer.from(value).toString("base64")
+            : value,
+      );
+      return Number.parseInt(createHash("sha256").update(text).digest("hex").slice(0, 13), 16);
+    },
+  );
+  database.function("latchkey_fail", (said) => {
+    throw new TypeError(String(said));
+  });
+}
