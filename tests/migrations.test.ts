@@ -173,6 +173,41 @@ test("a declared rename, conversion and backfill keep what is there, and are in 
   }
 });
 
+test("records that show something else get another revision, and no others do", async (t) => {
+  for (const database of await databases(t)) {
+    await planted(database, books(titled), { title: "1", pages: 7 }, { title: "2", pages: 8 });
+    const before = await revisions(database, books(titled));
+    const added = books({ ...titled, note: text({ optional: true }) }, { filters: { pages: ["eq"] } });
+    await migrate(database, added);
+    const same = await revisions(database, added);
+    const renamed = books({ name: text({ maxLength: 200, renamedFrom: "title" }), pages: integer() });
+    await migrate(database, renamed);
+    const next = await revisions(database, renamed);
+    const converted = books({ name: text({ maxLength: 200 }), pages: text({ maxLength: 9 }) });
+    await migrate(database, converted);
+    const last = await revisions(database, converted);
+    await planted(database, converted, { name: "3", pages: "9" });
+
+    assert.deepEqual(same, before);
+    const all = await revisions(database, converted);
+    assert.ok(Math.min(...next) > Math.max(...before), `${String(before)} ${String(next)}`);
+    assert.ok(Math.min(...last) > Math.max(...next), `${String(next)} ${String(last)}`);
+    assert.deepEqual(all.slice(0, 2), last);
+    assert.ok(all[2]! > Math.max(...last));
+  }
+});
+
+async function revisions(database: Database, { collection }: Mount): Promise<readonly number[]> {
+  const store =
+    database.kind === "sqlite"
+      ? sqliteStore({ path: database.path })
+      : postgresStore({ url: database.url, poolSize: 2 });
+  await store.open([collection]);
+  const rows = await store.list({ collection, where: null, sort: [{ column: "id" }], limit: 100 });
+  await store.close();
+  return rows.map(({ revision }) => revision);
+}
+
 test("a column that goes while another of its type comes is asked about, and nothing is done before it is said", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books({ ...titled, note: text({ optional: true }) }), {

@@ -1,5 +1,6 @@
 import { isFolded } from "../../fold.ts";
-import type { TablePlan } from "../../sql/changes/plan-table.ts";
+import { always } from "../../sql/changes/conversion.ts";
+import { revisionColumn, showsAnew, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { keyType, rowsBefore } from "../../sql/changes/rows-before.ts";
 import type { Source } from "../../sql/changes/source.ts";
 import { foldCell, encode } from "../../sql/codec.ts";
@@ -21,14 +22,19 @@ export interface Beside {
   readonly foldedNext: string | null;
 }
 
-/** The columns of a table that get values of their own making. */
-export function besidesOf({ collection, sources }: TablePlan): readonly Beside[] {
-  return collection.columns.flatMap((column) => {
+/** The columns of a table that get values of their own making. Where records show something else afterwards, the revisions are among them. */
+export function besidesOf(plan: TablePlan): readonly Beside[] {
+  const { collection, sources } = plan;
+  const besides = collection.columns.flatMap((column): Beside[] => {
     const source = sources.get(column.name)!;
     if (source.kind !== "sql" && source.kind !== "program") return [];
     const next = quote(nextOf(column.name));
     return [{ column, source, next, foldedNext: isFolded(column) ? quote(nextOf(shadowOf(postgres, column))) : null }];
   });
+  if (!showsAnew(plan)) return besides;
+  const conversion = always("nextval('latchkey_revision')");
+  const source = { kind: "sql", was: revisionColumn, conversion, fallback: null } as const;
+  return [...besides, { column: revisionColumn, source, next: quote(nextOf(revisionColumn.name)), foldedNext: null }];
 }
 
 /** The name of a column while it is filled. */

@@ -1,4 +1,4 @@
-import type { TablePlan } from "../../sql/changes/plan-table.ts";
+import { revisionColumn, showsAnew, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { quote } from "../../sql/names.ts";
 import { triggerPrefix } from "../../sql/words.ts";
 import { postgres } from "../dialect.ts";
@@ -44,6 +44,8 @@ export function alterByHand(
     ...switchColumns(plan, besides, dropped, indexes).filter(
       (sql) => !sql.includes(moved!) && !temporary.some((name) => sql.includes(name)),
     ),
-    ...required.map(({ name }) => `${alter} ALTER COLUMN ${quote(name)} SET NOT NULL`),
+    ...[...required, ...(showsAnew(plan) ? [revisionColumn] : [])].map(
+      ({ name }) => `${alter} ALTER COLUMN ${quote(name)} SET NOT NULL`,
+    ),
   ];
 }

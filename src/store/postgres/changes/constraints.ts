@@ -1,4 +1,4 @@
-import type { TablePlan } from "../../sql/changes/plan-table.ts";
+import { revisionColumn, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { fitting, quote } from "../../sql/names.ts";
 import { defineReference, indexesOf } from "../../sql/schema/definition.ts";
 import { findReferences } from "../../sql/schema/found-table.ts";
@@ -49,7 +49,7 @@ export async function requireValues(session: Session, { collection }: Pick<Table
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const found = await session.send(postgresSchema.findColumns(collection.name));
   const nullable = new Set(found.filter(([, , isNullable]) => isNullable === true).map(([name]) => String(name)));
-  for (const column of collection.columns) {
+  for (const column of [...collection.columns, revisionColumn]) {
     if (column.nullable === true || !nullable.has(column.name)) continue;
     const constraint = quote(fitting(postgres, `present ${collection.name}(${column.name})`));
     await patiently(session, [

@@ -118,6 +118,8 @@ export function targetOf({ collection, found }: TablePlan, dropped: readonly str
     // Those with an underscore are ours: what was begun is among them.
     columns: [...found.columns.keys()].filter((name) => !name.startsWith("_")),
     declared: asData([collection])[0],
+    // What is filled beside these.
+    revisions: true,
     origins: collection.columns.map(({ origin = {} }) => Object.values(origin).map(String)),
     dropped,
   };

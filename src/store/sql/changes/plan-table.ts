@@ -1,4 +1,4 @@
-import type { Collection } from "../../store.ts";
+import type { Collection, Column } from "../../store.ts";
 import { isOurs, requiredLeftOvers } from "../schema/found-table.ts";
 import type { Found, Schema } from "../schema/schema.ts";
 import type { Script } from "../schema/script.ts";
@@ -48,6 +48,14 @@ export function* planTable(schema: Schema, collection: Collection, found: Found,
     remarks: remarksOn(collection, found, wishes),
   };
 }
+
+/** Whether records show something else than before, so that what clients have kept of them is valid no more. */
+export function showsAnew({ changes }: TablePlan): boolean {
+  return changes.some(({ effect }) => effect === "changes");
+}
+
+/** The column of the revisions. */
+export const revisionColumn: Column = { name: "_revision", type: "integer" };
 
 /** A misfit as a sentence. */
 export function tellMisfit({ place, rows, ids, why }: Misfit): string {

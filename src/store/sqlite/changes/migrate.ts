@@ -30,7 +30,7 @@ import { connect, prepare, sendTo } from "../connection.ts";
 import { isBusy } from "../errors.ts";
 import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
-import { findOwnObjects, ownObjects, shadowFor, type Shadow, type Which } from "./shadow.ts";
+import { findOwnObjects, nextRevision, ownObjects, shadowFor, type Shadow, type Which } from "./shadow.ts";
 import { inTransaction, takeTurn } from "./turns.ts";
 
 /** How many rows a portion begins with, and how long it may take in milliseconds: whoever writes waits for it. */
@@ -185,6 +185,7 @@ function catchUp(work: Work, most: number): void {
 
 /** Copies rows and looks whether they are what they were. */
 function copy({ database, shadow }: Work, where: Which): number {
+  database.exec(nextRevision);
   const { changes } = prepare(database, shadow.copy(where)).run();
   const [differing] = prepare(database, shadow.differing(where)).get()!;
   if (differing !== 0) throw new Error(`${String(differing)} rows were not copied as they are`);

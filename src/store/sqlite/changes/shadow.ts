@@ -1,6 +1,6 @@
 import { isFolded } from "../../fold.ts";
 import { expressionOf } from "../../sql/changes/misfits.ts";
-import type { TablePlan } from "../../sql/changes/plan-table.ts";
+import { showsAnew, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { rowsBefore } from "../../sql/changes/rows-before.ts";
 import type { Source } from "../../sql/changes/source.ts";
 import { encode } from "../../sql/codec.ts";
@@ -46,14 +46,12 @@ export function shadowFor(
   const table = quote(collection.name);
   const [name, moved] = [quote(shadowName(collection)), quote(`_${collection.name}_moved`)];
   const kept = keptLeftOvers(plan, dropped);
+  const isAnew = showsAnew(plan);
   const functions = new Map<string, (...cells: unknown[]) => unknown>();
   const columns = collection.columns.flatMap((column) => copiedColumn(schema, plan, column, folds, functions));
   const all = [
-    ...["id", "_revision", ...kept.map((each) => each.name)].map((each) => ({
-      to: quote(each),
-      from: quote(each),
-      same: true,
-    })),
+    ...["id", ...kept.map((each) => each.name)].map((each) => ({ to: quote(each), from: quote(each), same: true })),
+    { to: quote("_revision"), from: isAnew ? `(${lastRevision})` : quote("_revision"), same: !isAnew },
     ...columns,
   ];
   const same = all.filter((each) => each.same);
@@ -89,6 +87,11 @@ export function shadowFor(
   };
 }
 
+const lastRevision = "SELECT revision FROM latchkey_revision";
+
+/** Raises what `copy` gives its rows as their revision, where records show something else afterwards. */
+export const nextRevision = "UPDATE latchkey_revision SET revision = revision + 1";
+
 /** Finds what goes with a table, as the program that made it said it. */
 export function findOwnObjects({ name }: Collection): Statement {
   return statement(
@@ -118,6 +121,7 @@ export function rebuildByHand(
     "PRAGMA foreign_keys = OFF",
     "BEGIN IMMEDIATE",
     ...made,
+    nextRevision,
     shadow.copy(() => "TRUE"),
     `DROP TABLE ${quote(collection.name)}`,
     `ALTER TABLE ${shadow.name} RENAME TO ${quote(collection.name)}`,
