@@ -11,6 +11,12 @@ export const noLabels: Labels = new Map();
 /** The field that a record is called by, where it has one of these. */
 const NAMES = ["name", "title"] as const;
 
+/** The field that a record of a resource is called by; null where none is. */
+export function labelFieldOf(resource: Resource): string | null {
+  const shown = shownFields(resource);
+  return NAMES.find((name) => shown.includes(name)) ?? null;
+}
+
 /** What the records are called that these ones refer to, as far as the caller may read them: one question for each resource. */
 export async function labelsFor(
   site: Site,
@@ -30,7 +36,6 @@ export async function labelsFor(
 }
 
 async function labelsOf(view: View, to: Resource, ids: readonly Id[]): Promise<ReadonlyMap<Id, string> | null> {
-  const shown = shownFields(to);
-  const found = await view.values(to.path, ids, NAMES.find((name) => shown.includes(name)) ?? "id");
+  const found = await view.values(to.path, ids, labelFieldOf(to) ?? "id");
   return found === null ? null : new Map([...found].map(([id, value]) => [id, String(value ?? id)]));
 }

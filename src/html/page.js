@@ -341,11 +341,13 @@ const spell = (form) => {
     `const reply = await fetch(${JSON.stringify(at)}, ${init});\nconsole.log(reply.status, await reply.text());`;
 };
 
-/** Who is logged in, for whoever is about to send something. */
-const tellWho = async (place) => {
-  const reply = await fetch(place.dataset.who, { headers: { Accept: "application/json" } });
+/** Who is logged in: in the bar, and for whoever is about to send something. Nobody else's copy of the page says it. */
+const tellWho = async (link) => {
+  const reply = await fetch(link.dataset.login, { headers: { Accept: "application/json" } });
   const { caller } = reply.ok ? await reply.json() : {};
-  if (caller !== undefined)
+  if (caller === undefined) return;
+  if (caller !== null) link.textContent = caller.username;
+  for (const place of all("[data-who]"))
     place.textContent = caller === null ? "Sent as nobody." : `Sent as ${caller.username}, and it really happens.`;
 };
 
@@ -449,6 +451,6 @@ for (const form of all("[data-template]")) {
   spell(form);
   form.addEventListener("input", () => spell(form));
 }
-for (const place of all("[data-who]")) tellWho(place).catch(() => undefined);
+for (const link of all("[data-login]")) tellWho(link).catch(() => undefined);
 furnish(document);
 measure();

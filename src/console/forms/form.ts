@@ -87,10 +87,11 @@ export function writeField(input: Input, parts: FieldParts): Markup {
 }
 
 /** A change holds what was changed: there it is no news that all else stays. */
-function hintOf({ name, isNeeded, isUnseen }: Input, method: string): PageContent {
+function hintOf({ name, isNeeded, isUnseen, isSecret }: Input, method: string): PageContent {
   if (name === "current_password") return html` <span class="opt">where it is asked for</span>`;
   if (method !== "PATCH") return isNeeded ? "" : html` <span class="opt">may be left out</span>`;
-  return isUnseen ? html` <span class="opt">only to change it</span>` : "";
+  if (!isUnseen) return "";
+  return html` <span class="opt">${isSecret || name === "username" ? "only to change it" : "may be left out"}</span>`;
 }
 
 function writeInput(input: Input, about: Markup, value: unknown): Markup {

@@ -41,9 +41,14 @@ function isResource(shape: object): shape is Resource {
 }
 
 function inputsOfFields({ fields }: Resource, method: string): readonly Input[] {
-  const writable = Object.entries(fields).filter(([, field]) => isWritable(field));
+  const writable = Object.entries(fields).filter(
+    ([name, field]) => isWritable(field) && !(method === "POST" && OF_CHANGES.has(name)),
+  );
   return writable.map(([name, field]) => inputOfField(name, field, method));
 }
+
+/** What users have for changes alone: of somebody new there is nothing to prove, and nothing to end. */
+const OF_CHANGES: ReadonlySet<string> = new Set(["current_password", "end_keys"]);
 
 /** The input of a declared field, where a whole record is sent or, by `PATCH`, what has changed. */
 export function inputOfField(name: string, field: Field, method: string): Input {

@@ -39,7 +39,9 @@ function joined(sentences: readonly (string | undefined)[]): string {
   return sentences.flatMap((each) => (each === undefined || each === "" ? [] : [each.replace(/\.$/, "")])).join(". ");
 }
 
-function defaultRule({ options: { default: fallback } }: Field, where: "form" | "record"): string {
+function defaultRule({ options: { default: fallback, description = "" } }: Field, where: "form" | "record"): string {
+  // Its author says it better.
+  if (/left out/.test(description)) return "";
   if (fallback === undefined) return where === "form" ? "" : "May be left out";
   return typeof fallback === "function"
     ? "The service fills it in where it is left out"

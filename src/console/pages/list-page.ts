@@ -30,7 +30,7 @@ export function drawList(drawing: Drawing, resource: Resource, rows: readonly Va
     ${goingNote(drawing.view)}
     <section aria-label="${title}" class="stack">
       <div class="row">${searchOf(drawing, resource)}${filtersOf(drawing, resource)}${viewOf(drawing, resource)}${chipsOf(drawing, resource)}</div>
-      <div>${rows.length === 0 ? emptyOf(drawing) : tableOf(drawing, resource, rows)} ${pagerOf(drawing)}</div>
+      <div>${rows.length === 0 ? emptyOf(drawing, resource, create !== undefined) : tableOf(drawing, resource, rows)} ${pagerOf(drawing)}</div>
     </section>
     ${
       create === undefined
@@ -169,17 +169,23 @@ function searchOf({ view }: Drawing, resource: Resource): PageContent {
 <input id="search" type="search" name="search" value="${asked}" placeholder="Search" required autocomplete="off" data-key="/"></form>`;
 }
 
-function emptyOf(drawing: Drawing): Markup {
-  const { view } = drawing;
-  const isWhole = parametersOf(view).every(([name]) => ["limit", "sort", "fields", "expand"].includes(name));
-  if (isWhole)
+function emptyOf({ view, path }: Drawing, { plural, name }: Resource, mayCreate: boolean): Markup {
+  const words = plural.replaceAll(/[_-]/g, " ");
+  const isWhole = parametersOf(view).every(([each]) => ["limit", "sort", "fields", "expand"].includes(each));
+  if (!isWhole)
     return html`<div class="empty">
-      <h2>Nothing here yet</h2>
-      <p>What is added shows up here.</p>
+      <h2>No ${words} match</h2>
+      <p><a class="btn" href="${view.call.path}">Show all ${words}</a></p>
+    </div>`;
+  if (!mayCreate)
+    return html`<div class="empty">
+      <h2>No ${words} yet</h2>
+      <p>Here stand those that you may see.</p>
     </div>`;
   return html`<div class="empty">
-    <h2>Nothing matches</h2>
-    <p><a class="btn" href="${view.call.path}">Show everything</a></p>
+    <h2>No ${words} yet</h2>
+    <p>The first one shows up here. Programs send it with <code>POST ${addressOf(view, path)}</code>.</p>
+    <p class="row"><a class="btn main" href="#new">New ${name.replaceAll("_", " ")}</a></p>
   </div>`;
 }
 
@@ -189,5 +195,5 @@ function pagerOf({ view }: Drawing): Markup {
     links[rel] === undefined ? "" : html`<a class="btn" href="${links[rel]}" rel="${rel}" ${key}>${words}</a>`;
   const around = [to("prev", "Previous", html` data-key="["`), to("next", "Next", html` data-key="]"`)];
   if (around.every((each) => each === "")) return html``;
-  return html`<nav class="pager row" aria-label="Pages">${to("first", "First", "")}${around}</nav>`;
+  return html`<nav class="pager row" aria-label="Pages">${links["prev"] === undefined ? "" : to("first", "First", "")}${around}</nav>`;
 }

@@ -1,3 +1,4 @@
+import { isUnsafe } from "../../call/cross-site.ts";
 import { isObject } from "../../checking/members.ts";
 import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { ProblemDocument } from "../../http/formats/format.ts";
@@ -19,6 +20,7 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   const form = document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(view, document);
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
   if (isLoginPage(view) && document.code === "not_authenticated") return drawLogin(site, view, document);
+  if (document.code === "not_authenticated" && hasLoginForm(site)) return drawLoginFirst(site, view, document);
   const { title, detail, code } = document;
   const { why = "", cure = "" } = catalogueWith(site.facts().problems)[code] ?? {};
   const main = html`<div class="head">
@@ -62,6 +64,19 @@ function drawLogin(site: Site, view: View, document: ProblemDocument): Drawn {
   </div>
   ${schemesOf(view)} ${programs(document)}`;
   return { title: "Log in", main };
+}
+
+/** Nobody has said yet who they are: the way on is the form. */
+function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Drawn {
+  const title = isUnsafe(view.call.method) ? "Log in to do this" : "Log in to see this";
+  const main = html`<div class="head">
+      <div>
+        <h1 tabindex="-1">${title}</h1>
+        <p><code>${view.call.path}</code> needs to know who is asking, and your request did not say. Whether anything is here is told afterwards.</p>
+      </div>
+    </div>
+    ${loginFormOf(site, view)}${schemesOf(view)} ${programs(document)}`;
+  return { title, narrow: true, main };
 }
 
 /** The next step, as far as a link can be one. */

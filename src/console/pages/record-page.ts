@@ -2,10 +2,11 @@ import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import type { Offer } from "../../http/formats/view.ts";
 import type { Field } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
-import { isTooLong } from "../excerpt.ts";
+import { excerptOf, isTooLong, MOST_IN_CELL } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { ruleOf } from "../forms/rules.ts";
+import { labelFieldOf } from "../labels.ts";
 import { asJSON, goingNote, methodTag } from "../parts.ts";
 import { offersBelow } from "../paths.ts";
 import { addressOf, nestedIn, titleOf, type Drawing, type Drawn } from "../site.ts";
@@ -21,7 +22,10 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
   const what = `${resource.name} ${String(record["id"] ?? "")}`.trim();
   const update = offers.find(({ action }) => action === "update");
   const main = html`<div class="head">
-      <div><h1>${titleOf(what)}</h1></div>
+      <div>
+        <h1>${titleOf(what)}</h1>
+        ${calledOf(resource, record)}
+      </div>
       <div class="row">
         ${actionButtons(drawing)}${update === undefined ? "" : html`<a class="btn" href="#edit" data-key="e">Edit</a>`}${deletionOf(drawing, what)}
       </div>
@@ -55,6 +59,12 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
       </aside>
     </div>`;
   return { title: titleOf(what), main };
+}
+
+function calledOf(resource: Resource, record: Values): PageContent {
+  const label = labelFieldOf(resource);
+  const name = label === null ? null : record[label];
+  return typeof name === "string" ? html`<p><bdi>${excerptOf(name, MOST_IN_CELL)}</bdi></p>` : "";
 }
 
 /** Fields by name: what each holds, and what it takes. */

@@ -99,7 +99,7 @@ export function operationPage(parts: DocsParts, id: string): Page | null {
 }
 
 function written(
-  { document, basePath, look, session }: DocsParts,
+  { document, basePath, look, session, who }: DocsParts,
   title: string,
   crumbs: readonly (readonly [string, string])[],
   main: Markup,
@@ -114,7 +114,10 @@ function written(
     main,
     head: html`<link rel="stylesheet" href="${basePath}/docs/${style.name}" />
       <script src="${basePath}/docs/${pageScript().name}" defer></script>`,
-    tools: session === null ? "" : html`<a href="${basePath}${session}">Log in</a>`,
+    tools:
+      session === null
+        ? ""
+        : html`<a href="${basePath}${session}" ${who === null ? "" : html`data-login="${basePath}${who}"`}>Log in</a>`,
     foot: html`<nav aria-label="Service"><a href="${basePath}/docs">Docs</a><a href="${basePath}/openapi.json">OpenAPI</a><a href="${basePath}/problems">Problems</a></nav>`,
     ...(logo === undefined ? {} : { logo }),
     rest: html`<p class="said" role="status" data-said></p>`,
