@@ -147,6 +147,45 @@ test("hooks, checks and handlers know what they are given", () => {
         return { status: 204 };
       },
     });
+    const named = defineResource({
+      name: "person",
+      fields: { first: text(), last: text({ optional: true }), pin: text({ writeOnly: true }) },
+      computed: {
+        full: {
+          as: text(),
+          from: ({ first, last }) => `${first satisfies string} ${(last satisfies string | null) ?? ""}`,
+        },
+        age: { as: integer({ optional: true }), from: () => null },
+      },
+    });
+    true satisfies Same<
+      Flat<RecordOf<typeof named>>,
+      {
+        readonly id: number;
+        readonly first: string;
+        readonly last: string | null;
+        readonly full: string;
+        readonly age: number | null;
+      }
+    >;
+    true satisfies Same<ColumnOf<typeof named>, "id" | "first" | "last" | "pin">;
+    true satisfies Same<
+      Flat<DraftOf<typeof named>>,
+      { readonly first: string; readonly pin: string; readonly last?: string | null }
+    >;
+    mount(named, {
+      permission: nobody,
+      // @ts-expect-error -- it has no column
+      beforeWrite: () => ({ values: { full: "x" } }),
+    });
+    // @ts-expect-error -- another type
+    defineResource({ name: "a", fields: {}, computed: { b: { as: integer(), from: () => "1" } } });
+    defineResource({
+      name: "a",
+      fields: { b: text({ writeOnly: true }) },
+      // @ts-expect-error -- it is never shown
+      computed: { c: { as: text(), from: ({ b }) => b } },
+    });
     const mounted = mount(books, { permission: nobody });
     const defaults = { kind: "novel", contact: "a@b.example", author_id: 1, pin: "1" } as const;
     olderShape(mounted, {

@@ -33,6 +33,7 @@ export {
 export {
   DeclarationError,
   type ColumnOf,
+  type ComputedField,
   type DraftOf,
   type Fields,
   type Resource,

@@ -1,5 +1,5 @@
 import { readDeprecation } from "../deprecation.ts";
-import { isRequired, isShown, isStored, isWritable, type Field } from "../resource/kinds/field.ts";
+import { isInRecords, isRequired, isShown, isWritable, type Field } from "../resource/kinds/field.ts";
 import type { Resource } from "../resource/resource.ts";
 import { withDeprecation } from "./deprecated.ts";
 import type { JSONObject } from "./json.ts";
@@ -18,7 +18,7 @@ export const idSchemas: Readonly<Record<Resource["id"], JSONObject>> = {
 
 /** What callers read of a resource's fields (JSON Schema 2020-12), without the id that mounted records have. */
 export function recordSchema({ name, description, fields }: Resource): JSONObject {
-  const shown = Object.entries(fields).filter(([, field]) => isShown(field) && isStored(field));
+  const shown = Object.entries(fields).filter(([, field]) => isInRecords(field));
   return {
     type: "object",
     ...(description === null ? {} : { description }),
@@ -65,7 +65,7 @@ function fieldSchema(field: Field): JSONObject {
     description ?? (kind.references === undefined ? undefined : `The id of one of the ${kind.references.resource}.`);
   return {
     // What is handed on and not kept is sent or left out: there is nothing that null could empty.
-    ...(optional === true && isStored(field) ? nullable(kind.schema) : kind.schema),
+    ...(optional === true && options.transient !== true ? nullable(kind.schema) : kind.schema),
     ...withDeprecation(said, going),
     ...(example === undefined ? {} : { examples: [example] }),
   };

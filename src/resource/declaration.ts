@@ -2,7 +2,7 @@ import type { Deprecated, Deprecation } from "../deprecation.ts";
 import type { Issue } from "../problem/problem.ts";
 import type { IdKind } from "./ids.ts";
 import type { Field } from "./kinds/field.ts";
-import type { CheckedOf } from "./types.ts";
+import type { CheckedOf, RecordOf, ShownBy } from "./types.ts";
 
 /** The fields of a resource by name, in the order in which they are shown. */
 export type Fields = Readonly<Record<string, Field>>;
@@ -24,6 +24,14 @@ export const everyOperator = [
 ] as const;
 
 export type Operator = (typeof everyOperator)[number];
+
+/** A field that is made of the others: read-only, and kept nowhere. */
+export interface ComputedField<R extends Resource, F extends Field> {
+  /** What its values are: `text()`, `decimal({ … })`. */
+  readonly as: F;
+  /** Makes it of the record as callers see it. What throws, or gives what the kind does not take, is a fault (500), and nothing is written. */
+  from(record: RecordOf<R>): ShownBy<F>;
+}
 
 /** A filter of which more is to be said than its operators. */
 export interface FilterDeclaration {
@@ -52,6 +60,7 @@ export interface ResourceDeclaration<
   N extends string = string,
   Outer extends Resource | undefined = Resource | undefined,
   I extends IdKind = IdKind,
+  C extends Fields = Fields,
 > {
   /** One of them: `user`. The element of its XML. */
   readonly name: N;
@@ -67,6 +76,8 @@ export interface ResourceDeclaration<
   readonly id?: I;
   /** Without `id`, which every record has. */
   readonly fields: F;
+  /** Fields that are made of the others, behind them in every representation: `{ name: { as: text(), from: ({ first }) => … } }`. */
+  readonly computed?: { readonly [K in keyof C]: ComputedField<Resource<F, N, string, I>, C[K]> };
   /** Which operators a list can be filtered by, for each field; `id` too. `{ operators, deprecated }` for a filter that will go. */
   readonly filters?: Readonly<Partial<Record<keyof F | "id", readonly Operator[] | FilterDeclaration>>>;
   /**

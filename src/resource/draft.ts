@@ -132,6 +132,7 @@ function givenValue(name: string, field: Field, sent: unknown, options: DraftOpt
     if (current === null || !isDeepStrictEqual(repeated, current[name]))
       return new Flaw("read_only", "This field cannot be set.");
   }
+  if (field.computed !== undefined) return undefined;
   const { generated, regenerated, default: fallback } = field.options;
   if (current !== null) return regenerated === true ? generated?.(context) : undefined;
   if (field.options.filled === true) return undefined;

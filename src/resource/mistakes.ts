@@ -60,6 +60,7 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
       ? null
       : 'it has to be "digest", or { field: "lock_version" }',
   ),
+  computed: optional(anObject),
   filters: optional(anObject),
   sorts: optional(texts),
   search: optional(texts),
@@ -83,6 +84,7 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
     name,
     plural,
     fields,
+    computed = {},
     filters = {},
     sorts = [],
     search = [],
@@ -105,9 +107,16 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
     const malformed = shapeMistakes(declared);
     at(`field ${field}`, malformed.length > 0 ? malformed : fieldMistakes(field, declared));
   }
+  for (const [field, declared] of Object.entries<unknown>(computed))
+    at(
+      `computed ${field}`,
+      Object.hasOwn(fields, field) ? ["there is a field of this name"] : computedMistakes(field, declared),
+    );
   const sound = Object.fromEntries(Object.entries(fields).filter(([, field]) => shapeMistakes(field).length === 0));
   const searched = (field: string, find: (field: Field) => readonly string[]): readonly string[] => {
     if (Object.hasOwn(sound, field)) return find(sound[field]!);
+    if (Object.hasOwn(computed, field))
+      return ["it is computed from each record, so that no index has it; leave it out"];
     // What is wrong with the field itself is told there.
     return Object.hasOwn(fields, field) ? [] : [`there is no such field${suggestion(field, Object.keys(fields))}`];
   };
@@ -138,6 +147,37 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
 }
 
 const filterMembers: Checks = { operators: () => null, deprecated: optional(aDeprecation) };
+
+const computedMembers: Checks = {
+  as: (value) => together(shapeMistakes(value)),
+  from: aFunction,
+};
+
+/** What a value that is made anew each time cannot be told. */
+const OF_COLUMNS = [
+  "readOnly",
+  "writeOnly",
+  "transient",
+  "confidential",
+  "unique",
+  "default",
+  "generated",
+  "regenerated",
+  "renamedFrom",
+  "convert",
+  "backfill",
+] as const;
+
+function computedMistakes(name: string, declared: unknown): string[] {
+  if (!NAME.test(name) || name === "id") return ["the name must be lower-case words joined by underscores, and not id"];
+  if (!isObject(declared)) return [`it is ${shown(declared)}; it has to be like { as: text(), from: (record) => … }`];
+  const mistakes = membersMistakes(declared, computedMembers);
+  if (mistakes.length > 0) return mistakes;
+  const { options } = declared["as"] as Field;
+  return OF_COLUMNS.filter((option) => options[option] !== undefined).map(
+    (option) => `${option} is about what is kept, and this is computed; leave it out`,
+  );
+}
 
 function removedMistakes(name: string, until: unknown, fields: Fields): string[] {
   if (Object.hasOwn(fields, name)) return ["there is a field of this name; leave one of the two out"];

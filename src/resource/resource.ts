@@ -1,6 +1,7 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
 import { readDeprecation } from "../deprecation.ts";
 import type {
+  ComputedField,
   Deprecations,
   ExistingTable,
   Fields,
@@ -14,12 +15,13 @@ import type {
   TableWrite,
 } from "./declaration.ts";
 import type { IdKind } from "./ids.ts";
-import { isShown } from "./kinds/field.ts";
+import { isShown, type Field } from "./kinds/field.ts";
 import { mistakesOf } from "./mistakes.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
+import type { ComputedFields } from "./types.ts";
 
 export { DeclarationError } from "../checking/declaration-error.ts";
-export type { ExistingTable, Fields, Operator, Resource, ResourceDeclaration, TableWrite };
+export type { ComputedField, ExistingTable, Fields, Operator, Resource, ResourceDeclaration, TableWrite };
 export type * from "./types.ts";
 
 /**
@@ -46,7 +48,10 @@ export function defineResource<
   const N extends string,
   Outer extends Resource | undefined = undefined,
   const I extends IdKind = "integer",
->(declaration: ResourceDeclaration<F, N, Outer, I>): Resource<F, N, ParentColumnOf<Outer>, I, ParentIdOf<Outer>>;
+  const C extends Fields = {},
+>(
+  declaration: ResourceDeclaration<F, N, Outer, I, C>,
+): Resource<[keyof C] extends [never] ? F : F & ComputedFields<C>, N, ParentColumnOf<Outer>, I, ParentIdOf<Outer>>;
 export function defineResource(declaration: ResourceDeclaration<Fields>): Resource {
   const mistakes = mistakesOf(declaration);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
@@ -59,7 +64,7 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
     within,
     id: declaration.id ?? "integer",
     parentColumn,
-    fields,
+    fields: { ...fields, ...computedFields(declaration) },
     filters: new Map(filtersOf(declaration).map(([field, { operators }]) => [field, operators])),
     deprecations: deprecationsOf(declaration),
     sorts: ["id", ...(declaration.sorts ?? [])],
@@ -71,6 +76,15 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
     check: declaration.check ?? null,
     description: declaration.description ?? null,
   });
+}
+
+function computedFields({ computed = {} }: ResourceDeclaration<Fields>): Fields {
+  return Object.fromEntries(
+    Object.entries(computed).map(([name, { as, from }]): [string, Field] => [
+      name,
+      { kind: as.kind, options: { ...as.options, readOnly: true }, computed: from as NonNullable<Field["computed"]> },
+    ]),
+  );
 }
 
 function filtersOf({ filters = {} }: ResourceDeclaration<Fields>): readonly (readonly [string, FilterDeclaration])[] {

@@ -15,6 +15,8 @@ type OptionsOf<F> = F extends Field<infer _, infer O> ? O : never;
 type ValueOf<F> = F extends Field<infer T, infer _> ? T : never;
 type IsTrue<O, K extends string> = O extends { readonly [P in K]: true } ? true : false;
 type HasDefault<O> = O extends { readonly default: {} | null } ? true : false;
+/** It is made of the record, and has no column. */
+type IsComputed<O> = IsTrue<O, "computed">;
 type HasFunction<O, K extends string> = O extends { readonly [P in K]: (...context: never[]) => unknown }
   ? true
   : false;
@@ -43,7 +45,13 @@ type ShownName<R extends Shape> = keyof {
   [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "writeOnly"> extends true ? never : K]: K;
 };
 type StoredName<R extends Shape> = keyof {
-  [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "transient"> extends true ? never : K]: K;
+  [
+    K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "transient"> extends true
+      ? never
+      : IsComputed<OptionsIn<R, K>> extends true
+        ? never
+        : K
+  ]: K;
 };
 type TransientName<R extends Shape> = keyof {
   [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "transient"> extends true ? K : never]: K;
@@ -75,6 +83,14 @@ type KeptName<R extends Shape> = Exclude<
     WritableName<R>,
   TransientName<R>
 >;
+
+/** What a field shows. */
+export type ShownBy<F> = Shown<ValueOf<F>, OptionsOf<F>>;
+
+/** Fields that are made of the others. */
+export type ComputedFields<C> = {
+  readonly [K in keyof C]: Field<ValueOf<C[K]>, OptionsOf<C[K]> & { readonly readOnly: true; readonly computed: true }>;
+};
 
 /** What a caller reads. */
 export type RecordOf<R extends Shape> = { readonly id: IdOf<R> } & { readonly [K in ShownName<R>]: ShownIn<R, K> };

@@ -22,6 +22,7 @@ import { columnMistakes, permissionsMistakes } from "../endpoint/checking.ts";
 import { readActions, type Actions, type ServedAction } from "./actions/action.ts";
 import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
 import { collectionOf } from "./collection.ts";
+import { computerOf } from "./computing.ts";
 import type { Older } from "./older/shape.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
 import { permissionsOf, writesMistakes, type PermissionsOf, type ResourceAction } from "./permissions.ts";
@@ -95,8 +96,12 @@ export interface Mount<R extends Resource = Resource> {
   readonly older: Older | null;
   /** Makes what callers see of a stored record. */
   readonly show: (record: StoredRecord) => RecordOf<R>;
-  /** The columns that callers see, `id` first. */
+  /** What callers see, by its names: `id` first. */
   readonly shown: readonly string[];
+  /** The columns that it is made of. */
+  readonly sources: readonly string[];
+  /** Those of what is shown that have no column. */
+  readonly computed: readonly string[];
   /** What is kept of a record for those who repeat the write that left it. */
   readonly kept: readonly string[];
   /** Those of them that hold any JSON value. */
@@ -130,12 +135,14 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     collection.columns.map(({ name }) => name),
   );
   if (missing.length > 0) throw new DeclarationError(missing.map((mistake) => `mount(${resource.path}): ${mistake}`));
-  const shown = [
+  const sources = [
     "id",
     ...collection.columns
       .map((column) => column.name)
       .filter((name) => name !== resource.parentColumn && isShown(resource.fields[name]!)),
   ];
+  const computed = Object.keys(resource.fields).filter((name) => resource.fields[name]!.computed !== undefined);
+  const shown = [...sources, ...computed];
   return Object.freeze({
     resource,
     collection,
@@ -153,9 +160,11 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     afterWrite: options.afterWrite ?? null,
     older: null,
     shown,
-    kept: resource.parentColumn === null ? shown : [...shown, resource.parentColumn],
+    sources,
+    computed,
+    kept: resource.parentColumn === null ? sources : [...sources, resource.parentColumn],
     jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
-    show: makeShow(collection, shown),
+    show: makeShow(resource, collection, sources),
   });
 }
 
@@ -214,7 +223,13 @@ function mountingMistakes(resource: unknown, options: unknown): readonly string[
 }
 
 /** A record of the store has `id` first, so that what is shown of it has too. */
-function makeShow({ columns }: Collection, names: readonly string[]): Mount["show"] {
+function makeShow(resource: Resource, collection: Collection, names: readonly string[]): Mount["show"] {
+  const show = showStored(collection, names);
+  const compute = computerOf(resource);
+  return compute === null ? show : (record) => ({ ...show(record), ...compute(show(record)) });
+}
+
+function showStored({ columns }: Collection, names: readonly string[]): Mount["show"] {
   if (names.length === columns.length + 1) return (record) => record as RecordOf<Resource>;
   return (record) => {
     const picked: Record<string, unknown> = {};

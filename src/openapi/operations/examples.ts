@@ -1,10 +1,10 @@
-import { Flaw, isRequired, isShown, isStored, isWritable, type Field } from "../../resource/kinds/field.ts";
+import { Flaw, isInRecords, isRequired, isWritable, type Field } from "../../resource/kinds/field.ts";
 import type { Fields, Resource } from "../../resource/resource.ts";
 import type { JSONObject } from "../json.ts";
 
 /** A record as it could be read, without its id; null where a field gives no example and none can be made up. */
 export function exampleRecord({ fields }: Resource): JSONObject | null {
-  return exampleOf(fields, (field) => isShown(field) && isStored(field));
+  return exampleOf(fields, isInRecords);
 }
 
 /** A body that could be sent to create or replace; null where none can be made up. */

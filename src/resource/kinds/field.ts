@@ -205,6 +205,8 @@ export function optionMistakes(
 export interface Field<T = unknown, O = unknown> {
   readonly kind: Kind<T>;
   readonly options: FieldOptions<T>;
+  /** Makes the value of the record as callers see it; such a field has no column and is read-only. */
+  readonly computed?: (record: Readonly<Record<string, unknown>>) => unknown;
   /** Only for the type checker. */
   readonly typed?: { readonly value: T; readonly options: O };
 }
@@ -248,8 +250,13 @@ export function isShown({ options }: Field): boolean {
 }
 
 /** Whether the field has a column. */
-export function isStored({ options }: Field): boolean {
-  return options.transient !== true;
+export function isStored({ options, computed }: Field): boolean {
+  return options.transient !== true && computed === undefined;
+}
+
+/** Whether the field stands in records that callers see, whoever makes its value. */
+export function isInRecords({ options }: Field): boolean {
+  return options.writeOnly !== true && options.transient !== true;
 }
 
 /** Whether a caller must send the field. */

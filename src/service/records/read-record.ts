@@ -36,6 +36,8 @@ export function readRecord(
   for (const [name, sent] of Object.entries(record)) {
     if (name === "id" || places.has(name) || (isText && sent === null)) continue;
     const field = Object.hasOwn(fields, name) ? fields[name]! : null;
+    // It is made anew.
+    if (field?.computed !== undefined) continue;
     const isGiven = field !== null && (field.options.readOnly === true || field.options.generated !== undefined);
     if (isGiven && !withIds) continue;
     const value = field === null || !(isText || isGiven) ? sent : valueOf(field, sent, isText);

@@ -7,6 +7,7 @@ import type { Resource } from "../../../resource/resource.ts";
 import type { Change, Idempotency, JSONValue, Key, Row, Transaction, WrittenValues } from "../../../store/store.ts";
 import { giveWay } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
+import { requireShowable } from "../computing.ts";
 import type { MountInPlace } from "../mount.ts";
 import { findVisible, requireParents, showChanged } from "../reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "../writes/committing.ts";
@@ -101,8 +102,10 @@ async function ask(
     context,
   } as RecordCall);
   const done = readDone(placed, action, given ?? {});
-  if (row !== null && Object.keys(done.values).length > 0)
+  if (row !== null && Object.keys(done.values).length > 0) {
     requireSound(placed.resource, { ...row.record, ...done.values });
+    requireShowable(placed, { ...row.record, ...done.values });
+  }
   return done;
 }
 

@@ -65,19 +65,26 @@ export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount
   const old = olderResource(resource, prefix, members);
   const seen = [...members.values()].filter(({ field }) => isShown(field));
   const needed = new Set(seen.map(({ from }) => from));
+  const isComputed = newer.computed.length > 0;
   return Object.freeze({
     ...newer,
     resource: old,
     deprecations: readDeprecation(`resource ${old.path}`, deprecated),
     expand: {},
-    shown: ["id", ...collection.columns.map(({ name }) => name).filter((name) => needed.has(name))],
+    shown: ["id", ...seen.map(({ name }) => name)],
+    sources: isComputed
+      ? newer.sources
+      : ["id", ...collection.columns.map(({ name }) => name).filter((name) => needed.has(name))],
     jsonMembers: seen.filter(({ field }) => field.kind.column.type === "json").map(({ name }) => name),
-    show: (record: StoredRecord) => showOlder(seen, record) as RecordOf<Resource>,
+    show: (record: StoredRecord) => showOlder(seen, isComputed ? newer.show(record) : record) as RecordOf<Resource>,
     older: { prefix, newer, members, defaults },
   });
 }
 
-function showOlder(seen: readonly OlderMember[], record: StoredRecord): Readonly<Record<string, unknown>> {
+function showOlder(
+  seen: readonly OlderMember[],
+  record: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
   const shape: Record<string, unknown> = { id: record["id"] };
   for (const { name, from, show } of seen) shape[name] = show(record[from]);
   return shape;

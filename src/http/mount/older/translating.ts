@@ -1,20 +1,34 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Eventually } from "../../../eventually.ts";
 import { Problem, type Issue } from "../../../problem/problem.ts";
 import type { Condition } from "../../../resource/conditions.ts";
 import { isObject } from "../../../resource/draft.ts";
 import type { FilterValue } from "../../../resource/filter-value.ts";
 import { Flaw, isShown, isWritable } from "../../../resource/kinds/field.ts";
+import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
 import type { AskedOnce, Filter } from "../../../resource/query.ts";
 import type { Resource } from "../../../resource/resource.ts";
+import type { ListText, StoredRecord } from "../../../store/store.ts";
+import { inTurns } from "../../body/turns.ts";
 import { invalid } from "../../exchange.ts";
 import type { Older, OlderMember, Shaped } from "./shape.ts";
 
+/** What a mount shows, and of what it is made. */
+type Shown = Shaped & { readonly computed: readonly string[]; readonly sources: readonly string[] };
 type Values = Readonly<Record<string, unknown>>;
 
-/** The columns of these fields. */
-export function columnsFor({ older }: Shaped, fields: readonly string[]): readonly string[] {
-  if (older === null) return fields;
+/** Whether these fields are columns, so that a store can show them as they are; null: all of them. */
+export function areColumns({ older, computed }: Shown, fields: readonly string[] | null): boolean {
+  return older === null && (fields === null ? computed.length === 0 : !fields.some((name) => computed.includes(name)));
+}
+
+/** The columns of which these fields are made; null: all of them. */
+export function columnsFor(shown: Shown, fields: readonly string[] | null): readonly string[] {
+  const { older, computed, sources } = shown;
+  if (fields === null) return sources;
+  if (older === null) return areColumns(shown, fields) ? fields : sources;
+  if (computed.length > 0) return sources;
   return [...new Set(fields.map((name) => older.members.get(name)?.from ?? name))];
 }
 
@@ -52,20 +66,21 @@ export function filterFor({ older }: Shaped, filter: Filter): Filter {
   return { ...filter, field, value };
 }
 
-/** Records of a page as they were, of these fields. */
+/** The records of a page as they are shown, of these fields; of many after one another. */
 export function showPage(
-  { older, show }: Shaped & { readonly show: (record: never) => Values },
+  { show }: { readonly show: (record: StoredRecord) => Values },
   fields: readonly string[] | null,
-  json: string,
-): string {
-  if (older === null) return json;
-  const records = JSON.parse(json) as readonly never[];
-  return JSON.stringify(
-    records.map((record) => {
-      const shape = show(record);
-      return fields === null ? shape : Object.fromEntries(fields.map((name) => [name, shape[name]]));
-    }),
-  );
+  { json, count }: Pick<ListText, "json" | "count">,
+): Eventually<string> {
+  const records = JSON.parse(json) as readonly StoredRecord[];
+  const shown: Values[] = [];
+  const step = (record: StoredRecord): void => {
+    const shape = show(record);
+    shown.push(fields === null ? shape : Object.fromEntries(fields.map((name) => [name, shape[name]])));
+  };
+  if (count > DEFAULT_LIMIT) return inTurns(records, step).then(() => JSON.stringify(shown));
+  for (const record of records) step(record);
+  return JSON.stringify(shown);
 }
 
 /** What is read against a record: as callers see it in both shapes; null where one is made. */

@@ -94,14 +94,14 @@ export function askFor(
   { search, sort, limit, cursor, fields, expand }: AskedOnce,
 ): Omit<Asked, "shape" | "kept" | "deprecations"> {
   const { collection, shown } = placed;
-  const columns = fields === null ? shown : columnsFor(placed, fields);
-  const showing = expand.length === 0 ? null : { placed, columns, expansions: expansionsOf(placed, expand) };
+  const showing =
+    expand.length === 0 ? null : { placed, columns: fields ?? shown, expansions: expansionsOf(placed, expand) };
   const query: ListQuery = {
     collection,
     where,
     sort: sortFor(placed, sort).map(({ field, descending }) => ({ column: field, descending })),
     limit,
-    columns: showing === null ? columns : columnsOf(collection),
+    columns: showing === null ? columnsFor(placed, fields) : columnsOf(collection),
   };
   return { cursor, search, showing, fields, query: { ...query, long: !isServed(query) } };
 }

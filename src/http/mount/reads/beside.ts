@@ -59,8 +59,9 @@ export async function writeRecords(
   }
   return records.map(({ record }, at) => {
     const members: string[] = [];
+    const shape = placed.computed.length === 0 ? record : placed.show(record);
     for (const name of columns) {
-      members.push(`"${name}":${JSON.stringify(record[name])}`);
+      members.push(`"${name}":${JSON.stringify(shape[name])}`);
       for (const texts of beside.get(name) ?? []) members.push(texts[at]!);
     }
     for (const texts of behind) members.push(texts[at]!);
@@ -80,9 +81,10 @@ async function writeOne(writing: Writing, plan: Plan, records: readonly Place[])
   const verdicts = new Map(
     [...ids].map((id) => [id, (read ?? verdictOn(to, writing.exchange, "read", { id })).decision] as const),
   );
-  const found = await ask(writing, plan, "id", askedOf("id", verdicts), inner.length === 0);
+  const isWhole = inner.length === 0 && to.computed.length === 0;
+  const found = await ask(writing, plan, "id", askedOf("id", verdicts), isWhole);
   const texts = new Map<Key | null, string>();
-  if (inner.length === 0) for (const { key, json } of found) texts.set(key, json.slice(1, -1));
+  if (isWhole) for (const { key, json } of found) texts.set(key, json.slice(1, -1));
   else {
     const places = found.flatMap(({ json }) =>
       (JSON.parse(json) as StoredRecord[]).map((record) => ({ record, outer: {} })),
@@ -114,7 +116,7 @@ async function writeMany(
     const id = record["id"] as Key;
     lists.set(id, listOf(writing, placed, plan, record, ways.get(id)!));
   }
-  const isWhole = inner.length === 0 && read !== null;
+  const isWhole = inner.length === 0 && read !== null && to.computed.length === 0;
   const verdicts = new Map([...lists].map(([id, { decision }]) => [id, decision]));
   const found = await ask(writing, plan, column, askedOf(column, verdicts), isWhole);
   const arrays = isWhole ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, ways);
@@ -191,7 +193,7 @@ async function ask(
     keys,
     where,
     limit: column === "id" ? 1 : MOST_BESIDE,
-    columns: isWhole ? to.shown : columnsOf(collection),
+    columns: isWhole ? to.sources : columnsOf(collection),
     maxLength: writing.left,
     long: keys.length > DEFAULT_LIMIT || !isServed({ collection, where: ofOne, sort: [{ column: "id" }] }),
   });

@@ -10,7 +10,7 @@ import { takeTurn } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { Cursor } from "../../list/cursors.ts";
 import type { MountInPlace } from "../mount.ts";
-import { showPage } from "../older/translating.ts";
+import { areColumns, showPage } from "../older/translating.ts";
 import { askedOf, type Asked } from "./asked.ts";
 import { askForPage, askForRows } from "./asking.ts";
 import { allOf } from "./conditions.ts";
@@ -55,10 +55,11 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked
   );
 }
 
-/** The page, with what stands beside its records, or in an older shape. */
+/** The page with what stands beside its records, with computed fields, or in an older shape. */
 function shownOf(placed: MountInPlace, exchange: Exchange, asked: Asked, page: ListText): Eventually<Shown> {
   if (asked.showing !== null) return expandPage(exchange, asked.showing, page);
-  return placed.older === null ? page : { json: showPage(placed, asked.fields, page.json) };
+  if (areColumns(placed, asked.fields)) return page;
+  return after(showPage(placed, asked.fields, page), (json) => ({ json }));
 }
 
 function replyOf(

@@ -183,6 +183,6 @@ export function replayed(placed: MountInPlace, exchange: Exchange, row: Row): Re
 }
 
 /** What was written is gone, and everything that told of it with it: a repeat learns that it was one. */
-export function isErased({ shown }: MountInPlace, { record }: Row): boolean {
-  return shown.some((name) => !Object.hasOwn(record, name));
+export function isErased({ sources }: MountInPlace, { record }: Row): boolean {
+  return sources.some((name) => !Object.hasOwn(record, name));
 }

@@ -5,18 +5,21 @@ import type { Resource } from "../../../resource/resource.ts";
 import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/store.ts";
 import { giveWay } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
+import { requireShowable } from "../computing.ts";
 import type { MountInPlace } from "../mount.ts";
 import { toldAsOlder } from "../older/translating.ts";
 import { matches } from "../reads/matches.ts";
 import { preparedMistakes, type Prepared, type Write } from "./write.ts";
 
-/** A caller who may reach only some rows may make or leave behind only such. */
+/** A caller who may reach only some rows may make or leave behind only such. And what is left can be shown. */
 export function requireAllowed(
-  { collection }: MountInPlace,
+  placed: MountInPlace,
   { only }: { readonly only: Where | null },
   record: Readonly<Record<string, unknown>>,
 ): void {
+  const { collection } = placed;
   if (only !== null && !matches(collection, record as StoredRecord, only)) throw problem("permission_denied");
+  requireShowable(placed, record);
 }
 
 /** What the mount's own hook adds to a write. */

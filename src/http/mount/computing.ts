@@ -1,0 +1,41 @@
+import { Flaw } from "../../resource/kinds/field.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { isKeyOf } from "../../store/store.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Makes the computed fields of a record as callers see it; null where there are none. Throws where one of them cannot be made: that is a fault. */
+export function computerOf({ path, fields }: Resource): ((record: Values) => Values) | null {
+  const computed = Object.entries(fields).flatMap(([name, field]) =>
+    field.computed === undefined ? [] : [{ name, compute: field.computed, kind: field.kind, options: field.options }],
+  );
+  if (computed.length === 0) return null;
+  return (record) => {
+    const made: Record<string, unknown> = {};
+    for (const { name, compute, kind, options } of computed) {
+      const value = compute(record) ?? null;
+      const read = value === null ? null : kind.parse(value);
+      if (read instanceof Flaw || (read === null && options.optional !== true))
+        throw new TypeError(
+          `${path}: the computed field ${name} gave what its kind does not take: ${read === null ? "nothing" : read.detail}`,
+        );
+      made[name] = read;
+    }
+    return made;
+  };
+}
+
+/** As much of a mount as shows records. */
+interface Showing {
+  readonly computed: readonly string[];
+  readonly older: unknown;
+  readonly show: (record: never) => unknown;
+}
+
+/** Shows a record before it is written, where a function has a part in that: what fails then leaves nothing half done. */
+export function requireShowable({ computed, older, show }: Showing, record: Values): void {
+  if (computed.length === 0 && older === null) return;
+  // What only the database will know cannot be shown yet.
+  if (Object.values(record).some(isKeyOf)) return;
+  show({ id: 1, ...record } as never);
+}
