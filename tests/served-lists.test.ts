@@ -5,8 +5,8 @@ import { anyone, defineResource, mount, text } from "../src/door/index.ts";
 import { scansOf, shapesOf } from "../src/http/mount/shapes.ts";
 import { mountedItems, mountedOrders } from "../src/service/endpoints/orders.ts";
 import { parametersOf } from "../src/store/sql/dialect.ts";
-import { selectRows } from "../src/store/sql/list.ts";
 import { sqlite, tableOf } from "../src/store/sqlite/dialect.ts";
+import { selectPage } from "../src/store/sqlite/reads/pages.ts";
 import { prepareSchema } from "../src/store/sqlite/schema.ts";
 
 test("SQLite answers every list that counts as served from an index, without sorting it as a whole", () => {
@@ -19,10 +19,15 @@ test("SQLite answers every list that counts as served from an index, without sor
     const served = shapesOf(mount, null).filter(({ isServed }) => isServed);
     assert.ok(served.length > 10);
     for (const { title, query } of served)
-      for (const after of [undefined, query.sort.map(({ column }) => (column === "id" ? 7 : "2"))]) {
+      for (const [after, columns] of [
+        [undefined, query.columns],
+        [undefined, ["id"]],
+        [query.sort.map(({ column }) => (column === "id" ? 7 : "2")), query.columns],
+      ] as const) {
         if (after !== undefined && query.sort.some(({ column }) => column === "quantity")) continue;
         const parameters = parametersOf(sqlite);
-        const sql = selectRows(tableOf(mount.collection), { ...query, ...(after && { after }) }, parameters);
+        const asked = { ...query, ...(after && { after }), ...(columns && { columns }) };
+        const sql = selectPage(tableOf(mount.collection), asked, parameters);
 
         const plan = database
           .prepare(`EXPLAIN QUERY PLAN ${sql}`)

@@ -1,4 +1,4 @@
-import { parametersOf } from "../../sql/dialect.ts";
+import { parametersOf, type Parameters } from "../../sql/dialect.ts";
 import { compileRest, namesOfPage, shownIn } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
@@ -58,17 +58,48 @@ function tellsItsEnds(table: Table, query: ListQuery): boolean {
   );
 }
 
+/** What a page is read by. */
+export function selectPage(table: Table, query: ListQuery, parameters: Parameters): string {
+  return tellsItsEnds(table, query)
+    ? textOf(table, query, sourceOf(table, query, parameters))
+    : rowsOf(table, query, restOf(table, query, parameters));
+}
+
+function textOf(table: Table, query: ListQuery, source: string): string {
+  return `SELECT json_group_array(${selectJSON(table, query)}), count(*) FROM (${source})`;
+}
+
+function rowsOf(table: Table, query: ListQuery, rest: string): string {
+  return `SELECT ${[selectJSON(table, query), ...outsideIndexes(table)].join(", ")} ${rest}`;
+}
+
+function sourceOf(table: Table, query: ListQuery, parameters: Parameters): string {
+  const names = [namesOfPage(table, shownIn(table, query.columns)), ...outsideIndexes(table)];
+  return `SELECT ${names.join(", ")} ${restOf(table, query, parameters)}`;
+}
+
+/** One more than asked for tells whether there are more. */
+function restOf(table: Table, query: ListQuery, parameters: Parameters): string {
+  return compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
+}
+
+/**
+ * What no index has. SQLite would rather read an index that has all that is asked for and sort it as a whole than take the rows from
+ * the index of their order: 90 ms in place of 0.3 ms for a page of 100,000 rows.
+ */
+function outsideIndexes({ existing, revision }: Table): readonly string[] {
+  return existing === null ? [revision] : [];
+}
+
 /** The whole page as one text: a third cheaper than a text for each row. */
 function readText(table: Table, statements: Statements, query: ListQuery): ListText {
   const parameters = parametersOf(sqlite);
-  // One more than asked for tells whether there are more.
-  const rest = compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
   const shown = shownIn(table, query.columns);
-  const names = namesOfPage(table, shown);
-  const [text, found] = statements(
-    `text ${names} ${rest}`,
-    () => `SELECT json_group_array(${selectJSON(table, query)}), count(*) FROM (SELECT ${names} ${rest})`,
-  ).get(...parameters.values) as [string, number];
+  const source = sourceOf(table, query, parameters);
+  const [text, found] = statements(`text ${source}`, () => textOf(table, query, source)).get(...parameters.values) as [
+    string,
+    number,
+  ];
   if (found === 0) return nothing;
 
   // The quotes inside a value are escaped, so a row begins here and nowhere else.
@@ -93,13 +124,14 @@ function readText(table: Table, statements: Statements, query: ListQuery): ListT
 /** Row by row, with the sorted values beside each record that does not show them. */
 function readRows(table: Table, statements: Statements, query: ListQuery): ListText {
   const parameters = parametersOf(sqlite);
-  const rest = compileRest(table, { ...query, limit: query.limit + 1 }, parameters);
-  const rows = statements(`rows ${namesOf(query)} ${rest}`, () => `SELECT ${selectJSON(table, query)} ${rest}`).all(
+  const rest = restOf(table, query, parameters);
+  const rows = statements(`rows ${namesOf(query)} ${rest}`, () => rowsOf(table, query, rest)).all(
     ...parameters.values,
-  ) as [record: string, beside?: string][];
+  ) as [record: string, beside: string | number | null][];
   const count = Math.min(rows.length, query.limit);
   if (count === 0) return nothing;
-  const valuesOf = ([record, beside]: (typeof rows)[number]): Value[] => sortedValues(beside ?? record, query);
+  const valuesOf = ([record, beside]: (typeof rows)[number]): Value[] =>
+    sortedValues(typeof beside === "string" ? beside : record, query);
   return {
     json: `[${rows
       .slice(0, count)

@@ -23,7 +23,7 @@ import { storeError } from "../errors.ts";
 import { statementsOf, type Statements } from "../statements.ts";
 import { recallOf, type Recall } from "../writes/idempotency.ts";
 import { estimateRows } from "./estimate.ts";
-import { pagesOf } from "./pages.ts";
+import { pagesOf, selectPage } from "./pages.ts";
 import { readRelated } from "./related.ts";
 
 /** Reads, answered at once in the calling thread. */
@@ -121,7 +121,7 @@ export function readerOf({ database, ready, version, tableOf }: ReaderOptions): 
     }),
     plan: guarded((query) => {
       const parameters = parametersOf(sqlite);
-      const sql = selectRows(of(query.collection).table, query, parameters);
+      const sql = selectPage(of(query.collection).table, query, parameters);
       const steps = prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...parameters.values);
       return steps.map((step) => String(step[3]));
     }),
