@@ -1,3 +1,4 @@
+import { objectWith } from "./checking/members.ts";
 import type { Eventually } from "./eventually.ts";
 import type { TraceContext } from "./headers/traceparent.ts";
 import type { Observer } from "./observation.ts";
@@ -16,3 +17,6 @@ export interface Tracer {
   part<T>(name: string, facts: Readonly<Record<string, string>>, work: () => T): T;
   readonly observe: Observer;
 }
+
+/** What is wrong with an option that has to be one; null where nothing is. */
+export const aTracer = objectWith("what openTelemetry() gives, or null", "request", "part", "observe");

@@ -237,7 +237,7 @@ export const slips: readonly Slip[] = [
     /date-time: there is no option readonly; did you mean readOnly\?/,
   ),
   field("date({ optionl: true })", /'optionl'/, /date: there is no option optionl; did you mean optional\?/),
-  field("updatedAt({ optionl: true })", /'optionl'/, /date-time: there is no option optionl; did you mean optional\?/),
+  field("updatedAt({ optionl: true })", /'optionl'/, /updatedAt: there is no option optionl; did you mean optional\?/),
   field("uuid({ uniqe: true })", /'uniqe'/, /uuid: there is no option uniqe; did you mean unique\?/),
   field("url({ uniqe: true })", /'uniqe'/, /url: there is no option uniqe; did you mean unique\?/),
   field("array(text(), { maxItem: 3 })", /'maxItem'/, /array: there is no option maxItem; did you mean maxItems\?/),

@@ -160,7 +160,7 @@ test("what cannot be served together stops the start and says why", async (t) =>
 
   await assert.rejects(
     ownService(t, { mounts: [mount(shelf, { permission: anyone })] }),
-    /\/shops\/\{shop_id\}\/shelves stands within \/shops, which is not mounted\. Mount shops too\./,
+    /\/shops\/\{shop_id\}\/shelves stands within \/shops, which is not mounted; mount shops too/,
   );
   await assert.rejects(
     ownService(t, { mounts: [mount(shop, { permission: { list: anyone } }), mount(shelf, { permission: anyone })] }),

@@ -12,6 +12,8 @@ export interface ExportedName {
   readonly kind: "function" | "class" | "value" | "type";
   /** Its docstring, without the stars; empty where it has none. */
   readonly text: string;
+  /** Where it is declared. */
+  readonly file: string;
 }
 
 interface Source {
@@ -75,12 +77,12 @@ function declared(statement: Extract<Statement, { type: "ExportNamedDeclaration"
     case "TSDeclareFunction":
       return overload(file, declaration.id!.name, text);
     case "ClassDeclaration":
-      return [{ name: declaration.id!.name, kind: "class", text }];
+      return [{ name: declaration.id!.name, kind: "class", text, file }];
     case "VariableDeclaration":
-      return declaration.declarations.map(({ id }) => ({ name: nameOf(id), kind: "value", text }));
+      return declaration.declarations.map(({ id }) => ({ name: nameOf(id), kind: "value", text, file }));
     case "TSInterfaceDeclaration":
     case "TSTypeAliasDeclaration":
-      return [{ name: declaration.id.name, kind: "type", text }];
+      return [{ name: declaration.id.name, kind: "type", text, file }];
     default:
       return [];
   }
@@ -88,13 +90,13 @@ function declared(statement: Extract<Statement, { type: "ExportNamedDeclaration"
 
 /** Of a function with several signatures the first has the docstring. */
 function overload(file: string, name: string, text: string): ExportedName[] {
-  if (text !== "") return [{ name, kind: "function", text }];
+  if (text !== "") return [{ name, kind: "function", text, file }];
   const { text: code, docstrings } = read(file);
   const first = [...code.matchAll(new RegExp(`^export (?:async )?function ${name}\\b`, "gm"))][0];
   const before = docstrings.filter(
     ({ end }) => code.slice(end, first?.index ?? 0).trim() === "" && end <= (first?.index ?? 0),
   );
-  return [{ name, kind: "function", text: plain(before.at(-1)?.value ?? "") }];
+  return [{ name, kind: "function", text: plain(before.at(-1)?.value ?? ""), file }];
 }
 
 function docstringBefore(start: number, { text, docstrings }: Source): string {

@@ -1,5 +1,8 @@
+import { aFunction, objectOf, optional, texts } from "../checking/members.ts";
+import { requireArguments, type ChecksOf } from "../checking/options.ts";
 import { after, type Eventually } from "../eventually.ts";
 import type { Identity, IdentityFields, Role } from "../identity.ts";
+import { aStore } from "../store/checking.ts";
 import type { Change, Collection, Row, Store } from "../store/store.ts";
 
 /** What logs in: the side of a user that is never shown. Its id is the user's. */
@@ -96,8 +99,14 @@ export interface OwnFields {
   collection(): Collection;
 }
 
+const ownFields: ChecksOf<OwnFields> = { names: texts, collection: aFunction };
+
 /** The accounts of a store, each with those fields of its user. */
 export function storeAccounts(store: Store, own: OwnFields = { names: [], collection: noUsers }): Accounts {
+  requireArguments("storeAccounts", arguments, {
+    store: aStore,
+    own: optional(objectOf(ownFields, "it has to be an object, like { names: [], collection }")),
+  });
   const { names } = own;
   const complete = (row: Row | null): Eventually<Account | null> => {
     const account = row === null ? null : accountOf(row);

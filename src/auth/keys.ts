@@ -1,6 +1,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { digest, type Secret } from "../crypto/secret.ts";
+import { text as filePath } from "../checking/members.ts";
+import { requireArguments } from "../checking/options.ts";
+import { aSecret, digest, type Secret } from "../crypto/secret.ts";
 
 /** The signature algorithms of access tokens (RFC 8037, RFC 7518 §3.4). */
 export type SigningAlgorithm = "EdDSA" | "ES256";
@@ -57,6 +59,7 @@ const ed25519Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** The keys of a server that was given none: an Ed25519 key derived from its secret, the same in every process, and one from each older secret. */
 export function derivedSigningKeys(secret: Secret): SigningKeys {
+  requireArguments("derivedSigningKeys", arguments, { secret: aSecret });
   const keys = secret.deriveEach("signing-key:eddsa").map((seed) => {
     const privateKey = createPrivateKey({ key: Buffer.concat([ed25519Prefix, seed]), format: "der", type: "pkcs8" });
     return { ...verifyingKey(createPublicKey(privateKey), "EdDSA"), privateKey };
@@ -66,6 +69,7 @@ export function derivedSigningKeys(secret: Secret): SigningKeys {
 
 /** The keys of a JWK Set file: the first private key signs, all verify. Throws `SigningKeysError`. */
 export function readSigningKeys(path: string): SigningKeys {
+  requireArguments("readSigningKeys", arguments, { path: filePath });
   let text: string;
   try {
     text = readFileSync(path, "utf8");

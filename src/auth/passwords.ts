@@ -1,6 +1,6 @@
 import type { Call } from "../call/call.ts";
 import { formatNetwork } from "../call/trusted-proxies.ts";
-import { anObject, anything, optional, wholeFrom } from "../checking/members.ts";
+import { anObject, optional, wholeFrom, orNull } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import { isCommonPassword } from "../crypto/common-passwords.ts";
 import {
@@ -17,6 +17,7 @@ import { fold } from "../store/fold.ts";
 import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../store/store.ts";
 import { makeSideBySide } from "../throttle/side-by-side.ts";
 import type { LoginThrottle } from "../throttle/throttle.ts";
+import { aTracer } from "../tracer.ts";
 import type { Tracer } from "../tracer.ts";
 import { accountsCollection, type Account, type Accounts } from "./accounts.ts";
 import { makeTurns, type Asker } from "./turns.ts";
@@ -63,7 +64,7 @@ const checks: ChecksOf<PasswordsOptions> = {
   throttle: anObject,
   cores: wholeFrom(1),
   cost: optional(anObject),
-  tracer: anything,
+  tracer: optional(orNull(aTracer)),
 };
 
 /** Makes the one place of a process where passwords are checked. */

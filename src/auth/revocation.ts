@@ -1,4 +1,4 @@
-import { aList, anObject, anything } from "../checking/members.ts";
+import { aList, anObject, wholeFrom } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import type { Role } from "../identity.ts";
 import { problem } from "../problem/problem.ts";
@@ -88,7 +88,7 @@ const slackMs = 60_000;
 
 const checks: ChecksOf<RevocationsOptions> = {
   store: anObject,
-  accessSeconds: anything,
+  accessSeconds: (value) => (typeof value === "function" ? null : wholeFrom(1)(value)),
   endWithGeneration: aList,
   endWithAccount: aList,
 };

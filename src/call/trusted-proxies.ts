@@ -1,5 +1,6 @@
 import ipaddr from "ipaddr.js";
-import { isText, together } from "../checking/members.ts";
+import { isText, together, type Check } from "../checking/members.ts";
+import { requireArguments } from "../checking/options.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [address: Address, bits: number];
@@ -19,6 +20,7 @@ export interface TrustedProxySetting {
 
 /** Reads a comma-separated list of addresses, CIDR ranges and `unix`. */
 export function parseTrustedProxies(text: string): TrustedProxySetting {
+  requireArguments("parseTrustedProxies", arguments, { text: aText });
   const proxies = text
     .split(",")
     .map((each) => each.trim())
@@ -26,13 +28,14 @@ export function parseTrustedProxies(text: string): TrustedProxySetting {
   return { proxies, problems: problemsWith(proxies) };
 }
 
-/** Makes the list ready for questions. Throws where an entry cannot be used. */
+/** Makes the list ready for questions. Throws `DeclarationError` where an entry cannot be used. */
 export function requireTrustedProxies(proxies: readonly string[]): TrustedProxies {
-  const problems = problemsWith(proxies);
-  if (problems.length > 0) throw new TypeError(problems.join(" "));
+  requireArguments("requireTrustedProxies", arguments, { proxies: proxyList });
   const ranges = proxies.map(parseRange).filter((each) => each !== null);
   return { unix: proxies.includes("unix"), ranges };
 }
+
+const aText: Check = (value) => (isText(value) ? null : "it has to be a text, like 10.0.0.0/8, loopback");
 
 /** What is wrong with an option that lists them; null where nothing is. */
 export function proxyList(value: unknown): string | null {

@@ -155,6 +155,11 @@ export function optional(check: Check): Check {
   return (value) => (value === undefined ? null : check(value));
 }
 
+/** The same, or null. */
+export function orNull(check: Check): Check {
+  return (value) => (value === null ? null : check(value));
+}
+
 export function isObject(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

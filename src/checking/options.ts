@@ -1,5 +1,5 @@
 import { DeclarationError } from "./declaration-error.ts";
-import { isObject, membersMistakes, shown, type Check } from "./members.ts";
+import { isObject, membersMistakes, shown, type Check, type Checks } from "./members.ts";
 
 /** How each of some options is checked. */
 export type ChecksOf<Options> = Readonly<Record<keyof Options, Check>>;
@@ -24,6 +24,18 @@ export function requireOptions<Options extends object>(
   const mistakes = [...own, ...more];
   if (mistakes.length === 0) return;
   throw new DeclarationError(of === undefined ? mistakes : mistakes.map((mistake) => `${of}: ${mistake}`));
+}
+
+/** Throws `DeclarationError` with every argument that is wrong, and what stands behind the last: it would be passed over. */
+export function requireArguments(of: string, given: ArrayLike<unknown>, checks: Checks): void {
+  const names = Object.keys(checks);
+  const mistakes = names.flatMap((name, at) => {
+    const wrong = checks[name]!(given[at]);
+    return wrong === null ? [] : [`${of}: ${name} is ${shown(given[at])}; ${wrong}`];
+  });
+  if (given.length > names.length)
+    mistakes.push(`${of}: it takes ${names.length === 0 ? "nothing" : names.join(", ")}; leave out what stands behind`);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
 }
 
 /** The same for what takes no options: a name that stands there would be passed over. */

@@ -7,7 +7,6 @@ import {
   matching,
   text,
   isObject,
-  isText,
   membersMistakes,
   objectWith,
   oneOf,
@@ -16,10 +15,11 @@ import {
   shown,
   wholeFrom,
   type Check,
+  orNull,
 } from "../checking/members.ts";
 import { secretMistakes, type Secret } from "../crypto/secret.ts";
 import type { Feature } from "../feature/feature.ts";
-import { parseBasePath } from "../http/base-path.ts";
+import { aBasePath } from "../http/base-path.ts";
 import type { ScopesAllow } from "../http/core.ts";
 import type { Endpoint } from "../http/endpoint/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
@@ -27,8 +27,10 @@ import { MAX_BODY_BYTES } from "../http/limits.ts";
 import { type Mount } from "../http/mount/mount.ts";
 import type { Observer } from "../observation.ts";
 import type { Scheme } from "../scheme/scheme.ts";
+import { aStore } from "../store/checking.ts";
 import type { Collection, Store } from "../store/store.ts";
 import { type LoginThrottle } from "../throttle/throttle.ts";
+import { aTracer } from "../tracer.ts";
 import type { Tracer } from "../tracer.ts";
 
 /** What a service is made of. */
@@ -89,7 +91,7 @@ export interface ServiceOptions {
 const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   name: optional(matching(/^[a-z][a-z0-9-]{0,39}$/, "it has to be lower case with hyphens, like book-shop")),
   allowedOriginsSetting: optional(text),
-  store: objectWith("a store, like sqliteStore({ path })", "open", "find", "list", "listJSON", "write", "close"),
+  store: aStore,
   features: optional(aList),
   schemes: anything,
   mounts: anything,
@@ -103,16 +105,12 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   ownOrigins: optional(origins),
   trustedProxies: optional(proxyList),
   scopesAllow: optional(aFunction),
-  basePath: optional((value) =>
-    isText(value) && parseBasePath(value) !== null
-      ? null
-      : "it has to be a path such as /api/v1: segments of letters, digits and -._~",
-  ),
+  basePath: optional(aBasePath),
   maxBodyBytes: optional(wholeFrom(1, MAX_BODY_BYTES)),
   compression: optional(aBoolean),
   allowCleartextLogins: optional(aBoolean),
-  tracer: optional((value) => (value === null ? null : aTracer(value))),
-  observe: optional((value) => (value === null ? null : aFunction(value))),
+  tracer: optional(orNull(aTracer)),
+  observe: optional(orNull(aFunction)),
   now: optional(aFunction),
 };
 
@@ -121,8 +119,6 @@ export function canSetUp(options: unknown): options is ServiceOptions {
   const needed = ["store", "features", "throttle", "tracer"] as const;
   return isObject(options) && needed.every((name) => serviceOptions[name](options[name]) === null);
 }
-
-const aTracer = objectWith("what openTelemetry() gives, or null", "request", "part", "observe");
 
 export function mistakesOf(options: ServiceOptions): readonly string[] {
   const given: unknown = options;

@@ -1,4 +1,4 @@
-import { isObject, shown } from "../checking/members.ts";
+import { isObject, shown, isText } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { usualRoles, type Identity, type IdentityFields } from "../identity.ts";
 import { everyAction, type Permission } from "../permission/contract.ts";
@@ -108,11 +108,20 @@ export function hasRole<R extends string>(
   ...roles: readonly NoInfer<R>[]
 ): Permission;
 export function hasRole(users: { readonly roles: readonly string[] }, ...roles: readonly string[]): Permission {
-  const { roles: declared } = users;
+  const given: unknown = users;
+  const declared: unknown = isObject(given) ? given["roles"] : null;
+  if (!Array.isArray(declared) || !declared.every(isText))
+    throw new DeclarationError([`hasRole: the users are ${shown(given)}; make them with defineUsers({ roles })`]);
+  if (roles.length === 0)
+    throw new DeclarationError([
+      `hasRole: it names no role, so that nobody would be let in; name some of ${declared.join(", ")}`,
+    ]);
   const unknown = roles.filter((role) => !declared.includes(role));
   if (unknown.length > 0)
     throw new DeclarationError(
-      unknown.map((role) => `hasRole: there is no role ${shownName(role)}${suggestion(role, declared)}`),
+      unknown.map(
+        (role) => `hasRole: there is no role ${shownName(String(role))}${suggestion(String(role), declared)}`,
+      ),
     );
   return {
     name: `role ${roles.join(" or ")}`,

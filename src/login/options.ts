@@ -7,7 +7,8 @@ export const loginChecks: ChecksOf<LoginOptions> = { enabled: optional(aBoolean)
 
 /** What is wrong with lives of which each bounds the one before it: one sentence for each pair. */
 export function livesMistakes(lives: Readonly<Record<string, number>>): readonly string[] {
-  const all = Object.entries(lives);
+  // What is no number is told by itself.
+  const all = Object.entries(lives).filter(([, seconds]) => Number.isFinite(seconds));
   return all.flatMap(([name, seconds], at) => {
     const [outer, most] = all[at + 1] ?? [name, seconds];
     return seconds > most

@@ -1,5 +1,6 @@
-import { aList, anObject, anything, optional, text } from "../checking/members.ts";
+import { aList, anObject, optional, text } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
+import { aBasePath } from "../http/base-path.ts";
 import type { ServedEndpoint } from "../http/endpoint/endpoint.ts";
 import { served } from "../http/endpoint/replying.ts";
 import type { Format } from "../http/formats/format.ts";
@@ -30,7 +31,7 @@ const checks: ChecksOf<OpenAPIOptions> = {
   formats: optional(aList),
   tags: optional(anObject),
   problems: optional(aList),
-  basePath: anything,
+  basePath: optional(aBasePath),
   serverURL: optional(text),
 };
 

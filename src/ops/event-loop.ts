@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { requireArguments } from "../checking/options.ts";
 import type { MetricFamily } from "../measurement.ts";
 import { Histogram } from "./histogram.ts";
 
@@ -17,6 +18,7 @@ export interface EventLoopWatch {
  * `monitorEventLoopDelay`, which wakes the process five times as often and whose quantiles cannot be added up over processes.
  */
 export function watchEventLoop(): EventLoopWatch {
+  requireArguments("watchEventLoop", arguments, {});
   const delay = new Histogram();
 
   return {

@@ -1,3 +1,4 @@
+import { requireArguments } from "../checking/options.ts";
 import { seriesOf, type MetricFamily } from "../measurement.ts";
 import { refusalReasons, type Observation, type Observer, type RefusalReason } from "../observation.ts";
 import { countDeprecated } from "./deprecated-uses.ts";
@@ -23,6 +24,7 @@ interface Series {
 
 /** Counts observations. Written here rather than with a library, because it runs on every request and is a few additions. */
 export function makeMetrics(): Metrics {
+  requireArguments("makeMetrics", arguments, {});
   const routes = new Map<string | null, Map<string, Series>>();
   const problems = new Map<string, number>();
   const refusals = new Map<string, number>();

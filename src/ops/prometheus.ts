@@ -45,11 +45,11 @@ const checks: ChecksOf<MetricsOptions> = {
  * ```
  */
 export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
-  const { permission = administrator, families = () => [], gather } = options;
   return defineFeature({
     name: "metrics",
     setUp(host) {
       requireOptions(options, checks);
+      const { permission = administrator, families = () => [], gather } = options;
       const { store } = host;
       const counted = makeMetrics();
       const loop = watchEventLoop();

@@ -1,5 +1,6 @@
 import type * as API from "@opentelemetry/api";
 import type { Context, Span, Tracer as Spans } from "@opentelemetry/api";
+import { requireArguments } from "../checking/options.ts";
 import type { TraceContext } from "../headers/traceparent.ts";
 import type { Observation } from "../observation.ts";
 import type { Tracer } from "../tracer.ts";
@@ -11,6 +12,7 @@ type OpenTelemetry = typeof API;
  * `@opentelemetry/api` is not installed, or nobody has set up an SDK with it before: then nothing is traced, and it costs nothing.
  */
 export async function openTelemetry(): Promise<Tracer | null> {
+  requireArguments("openTelemetry", arguments, {});
   const api = await loadAPI();
   if (api === null) return null;
   const provider = api.trace.getTracerProvider();

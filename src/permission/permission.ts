@@ -1,5 +1,6 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
-import { isText, shown } from "../checking/members.ts";
+import { isText, shown, text } from "../checking/members.ts";
+import { requireArguments } from "../checking/options.ts";
 import type { Where } from "../store/store.ts";
 import { aPermission } from "./checking.ts";
 import { everyAction, type Permission } from "./contract.ts";
@@ -83,6 +84,7 @@ export function owner<const C extends string>(column: C): Permission<C> {
  */
 export function scope(name: string): Permission {
   requireName("scope", name, "a scope", 'scope("notes:read")');
+  requireArguments("scope", arguments, { name: text });
   return {
     name: `scope ${name}`,
     decide: ({ identity }) =>

@@ -203,11 +203,19 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
   mistakes.push(...originMistakes(name, { kind, options }));
   if (kind.column.type === "json" && options.unique !== undefined && options.unique !== false)
     mistakes.push("a JSON value cannot be unique; leave unique out");
-  if (options.default !== undefined && typeof options.default !== "function") {
-    const read = kind.parse(options.default);
-    if (read instanceof Flaw) mistakes.push(`its own default is not valid: ${read.detail}`);
-  }
+  if (typeof options.default !== "function") mistakes.push(...valueMistakes("default", kind, options.default));
+  if (options.example !== null) mistakes.push(...valueMistakes("example", kind, options.example));
   return mistakes;
+}
+
+/** What is wrong with a value of the kind that stands in its options. */
+function valueMistakes(option: string, kind: Field["kind"], value: unknown): readonly string[] {
+  if (value === undefined) return [];
+  const read = kind.parse(value);
+  if (read instanceof Flaw) return [`its own ${option} is not valid: ${read.detail}`];
+  return kind.column.type === "json" && JSON.stringify(value) === undefined
+    ? [`its own ${option} is not valid: JSON cannot hold it`]
+    : [];
 }
 
 function originMistakes(name: string, { kind, options }: Field): string[] {
@@ -216,10 +224,7 @@ function originMistakes(name: string, { kind, options }: Field): string[] {
   if (transient === true && (renamedFrom ?? convert ?? backfill) !== undefined)
     mistakes.push("a transient field has no values that are there; leave renamedFrom, convert and backfill out");
   if (renamedFrom === name) mistakes.push("renamedFrom is its own name; leave it out");
-  if (backfill !== undefined && typeof backfill !== "function") {
-    const read = kind.parse(backfill);
-    if (read instanceof Flaw) mistakes.push(`its own backfill is not valid: ${read.detail}`);
-  }
+  if (typeof backfill !== "function") mistakes.push(...valueMistakes("backfill", kind, backfill));
   return mistakes;
 }
 

@@ -14,10 +14,22 @@ import {
   wholeFrom,
   type Check,
   type Members,
+  objectWith,
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import type { ChecksOf } from "../checking/options.ts";
 import type { Change, Collection, Column, ExistingTable, Origin, Transaction } from "./store.ts";
+
+/** A store, as far as everything of a service needs one. */
+export const aStore: Check = objectWith(
+  "a store, like sqliteStore({ path })",
+  "open",
+  "find",
+  "list",
+  "listJSON",
+  "write",
+  "close",
+);
 
 /** What is wrong with a declared table: each mistake with its place in it. */
 export function collectionMistakes(collection: Readonly<Record<string, unknown>>): readonly string[] {

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { aFunction, objectWith, optional } from "../checking/members.ts";
+import { requireArguments } from "../checking/options.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
 /** A row as it is copied: the values of all columns of its table, its revision and folded values among them. */
@@ -108,6 +110,11 @@ export async function copyStore(
   target: StoreTarget,
   tell: TellCopied,
 ): Promise<readonly CopiedCount[]> {
+  requireArguments("copyStore", arguments, {
+    source: objectWith("what sqliteSource() or postgresSource() gives", "count", "read", "counters"),
+    target: objectWith("what sqliteTarget() or postgresTarget() gives", "create", "write", "complete", "keep"),
+    tell: optional(aFunction),
+  });
   const tables = [...source.collections, ...keptBeside].map(({ name }) => name);
   let total = 0;
   for (const table of tables) total += await source.count(table);

@@ -1,7 +1,7 @@
 import { Call } from "../call/call.ts";
 import { makeClientReader } from "../call/client.ts";
 import { proxyList } from "../call/trusted-proxies.ts";
-import { aBoolean, anything, optional, text } from "../checking/members.ts";
+import { aBoolean, optional, text, aWholeNumber, isText } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 
 /** A request as a test writes it down. */
@@ -23,12 +23,14 @@ export interface CallSketch {
 const checks: ChecksOf<CallSketch> = {
   method: optional(text),
   path: optional(text),
-  headers: anything,
+  headers: optional((value) =>
+    typeof value === "object" && value !== null ? null : "it has to be an object, or a list of pairs",
+  ),
   peer: optional(text),
   encrypted: optional(aBoolean),
-  now: anything,
+  now: optional(aWholeNumber),
   trustedProxies: optional(proxyList),
-  body: anything,
+  body: optional((value) => (isText(value) || value instanceof Uint8Array ? null : "it has to be a text or bytes")),
 };
 
 /** What a service is called that says nothing else. */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
+import { aFunction, text } from "../checking/members.ts";
+import { requireArguments } from "../checking/options.ts";
 import { collectionOf } from "../http/mount/collection.ts";
 import type { Identity } from "../identity.ts";
 import { everyAction, type Action, type Decision, type Permission } from "../permission/contract.ts";
@@ -37,6 +39,7 @@ export interface PermissionCheck {
 
 /** What every permission promises, as tests of node:test. `make` makes the permission anew for each of them. */
 export function certifyPermission(name: string, make: () => PermissionSubject): void {
+  requireArguments("certifyPermission", arguments, { name: text, make: aFunction });
   for (const check of permissionChecks) test(`${name}: ${check.name}`, () => check.run(make));
 }
 

@@ -1,4 +1,6 @@
 import { test } from "node:test";
+import { aFunction, text } from "../checking/members.ts";
+import { requireArguments } from "../checking/options.ts";
 import type { SchemeCheck } from "./scheme-contract/bench.ts";
 import { discretionChecks } from "./scheme-contract/discretion.ts";
 import type { MakeSubject } from "./scheme-contract/subject.ts";
@@ -9,5 +11,6 @@ export const schemeChecks: readonly SchemeCheck[] = [...verdictChecks, ...discre
 
 /** What every scheme promises, as tests of node:test. `make` makes the scheme anew for each of them. */
 export function certifyScheme(name: string, make: MakeSubject): void {
+  requireArguments("certifyScheme", arguments, { name: text, make: aFunction });
   for (const check of schemeChecks) test(`${name}: ${check.name}`, () => check.run(make));
 }

@@ -1,4 +1,6 @@
 import { test } from "node:test";
+import { aFunction, text } from "../checking/members.ts";
+import { requireArguments } from "../checking/options.ts";
 import type { Store } from "../store/store.ts";
 import { promiseWhere } from "./store-contract/conditions.ts";
 import { promiseFeeds } from "./store-contract/feeds.ts";
@@ -24,6 +26,7 @@ export function certifyStore(
   name: string,
   open: () => Promise<{ store: Store; reopen(): Promise<Store>; dispose(): Promise<void> }>,
 ): void {
+  requireArguments("certifyStore", arguments, { name: text, open: aFunction });
   const promises: Promises = (title, keep) => {
     test(`${name}: ${title}`, async () => {
       const place: Place = await open();

@@ -3,13 +3,13 @@ import type { ServerOptions as TlsServerOptions, Server as TlsServer } from "nod
 import type { AddressInfo, Socket } from "node:net";
 import { proxyList } from "../../call/trusted-proxies.ts";
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import { isObject, objectOf, optional, shown, text, wholeFrom } from "../../checking/members.ts";
+import { objectOf, optional, text, wholeFrom } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import { NodeArrival } from "./arrival.ts";
 import { closeServer } from "./closing.ts";
 import { endWithAnswer } from "./ending.ts";
-import { makeListener } from "./request-listener.ts";
+import { makeListener, serviceMistakes } from "./request-listener.ts";
 import { admitSockets } from "./sockets.ts";
 import { refuseUnreadable, type HoldsMessage, type Responder } from "./unreadable.ts";
 
@@ -104,12 +104,7 @@ const limits: ServerOptions = {
  * ```
  */
 export async function listen(service: Responder, options: ListenOptions): Promise<Listener> {
-  const given: unknown = service;
-  const more =
-    isObject(given) && typeof given["respond"] === "function"
-      ? []
-      : [`the service is ${shown(given)}; make one: await createService({ … })`];
-  requireOptions(options, checks, { of: "listen", more });
+  requireOptions(options, checks, { of: "listen", more: serviceMistakes(service) });
   const { host = "127.0.0.1", port, tls } = options;
   const state = { closing: false };
   const answer = makeListener(service, { state });

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ToldClient } from "../../call/call.ts";
-import { aFunction, optional } from "../../checking/members.ts";
+import { aFunction, optional, isObject, shown } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { NodeArrival } from "./arrival.ts";
 import { inLine } from "./pipelining.ts";
@@ -23,6 +23,13 @@ export type Listen<Request extends IncomingMessage> = (
   next?: (error?: unknown) => void,
 ) => void;
 
+/** What is wrong with what has to be a service. */
+export function serviceMistakes(service: unknown): readonly string[] {
+  return isObject(service) && typeof service["respond"] === "function"
+    ? []
+    : [`the service is ${shown(service)}; make one: await createService({ … })`];
+}
+
 const checks: ChecksOf<RequestListenerOptions<IncomingMessage>> = { client: optional(aFunction) };
 
 /**
@@ -44,7 +51,7 @@ export function requestListener<Request extends IncomingMessage = IncomingMessag
   service: Responder,
   options: RequestListenerOptions<Request> = {},
 ): Listen<Request> {
-  requireOptions(options, checks, { of: "requestListener" });
+  requireOptions(options, checks, { of: "requestListener", more: serviceMistakes(service) });
   return makeListener(service, options);
 }
 

@@ -16,6 +16,7 @@ import {
   type Members,
 } from "../../checking/members.ts";
 import { shownName } from "../../checking/nearest.ts";
+import { requireArguments } from "../../checking/options.ts";
 import { aDeprecation } from "../../deprecation.ts";
 import { aPermission, isPermission, permissionForm } from "../../permission/checking.ts";
 import { schemeMistakes } from "../../scheme/checking.ts";
@@ -40,6 +41,7 @@ export interface Declared {
 
 /** Everything that is wrong with what was declared: where it stands, why, and the cure. */
 export function declarationMistakes(declared: Declared): readonly string[] {
+  requireArguments("declarationMistakes", arguments, { declared: anObject });
   const { mounts, endpoints, schemes, formats, collections } = declared;
   return [
     ...each("mounts", mounts, mountMistakes),

@@ -1,5 +1,8 @@
 // The words in which endpoints of one's own describe themselves (`EndpointDocumentation`).
 
+import { anObject, optional as leftOut, text, texts } from "../../checking/members.ts";
+import { requireArguments } from "../../checking/options.ts";
+
 /** JSON Schema 2020-12, as OpenAPI 3.1 has it. */
 export type JSONSchema = Readonly<Record<string, unknown>>;
 
@@ -11,6 +14,7 @@ export const timeSchema: JSONSchema = { type: "string", format: "date-time" };
 
 /** Something that may be missing, and is null then. */
 export function nullable(schema: JSONSchema): JSONSchema {
+  requireArguments("nullable", arguments, { schema: anObject });
   return { ...schema, type: [schema["type"], "null"] };
 }
 
@@ -20,6 +24,7 @@ export function objectSchema(
   properties: Readonly<Record<string, JSONSchema>>,
   optional: readonly string[] = [],
 ): JSONSchema {
+  requireArguments("objectSchema", arguments, { element: text, properties: anObject, optional: leftOut(texts) });
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: "object", xml: { name: element }, properties, ...(required.length === 0 ? {} : { required }) };
 }

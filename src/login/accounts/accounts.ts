@@ -15,7 +15,7 @@ import type { Fields } from "../../resource/resource.ts";
 import type { Collection } from "../../store/store.ts";
 import type { AccountsFeature, LoginSource, People } from "../login.ts";
 import { secondsFrom } from "../options.ts";
-import type { OwnUserFields } from "../users.ts";
+import { ownUserFieldsMistakes, type OwnUserFields } from "../users.ts";
 import { accountEndpoints } from "./account.ts";
 import { loginListEndpoints } from "./logins.ts";
 import { insertUser } from "./new-user.ts";
@@ -86,7 +86,7 @@ export function accounts<const F extends Fields = Fields>(options: AccountsOptio
 }
 
 function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature["setUp"]> {
-  requireOptions(options, checks);
+  requireOptions(options, checks, { more: ownUserFieldsMistakes(ownUserFields(options)) });
   const { store, throttle, observe, tracer } = host;
   const { issuer = host.name, tokenPrefix = "key", breachedPasswordsURL: url, passwordCost: cost } = options;
   const ending: Record<"password" | "account", Collection[]> = { password: [], account: [] };
@@ -164,7 +164,9 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
   };
 }
 
-function ownUserFields({ fields, filters, sorts, administered, identity, roles }: AccountsOptions): OwnUserFields {
+function ownUserFields(options: AccountsOptions | null): OwnUserFields {
+  // What is no object is told with the options.
+  const { fields, filters, sorts, administered, identity, roles }: Partial<AccountsOptions> = options ?? {};
   return Object.fromEntries(
     Object.entries({ fields, filters, sorts, administered, identity, roles }).filter(
       ([, given]) => given !== undefined,

@@ -50,8 +50,8 @@ const PRUNE_SECONDS = 60;
  * ```
  */
 export function sessionLogin(people: AccountsFeature, options: SessionLoginOptions = {}): Feature<SessionLogin> {
-  const { enabled = true, lifetimeSeconds = 14 * DAY_SECONDS, cookie = "session" } = options;
-  const { idleSeconds = Math.min(DAY_SECONDS, lifetimeSeconds) } = options;
+  const { enabled = true, lifetimeSeconds = 14 * DAY_SECONDS, cookie = "session" } = options ?? {};
+  const { idleSeconds = Math.min(DAY_SECONDS, lifetimeSeconds) } = options ?? {};
   return defineFeature({
     name: "session-login",
     needs: [people],

@@ -69,11 +69,15 @@ const PRUNE_SECONDS = 60;
  * ```
  */
 export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions = {}): Feature<TokenLogin> {
-  const { enabled = true, signingKeysFile: file, graceSeconds = 10, rotates = true } = options;
-  const { familySeconds = 30 * DAY_SECONDS, accessCookie = "access_token", refreshCookie = "refresh_token" } = options;
+  const { enabled = true, signingKeysFile: file, graceSeconds = 10, rotates = true } = options ?? {};
+  const {
+    familySeconds = 30 * DAY_SECONDS,
+    accessCookie = "access_token",
+    refreshCookie = "refresh_token",
+  } = options ?? {};
   const cookies = { access: accessCookie, refresh: refreshCookie };
-  const { refreshSeconds = Math.min(7 * DAY_SECONDS, familySeconds) } = options;
-  const { accessSeconds = Math.min(300, refreshSeconds) } = options;
+  const { refreshSeconds = Math.min(7 * DAY_SECONDS, familySeconds) } = options ?? {};
+  const { accessSeconds = Math.min(300, refreshSeconds) } = options ?? {};
   return defineFeature({
     name: "token-login",
     needs: [people],

@@ -1,5 +1,7 @@
 import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
+import { objectWith } from "../../checking/members.ts";
+import { requireArguments } from "../../checking/options.ts";
 import { seriesOf, type MetricFamily } from "../../measurement.ts";
 
 /** Where the lines of a log go. Nothing that happens there ends the process, holds it up, or takes its memory. */
@@ -21,6 +23,7 @@ type WriteFile = (bytes: Uint8Array) => number;
  * the number of lines is told in the log when it flows again. A file on a full disk is tried again with every write.
  */
 export function logSink(stream: Writable & { readonly fd?: number }): LogSink {
+  requireArguments("logSink", arguments, { stream: objectWith("a stream, like process.stdout", "write", "on") });
   const { fd } = stream;
   const isFile = fd !== undefined && fstatSync(fd).isFile();
   return isFile ? sinkOf(fileWay((bytes) => writeSync(fd, bytes))) : sinkOf(streamWay(stream));

@@ -1,3 +1,4 @@
+import { DeclarationError } from "../../checking/declaration-error.ts";
 import {
   aBoolean,
   aFunction,
@@ -99,8 +100,10 @@ export interface FieldOptions<T> {
  * export const note = defineResource({ name: "note", fields: { owner_id: integer({ default: caller }) } });
  * ```
  */
-export function caller({ requireIdentity }: Pick<DraftContext, "requireIdentity">): number {
-  return requireIdentity().id;
+export function caller(context: Pick<DraftContext, "requireIdentity">): number {
+  const given: unknown = context;
+  if (isObject(given) && typeof given["requireIdentity"] === "function") return context.requireIdentity().id;
+  throw new DeclarationError(["caller: it is asked for each record; write default: caller, without calling it"]);
 }
 
 /** How a value of a field is read and stored. A kind of one's own is a plain object with the same members. */

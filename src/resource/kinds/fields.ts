@@ -41,7 +41,8 @@ const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not a
  */
 export function text<const O extends TextOptions = {}>(options?: Only<O, TextOptions>): Field<string, O>;
 export function text(options: TextOptions = {}): Field<string> {
-  const { minLength = 1, maxLength = 10_000, trim = true, pattern } = options;
+  // What is no object is told with the resource.
+  const { minLength = 1, maxLength = 10_000, trim = true, pattern } = options ?? {};
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", "A text is required.");
     // Before white space is cut off, for some of it is control characters.
@@ -210,7 +211,7 @@ export interface JSONOptions extends FieldOptions<unknown> {
  */
 export function json<const O extends JSONOptions = {}>(options?: Only<O, JSONOptions>): Field<unknown, O>;
 export function json(options: JSONOptions = {}): Field {
-  const { maxLength } = options;
+  const { maxLength } = options ?? {};
   const parse = (value: unknown): unknown => (hasNotInXML(value) ? notInXML : value);
   return defineField(
     {

@@ -1,5 +1,6 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import { isObject, notBelow, optional, wholeFrom, type Only } from "../../checking/members.ts";
+import { isObject, notBelow, optional, wholeFrom, type Only, anObject } from "../../checking/members.ts";
+import { requireArguments } from "../../checking/options.ts";
 import {
   defineField,
   Flaw,
@@ -24,6 +25,7 @@ export function array<T, const O extends ArrayOptions<T> = {}>(
   options?: Only<O, ArrayOptions<T>>,
 ): Field<readonly T[], O>;
 export function array(of: Field, options: ArrayOptions<unknown> = {}): Field<readonly unknown[]> {
+  requireArguments("array", [options], { options: anObject });
   requireSimple(of, options);
   const { minItems = 0, maxItems = 100 } = options;
   const parse = (value: unknown): readonly unknown[] | Flaw => {

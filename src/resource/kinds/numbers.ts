@@ -30,11 +30,13 @@ export interface IntegerOptions extends FieldOptions<number> {
  */
 export function integer<const O extends IntegerOptions = {}>(options?: Only<O, IntegerOptions>): Field<number, O>;
 export function integer(options: IntegerOptions = {}): Field<number> {
+  // What is no object is told with the resource.
+  const { minimum, maximum } = options ?? {};
   const own: OwnChecks<IntegerOptions> = {
     minimum: optional(aWholeNumber),
-    maximum: optional(notBelow("minimum", options.minimum)),
+    maximum: optional(notBelow("minimum", minimum)),
   };
-  return defineField({ ...integerKind(options.minimum, options.maximum), options: own }, options);
+  return defineField({ ...integerKind(minimum, maximum), options: own }, options);
 }
 
 export function integerKind(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER): Kind<number> {

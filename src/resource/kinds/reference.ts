@@ -1,5 +1,6 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import { isObject, isText, oneOf, optional, shown, type Only } from "../../checking/members.ts";
+import { isObject, isText, oneOf, optional, shown, type Only, anObject } from "../../checking/members.ts";
+import { requireArguments } from "../../checking/options.ts";
 import type { Resource } from "../declaration.ts";
 import { tableOf } from "../tables/table.ts";
 import { defineField, type Field, type FieldOptions, type OwnChecks, type Refers } from "./field.ts";
@@ -51,6 +52,7 @@ export function reference(resource: string | Resource, options: NamedReferenceOp
     throw new DeclarationError([
       `reference: what it refers to is ${shown(to)}, and no resource; name one: reference(authors), or its plural where it stands later: reference("authors")`,
     ]);
+  requireArguments("reference", [options], { options: anObject });
   const isNamed = typeof resource === "string";
   const references = { resource: isNamed ? resource : tableOf(resource), onDelete: options.onDelete ?? "restrict" };
   const id = isNamed ? options.id : resource.id;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual, types } from "node:util";
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import { isObject, isText, oneOf, optional, wholeFrom, type Only } from "../../checking/members.ts";
+import { isObject, isText, oneOf, optional, wholeFrom, type Only, anObject } from "../../checking/members.ts";
+import { requireArguments } from "../../checking/options.ts";
 import { pointerTo } from "../pointer.ts";
 import {
   defineField,
@@ -74,6 +75,7 @@ export function standardSchema<
   const O extends StandardOptions<NoInfer<T>, C> = {},
 >(schema: StandardSchema<T & ColumnValues[C]>, options?: Only<O, StandardOptions<NoInfer<T>, C>>): Field<T, O>;
 export function standardSchema(schema: StandardSchema, options: StandardOptions<unknown> = {}): Field {
+  requireArguments("standardSchema", [options], { options: anObject });
   const mistakes = [...schemaMistakes(schema), ...optionMistakes("standard", { ...options }, standardOptions)];
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const type = options.column ?? "json";

@@ -1,5 +1,6 @@
 import type { Only } from "../../checking/members.ts";
-import { defineField, Flaw, type Field, type FieldOptions } from "./field.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { defineField, Flaw, type Field, type FieldOptions, fieldOptions } from "./field.ts";
 import { dateTime } from "./fields.ts";
 
 /** A day (RFC 3339, `full-date`): `2026-01-31`. */
@@ -30,6 +31,12 @@ function isDay(value: string): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= lastDay;
 }
 
+const updatedAtOptions: ChecksOf<UpdatedAtOptions> = {
+  optional: fieldOptions.optional,
+  description: fieldOptions.description,
+  example: fieldOptions.example,
+};
+
 /** What `updatedAt` can be told: the rest follows from what it is. */
 export type UpdatedAtOptions = Pick<FieldOptions<string>, "optional" | "description" | "example">;
 
@@ -38,6 +45,7 @@ export function updatedAt<const O extends UpdatedAtOptions = {}>(
   options?: Only<O, UpdatedAtOptions>,
 ): Field<string, O & { readonly generated: () => string }>;
 export function updatedAt(options: UpdatedAtOptions = {}): Field<string> {
+  requireOptions(options, updatedAtOptions, { of: "updatedAt" });
   const { kind } = dateTime();
   const generated: FieldOptions<string>["generated"] = ({ now }) => new Date(now).toISOString();
   return defineField(kind, { ...options, generated, regenerated: true });

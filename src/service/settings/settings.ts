@@ -83,6 +83,7 @@ export interface Settings {
  * ```
  */
 export function readSettings(environment: Environment, config: ConfigFile = {}): Settings {
+  requireObjects({ environment, config });
   const problems: string[] = [];
   const readings = readEach(environment, config, problems);
   problems.push(...checkTogether(readings));
@@ -199,4 +200,12 @@ function readOrMakeSecret(file: string, database: Database, problems: string[]):
   if ("value" in secret) return { secret: secret.value, secretFile: file, secretIsNew: read === null };
   problems.push(...secret.wrong);
   return null;
+}
+
+/** What is no object has no members, and would be taken for one that says nothing. */
+function requireObjects(given: Readonly<Record<string, unknown>>): void {
+  const wrong = Object.entries(given).filter(
+    ([, value]) => typeof value !== "object" || value === null || Array.isArray(value),
+  );
+  if (wrong.length > 0) throw new ConfigError(wrong.map(([name]) => `readSettings: ${name} has to be an object.`));
 }

@@ -58,6 +58,8 @@ export function defineConfig(config: ConfigFile): ConfigFile {
 
 /** Runs the config file of a directory; undefined where there is none. Throws `ConfigError` where it cannot be used. */
 export async function loadConfigFile(directory: string): Promise<ConfigFile | undefined> {
+  const given: unknown = directory;
+  if (typeof given !== "string") throw new ConfigError(["loadConfigFile: name the directory of the config file."]);
   const [file, ...more] = configFileNames.filter((name) => existsSync(path.join(directory, name)));
   if (file === undefined) return undefined;
   if (more.length > 0) {

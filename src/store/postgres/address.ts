@@ -1,4 +1,5 @@
-import type { Secret } from "../../crypto/secret.ts";
+import { requireArguments } from "../../checking/options.ts";
+import { aSecret, type Secret } from "../../crypto/secret.ts";
 import { StoreSetupError } from "../store.ts";
 import { parameterMistakes, parametersForPg, timeoutsOf, type Timeouts } from "./network/url-parameters.ts";
 
@@ -21,8 +22,18 @@ export function isPostgresURL(text: string): boolean {
   return /^postgres(?:ql)?:\/\/[^\s]+$/.test(text) && urlsOf(text).every((each) => URL.canParse(each));
 }
 
+/** What is wrong with what has to be such a URL; null where nothing is. */
+export function aPostgresURL(value: unknown): string | null {
+  const wrong = aSecret(value);
+  if (wrong !== null) return wrong;
+  return isPostgresURL((value as Secret).reveal().toString())
+    ? null
+    : "it has to hold postgres://USER:PASSWORD@HOST:PORT/DATABASE";
+}
+
 /** What is wrong with the parameters of a URL, each with its cure: one that nobody knows would be passed over. */
 export function postgresURLMistakes(url: Secret): readonly string[] {
+  requireArguments("postgresURLMistakes", arguments, { url: aPostgresURL });
   const [first] = serversOf(url);
   return parameterMistakes(first!.searchParams);
 }
@@ -55,6 +66,7 @@ function serversOf(url: Secret): readonly URL[] {
  * nobody may have meant. `sslmode=disable` says that it is meant.
  */
 export function serversInPlainText(url: Secret): readonly string[] {
+  requireArguments("serversInPlainText", arguments, { url: aPostgresURL });
   return serversOf(url)
     .filter(({ searchParams }) => !searchParams.has("sslmode") && searchParams.get("ssl") !== "true")
     .map(({ hostname, searchParams }) => searchParams.get("host") ?? decodeURIComponent(hostname))

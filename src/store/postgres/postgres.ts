@@ -1,10 +1,10 @@
 import { aFunction, isObject, optional, wholeFrom } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
-import { aSecret, type Secret } from "../../crypto/secret.ts";
+import type { Secret } from "../../crypto/secret.ts";
 import type { Observer } from "../../observation.ts";
 import { storeOver } from "../sql/store.ts";
 import { StoreUnavailable, type ConnectionCounts, type Store } from "../store.ts";
-import { isPostgresURL, postgresURLMistakes, readAddress } from "./address.ts";
+import { aPostgresURL, postgresURLMistakes, readAddress } from "./address.ts";
 import { LONGEST_MS, notThroughPgBouncer } from "./network/url-parameters.ts";
 
 /** Where a PostgreSQL store is kept. */
@@ -24,11 +24,7 @@ export interface PostgresStoreOptions {
 }
 
 const checks: ChecksOf<PostgresStoreOptions> = {
-  url: (value) =>
-    aSecret(value) ??
-    (isPostgresURL((value as Secret).reveal().toString())
-      ? null
-      : "it has to hold postgres://USER:PASSWORD@HOST:PORT/DATABASE"),
+  url: aPostgresURL,
   observe: optional(aFunction),
   poolSize: optional(wholeFrom(1)),
   connectTimeoutMs: optional(wholeFrom(100, LONGEST_MS)),

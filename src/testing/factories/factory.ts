@@ -1,5 +1,5 @@
-import { aWholeNumber, isText, optional } from "../../checking/members.ts";
-import { requireOptions } from "../../checking/options.ts";
+import { aWholeNumber, isObject, isText, optional, type Check } from "../../checking/members.ts";
+import { requireArguments, requireOptions } from "../../checking/options.ts";
 import { parseUUID } from "../../crypto/uuid.ts";
 import type { Identity } from "../../identity.ts";
 import {
@@ -60,6 +60,7 @@ const made = new Map<string, number>();
  * ```
  */
 export function factory<R extends Resource>(resource: R, options: FactoryOptions = {}): Factory<R> {
+  requireArguments("factory", [resource], { resource: aResource });
   requireOptions(options, { seed: optional((seed) => (isText(seed) ? null : aWholeNumber(seed))) }, { of: "factory" });
   const seed = String(options.seed ?? processSeed());
   // Two factories of one resource draw different things, and what another resource draws changes neither.
@@ -75,6 +76,9 @@ export function factory<R extends Resource>(resource: R, options: FactoryOptions
     seed,
   };
 }
+
+const aResource: Check = (value) =>
+  isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource";
 
 interface Drawing {
   readonly resource: Resource;

@@ -1,9 +1,10 @@
-import { aWholeNumber, anObject, optional } from "../../checking/members.ts";
-import { requireOptions } from "../../checking/options.ts";
+import { aWholeNumber, anObject, optional, type Members } from "../../checking/members.ts";
+import { requireArguments, requireOptions } from "../../checking/options.ts";
 import { createService, type Service, type ServiceOptions } from "../../create-service/create-service.ts";
 import type { AccountsFeature, People } from "../../login/login.ts";
 import type { Observation } from "../../observation.ts";
 import { printFaults } from "../../ops/log/print-faults.ts";
+import type { Scheme } from "../../scheme/scheme.ts";
 import { openLatchkey } from "../../service/latchkey.ts";
 import { readSettings } from "../../service/settings/settings.ts";
 import type { ConfigFile } from "../../service/system/config-file.ts";
@@ -77,12 +78,15 @@ export interface TestLatchkeyOptions extends TestOptions {
  * console.log(made.record(notes).body); // Buy milk
  * ```
  */
-export function testService({ people, now, ...options }: TestServiceOptions = {}): Promise<TestService> {
+export async function testService(options: TestServiceOptions = {}): Promise<TestService> {
+  requireArguments("testService", [options], { options: anObject });
+  requireOwnClock({ ...options });
+  const { people, now, ...given } = options;
   return open(now, async ({ clock, observe, scheme }) => {
     const service = await createService({
       store: sqliteStore({ path: ":memory:" }),
-      ...options,
-      schemes: [...(options.schemes ?? []), scheme],
+      ...given,
+      schemes: withOwn(given.schemes, scheme),
       observe,
       now: () => clock.now,
     });
@@ -104,13 +108,29 @@ export function testService({ people, now, ...options }: TestServiceOptions = {}
  * ```
  */
 export async function testLatchkey(config: ConfigFile, options: TestLatchkeyOptions = {}): Promise<TestService> {
+  requireArguments("testLatchkey", [config], { config: anObject });
   requireOptions(options, { now: optional(aWholeNumber), environment: optional(anObject) }, { of: "testLatchkey" });
   const { now, environment } = options;
   const settings = readSettings({ ...environment, LATCHKEY_DATABASE: "sqlite::memory:" }, config);
   return open(now, async ({ clock, observe, scheme }) => {
-    const schemes = [...(config.schemes ?? []), scheme];
+    const schemes = withOwn(config.schemes, scheme);
     return openLatchkey({ settings, config: { ...config, schemes }, observe, now: () => clock.now });
   });
+}
+
+/** What it hears is in `observed`, and its clock stands still. */
+function requireOwnClock(options: Members): void {
+  const { now, observe } = options;
+  requireArguments("testService", [now, observe], {
+    now: optional(aWholeNumber),
+    observe: (value) => (value === undefined ? null : "leave it out, and look into observed"),
+  });
+}
+
+/** What is no list is left for the start to tell. */
+function withOwn(schemes: readonly Scheme[] | undefined, own: Scheme): readonly Scheme[] {
+  const given: unknown = schemes;
+  return given === undefined || Array.isArray(given) ? [...(schemes ?? []), own] : schemes!;
 }
 
 interface Opening {

@@ -1,6 +1,9 @@
+import { aList, optional, texts } from "../../../checking/members.ts";
+import { requireArguments } from "../../../checking/options.ts";
 import type { Secret } from "../../../crypto/secret.ts";
-import type { MigratedTable, MigrateOptions, Plan } from "../../sql/changes/migrating.ts";
+import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../../sql/changes/migrating.ts";
 import type { Collection } from "../../store.ts";
+import { aPostgresURL } from "../address.ts";
 
 // Loaded by those who ask for it alone, as the client of PostgreSQL is.
 
@@ -10,6 +13,7 @@ export async function planPostgres(
   collections: readonly Collection[],
   dropped: readonly string[] = [],
 ): Promise<Plan> {
+  requireArguments("planPostgres", arguments, { url: aPostgresURL, collections: aList, dropped: optional(texts) });
   return (await import("./plan.ts")).planDatabase(url, collections, dropped);
 }
 
@@ -19,6 +23,7 @@ export async function migratePostgres(
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
+  requireArguments("migratePostgres", arguments, { url: aPostgresURL, collections: aList, options: migrateOptions });
   return (await import("./migrate.ts")).migrateDatabase(url, collections, options);
 }
 
@@ -28,5 +33,6 @@ export async function tryPostgres(
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
+  requireArguments("tryPostgres", arguments, { url: aPostgresURL, collections: aList, options: migrateOptions });
   return (await import("./try.ts")).tryDatabase(url, collections, options);
 }

@@ -1,3 +1,5 @@
+import { aFunction, objectOf, optional, text, texts, type Check } from "../../../checking/members.ts";
+import { type ChecksOf } from "../../../checking/options.ts";
 import { ownOf } from "../../declarations.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { quote } from "../names.ts";
@@ -19,6 +21,12 @@ export interface MigrateOptions {
   /** Is told how far the work on a table is. */
   readonly tell?: (table: string, done: number, total: number) => void;
 }
+
+/** How those options are checked. */
+export const migrateOptions: Check = objectOf(
+  { program: text, dropped: optional(texts), tell: optional(aFunction) } satisfies ChecksOf<MigrateOptions>,
+  "it has to be an object with program: the version of the program",
+);
 
 /** What has been done to a table. */
 export interface MigratedTable {

@@ -1,4 +1,6 @@
-import type { MigratedTable, MigrateOptions, Plan } from "../../sql/changes/migrating.ts";
+import { aList, optional, texts, text } from "../../../checking/members.ts";
+import { requireArguments } from "../../../checking/options.ts";
+import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../../sql/changes/migrating.ts";
 import type { Collection } from "../../store.ts";
 
 // Loaded by those who ask for it alone: a service that serves has no use for it.
@@ -9,6 +11,7 @@ export async function planSQLite(
   collections: readonly Collection[],
   dropped: readonly string[] = [],
 ): Promise<Plan> {
+  requireArguments("planSQLite", arguments, { path: text, collections: aList, dropped: optional(texts) });
   return (await import("./plan.ts")).planFile(path, collections, dropped);
 }
 
@@ -18,6 +21,7 @@ export async function migrateSQLite(
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
+  requireArguments("migrateSQLite", arguments, { path: text, collections: aList, options: migrateOptions });
   return (await import("./migrate.ts")).migrateFile(path, collections, options);
 }
 
@@ -27,5 +31,6 @@ export async function trySQLite(
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
+  requireArguments("trySQLite", arguments, { path: text, collections: aList, options: migrateOptions });
   return (await import("./try.ts")).tryFile(path, collections, options);
 }
