@@ -22,6 +22,9 @@ export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied }
 export type { Oldest, Stats, TableStats } from "../store/sql/stats.ts";
 export { planPostgres, migratePostgres, tryPostgres } from "../store/postgres/changes/on-demand.ts";
 export { planSQLite, migrateSQLite, trySQLite } from "../store/sqlite/changes/on-demand.ts";
+export { inspectPostgres } from "../store/postgres/existing/on-demand.ts";
+export { inspectSQLite } from "../store/sqlite/existing/on-demand.ts";
+export type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../store/sql/existing/found.ts";
 export type { MigratedTable, MigrateOptions, Plan, PlannedTable } from "../store/sql/changes/migrating.ts";
 export type { Change as SchemaChange } from "../store/sql/changes/changes.ts";
 export type { Done as MigrationDone } from "../store/sql/changes/journal.ts";

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { InspectOptions } from "../inspect.ts";
 import type { BackupOptions, RestoreCommandOptions } from "./db-actions.ts";
 import type { MigrationCommandOptions } from "./migrate-actions.ts";
 
@@ -46,6 +47,11 @@ export function addDatabaseCommands(db: Command): void {
     .action(async (options: MigrationCommandOptions) =>
       (await migrations()).migrate(options, db.parent?.version() ?? "0.0.0"),
     );
+  db.command("inspect")
+    .description("write declarations of the tables that others have made, as a config file; nothing is changed")
+    .option("--table <name...>", "these tables alone")
+    .option("--out <file>", "write into this file, which must not be there")
+    .action(async (options: InspectOptions) => (await import("../inspect.ts")).inspect(options));
   db.command("explain")
     .description("ask for every list that the declarations permit, and tell how it is found and what it costs today")
     .option("--json", "answer in JSON")

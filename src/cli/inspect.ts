@@ -1,0 +1,63 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { inspectPostgres, inspectSQLite, type FoundExisting } from "../door/stores.ts";
+import { declarationsOf } from "../service/inspecting/inspect.ts";
+import { ConfigError } from "../service/settings/error.ts";
+import { readEach } from "../service/settings/reading.ts";
+import type { Database } from "../service/settings/values.ts";
+import { loadConfigFile } from "../service/system/config-file.ts";
+import { requireLastingStore } from "../service/users/operator.ts";
+import { CommandFailed } from "./exit.ts";
+import { show } from "./output.ts";
+
+/** The options of `latchkey db inspect`. */
+export interface InspectOptions {
+  readonly table?: readonly string[];
+  readonly out?: string;
+}
+
+/** `latchkey db inspect` */
+export async function inspect({ table = [], out }: InspectOptions): Promise<void> {
+  const all = await readTables(await readPlace());
+  const unknown = table.filter((name) => !all.has(name));
+  if (unknown.length > 0)
+    throw new CommandFailed(
+      `There is no table ${unknown.join(", nor ")} that others have made. There are: ${[...all.keys()].join(", ") || "none"}.`,
+      "not_found",
+    );
+  const tables = table.length === 0 ? all : new Map([...all].filter(([name]) => table.includes(name)));
+  const text = declarationsOf(tables);
+  if (out === undefined) return show(false, null, text.trimEnd());
+  write(out, text);
+  show(
+    false,
+    null,
+    `${out} declares what can be declared of ${tables.size} tables. Look through it, and start the service with it as latchkey.config.ts.`,
+  );
+}
+
+/** What somebody has written there is never replaced. */
+function write(out: string, text: string): void {
+  try {
+    writeFileSync(out, text, { flag: "wx" });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST")
+      throw new CommandFailed(`${out} is there already. Name another file.`, "not_empty");
+    throw new CommandFailed(
+      `${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+      "failed",
+    );
+  }
+}
+
+async function readTables(database: Database): Promise<ReadonlyMap<string, FoundExisting>> {
+  return database.kind === "sqlite" ? inspectSQLite(path.resolve(database.path)) : inspectPostgres(database.url);
+}
+
+async function readPlace(): Promise<Database> {
+  const problems: string[] = [];
+  const { database } = readEach(process.env, (await loadConfigFile(process.cwd())) ?? {}, problems);
+  if (database.isWrong) throw new ConfigError(problems);
+  requireLastingStore(database.value, false);
+  return database.value;
+}

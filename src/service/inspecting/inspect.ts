@@ -1,0 +1,228 @@
+import type { FoundExisting, FoundExistingColumn } from "../../door/stores.ts";
+import { kindFor, type Declared } from "./kinds.ts";
+import { constantFrom, freeName, inComment, memberName, nameFrom, pluralOf, singularOf, textLiteral } from "./names.ts";
+
+/** A table under the names of its declaration; `why` where it cannot be declared. */
+interface Named {
+  readonly table: string;
+  readonly found: FoundExisting;
+  readonly name: string;
+  readonly plural: string;
+  readonly constant: string;
+  readonly fields: ReadonlyMap<string, string>;
+  readonly key: string | null;
+  readonly id: "integer" | "uuid" | "text";
+  readonly why: string | null;
+}
+
+/** What the service has already, as plurals and tables. */
+const builtIn = [
+  "users",
+  "orders",
+  "keys",
+  "sessions",
+  "tokens",
+  "logins",
+  "protected",
+  "docs",
+  "openapi",
+  "problems",
+  "health",
+  "metrics",
+];
+
+const reserved = new Set(
+  "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with yield let static await implements interface package private protected public arguments eval administrator boolean date dateTime decimal defineConfig defineResource enumeration integer json mount reference text uuid undefined".split(
+    " ",
+  ),
+);
+
+/** TypeScript that declares the tables of a database: a config file that serves each to administrators, who read it. */
+export function declarationsOf(tables: ReadonlyMap<string, FoundExisting>): string {
+  const named = namesOf(tables);
+  const parts = named.map((each) => declare(each, named));
+  const text = parts.join("\n");
+  const code = text.replaceAll(/^ *\/\/.*$/gm, "");
+  const served = named.filter(({ why }) => why === null);
+  const used = (names: readonly string[]): readonly string[] =>
+    names.filter((name) => new RegExp(`(?<![\\w".])${name}\\(`).test(code));
+  const kinds = used(["boolean", "dateTime", "decimal", "enumeration", "integer", "json", "reference", "text"]);
+  const more = used(["date", "uuid"]);
+  const first = served.length === 0 ? [] : ["administrator", "defineResource", "mount"];
+  return [
+    "// What latchkey db inspect has found. The tables stay as they are, and are only read: `writes` in a declaration says what else may be done.",
+    "// Look through it before it serves anybody: whoever is to read what, which fields nobody is to see, and which lists may be asked for.",
+    ...(served.length === 0 ? [] : [`import { ${[...first, ...kinds].toSorted().join(", ")} } from "latchkey";`]),
+    ...(more.length === 0 ? [] : [`import { ${more.join(", ")} } from "latchkey/resources";`]),
+    'import { defineConfig } from "latchkey/service";',
+    "",
+    text,
+    "// Administrators alone, until somebody says more.",
+    ...(served.length === 0 ? [] : ["const permission = { list: administrator, read: administrator };", ""]),
+    `export default defineConfig({ mounts: [${served.map(({ constant }) => `mount(${constant}, { permission })`).join(", ")}] });`,
+    "",
+  ].join("\n");
+}
+
+function namesOf(tables: ReadonlyMap<string, FoundExisting>): readonly Named[] {
+  const names = new Set(builtIn.map(singularOf));
+  const plurals = new Set(builtIn);
+  const constants = new Set(reserved).add("permission");
+  return [...tables].map(([table, found]) => {
+    const name = freeName(singularOf(nameFrom(table)), names);
+    const plural = freeName(pluralOf(name), plurals);
+    const constant = freeName(constantFrom(plural), constants);
+    const key = keyOf(found);
+    const id = key === null ? null : idOf(key);
+    const why = key === null ? whyNoKey(found) : id === null ? `its key ${key.name} is of type ${key.storage}` : null;
+    const taken = new Set(["id"]);
+    const others = found.columns.filter((column) => column !== key);
+    const fields = new Map(others.map((column) => [column.name, freeName(fieldName(column.name), taken)]));
+    return { table, found, name, plural, constant, fields, key: key?.name ?? null, id: id ?? "integer", why };
+  });
+}
+
+function fieldName(raw: string): string {
+  const name = nameFrom(raw);
+  return name === "id" ? "own_id" : name;
+}
+
+/** The one column that tells the rows apart. */
+function keyOf({ key, columns, uniques, isTable }: FoundExisting): FoundExistingColumn | null {
+  if (!isTable) return null;
+  if (key.length === 1) return columns.find(({ name }) => name === key[0]) ?? null;
+  const unique = [...uniques.values()].filter((each) => each.length === 1).map(([name]) => name);
+  return columns.find(({ name, nullable }) => unique.includes(name) && !nullable) ?? null;
+}
+
+function whyNoKey({ isTable, key }: FoundExisting): string {
+  if (!isTable) return 'it is a view; declare it with columns: { id: "…" } naming a column that is unique in it';
+  if (key.length > 1)
+    return `its key has ${key.length} columns (${key.join(", ")}), and a record has one id; serve a view of it that makes one text of them`;
+  return "it has no key";
+}
+
+function idOf(column: FoundExistingColumn): Named["id"] | null {
+  const kind = kindFor({ ...column, words: [], checks: [] });
+  if ("why" in kind) return null;
+  const { factory } = kind;
+  return factory === "integer" || factory === "uuid" || factory === "text" ? factory : null;
+}
+
+function declare(named: Named, all: readonly Named[]): string {
+  const { table, found, name, plural, constant, fields, key, id, why } = named;
+  if (why !== null) return `// ${inComment(table)} is not declared: ${inComment(why)}.\n`;
+  const renamed = [["id", key!], ...[...fields].map(([raw, field]) => [field, raw])].filter(
+    ([field, raw]) => field !== raw,
+  );
+  const lines: string[] = [];
+  const shown: FoundExistingColumn[] = [];
+  for (const column of found.columns) {
+    if (column.name === key) continue;
+    const { kind, remarks } = fieldFor(column, named, all);
+    const field = fields.get(column.name)!;
+    lines.push(...remarks.map((each) => `    // ${field}: ${inComment(each)}`));
+    if ("why" in kind) lines.push(`    // ${inComment(column.name)} is not declared: ${inComment(kind.why)}.`);
+    else {
+      shown.push(column);
+      lines.push(`    ${memberName(field)}: ${callOf(kind)},`);
+    }
+  }
+  const declared = new Set(shown.map((column) => fields.get(column.name)!)).add("id");
+  const columns = renamed.filter(([field]) => declared.has(field!));
+  const { filters, sorts } = listsOf(named, shown);
+  return [
+    `export const ${constant} = defineResource({`,
+    `  name: ${textLiteral(name)},`,
+    ...(plural === `${name}s` ? [] : [`  plural: ${textLiteral(plural)},`]),
+    `  table: ${textLiteral(table)},`,
+    ...(id === "integer" ? [] : [`  id: ${textLiteral(id)},`]),
+    ...(columns.length === 0
+      ? []
+      : [`  columns: { ${columns.map(([field, raw]) => `${field}: ${textLiteral(raw!)}`).join(", ")} },`]),
+    "  fields: {",
+    ...lines,
+    "  },",
+    ...(filters.length === 0 ? [] : [`  filters: { ${filters.map((each) => `${each}: ["eq"]`).join(", ")} },`]),
+    ...(sorts.length === 0 ? [] : [`  sorts: [${sorts.map(textLiteral).join(", ")}],`]),
+    "});",
+    "",
+  ].join("\n");
+}
+
+function callOf({ factory, first, options }: Extract<Declared, { factory: string }>): string {
+  const members = Object.entries(options).map(([name, value]) => `${name}: ${value}`);
+  const given = [
+    ...(first === undefined ? [] : [first]),
+    ...(members.length === 0 ? [] : [`{ ${members.join(", ")} }`]),
+  ];
+  return `${factory}(${given.join(", ")})`;
+}
+
+/** A field, and what is to be said of it. */
+function fieldFor(
+  column: FoundExistingColumn,
+  named: Named,
+  all: readonly Named[],
+): { readonly kind: Declared; readonly remarks: readonly string[] } {
+  const remarks: string[] = [];
+  const reference = referenceFor(column, named, all, remarks);
+  const kind = reference ?? kindFor(column);
+  if ("why" in kind) return { kind, remarks };
+  const isUnique = [...named.found.uniques.values()].some((each) => each.length === 1 && each[0] === column.name);
+  const more = {
+    ...(column.nullable ? { optional: "true" } : {}),
+    ...(isUnique && kind.factory !== "json" ? { unique: "true" } : {}),
+    ...(column.generated ? { readOnly: "true" } : {}),
+    ...(column.filled || column.generated ? { filled: "true" } : {}),
+  };
+  return { kind: { ...kind, options: { ...kind.options, ...more } }, remarks };
+}
+
+function referenceFor(
+  column: FoundExistingColumn,
+  { found }: Named,
+  all: readonly Named[],
+  remarks: string[],
+): Declared | null {
+  const reference = found.references.find(({ columns }) => columns.length === 1 && columns[0] === column.name);
+  if (reference === undefined) return null;
+  const to = all.find(({ table }) => table === reference.table);
+  if (to === undefined || to.why !== null || to.key !== reference.to[0]) {
+    remarks.push(
+      `refers to ${reference.table} (${reference.to.join(", ")}), which is no key of a table that is declared here`,
+    );
+    return null;
+  }
+  const kind = kindFor({ ...column, words: [], checks: [] });
+  if ("why" in kind || kind.factory !== to.id) {
+    remarks.push(`refers to ${reference.table}, whose ids are of another type`);
+    return null;
+  }
+  if (reference.onDelete === "null") remarks.push(`the database empties it when the record that it refers to goes`);
+  const options = {
+    ...(to.id === "integer" ? {} : { id: textLiteral(to.id) }),
+    ...(reference.onDelete === "cascade" ? { onDelete: '"cascade"' } : {}),
+  };
+  return { factory: "reference", first: textLiteral(to.plural), options };
+}
+
+/** The lists that an index serves: by what is equal, and in an order. */
+function listsOf(
+  { found, fields, key }: Named,
+  shown: readonly FoundExistingColumn[],
+): { readonly filters: readonly string[]; readonly sorts: readonly string[] } {
+  const lead = new Set(found.indexes.map(([first]) => first));
+  const parameters = new Set(["limit", "cursor", "sort", "fields", "search", "expand", "count"]);
+  const served = shown.filter((column) => lead.has(column.name) && column.name !== key && isFiltered(column));
+  const filters = served.map((column) => fields.get(column.name)!).filter((field) => !parameters.has(field));
+  const sorts = served
+    .filter((column) => !column.nullable && /date|time/i.test(column.storage))
+    .map((column) => fields.get(column.name)!);
+  return { filters, sorts };
+}
+
+function isFiltered(column: FoundExistingColumn): boolean {
+  const kind = kindFor(column);
+  return "factory" in kind && kind.factory !== "json";
+}

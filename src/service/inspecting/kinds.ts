@@ -1,0 +1,78 @@
+import type { FoundExistingColumn } from "../../door/stores.ts";
+import { textLiteral } from "./names.ts";
+
+/** The kind of field that a column is declared as: its factory with its options, or why there is none. */
+export type Declared =
+  | { readonly factory: string; readonly options: Readonly<Record<string, string>>; readonly first?: string }
+  | { readonly why: string };
+
+/** How a column would be declared, by its type. References are told elsewhere. */
+export function kindFor(column: FoundExistingColumn): Declared {
+  const words = column.words ?? wordsIn(column.checks ?? []);
+  if (words !== null && words.length > 0)
+    return { factory: "enumeration", options: {}, first: `[${words.map(textLiteral).join(", ")}]` };
+  const { storage } = column;
+  const type = storage.toLowerCase().replace(/\s*\([^)]*\)/, "");
+  if (/^(bool|boolean)$/.test(type) || /^tinyint\s*\(1\)$/i.test(storage)) return { factory: "boolean", options: {} };
+  if (
+    /^(bigint|bigserial|int8|integer|int|mediumint|unsigned big int|int4|smallint|int2|tinyint|smallint unsigned|integer unsigned|bigint unsigned|bigint_unsigned)$/.test(
+      type,
+    )
+  )
+    return { factory: "integer", options: boundsFor(type) };
+  if (/^(decimal|numeric)$/.test(type)) return decimalFor(storage);
+  if (type === "date") return { factory: "date", options: {} };
+  if (/^(datetime|timestamp|timestamp with(out)? time zone)$/.test(type)) return { factory: "dateTime", options: {} };
+  if (/^jsonb?$/.test(type) || type.endsWith("[]"))
+    return { factory: "json", options: type.endsWith("[]") ? { readOnly: "true" } : {} };
+  if (type === "uuid") return { factory: "uuid", options: {} };
+  if (/char|text|clob/.test(type) || /^(citext|inet|cidr|macaddr|name|xml|interval)$/.test(type))
+    return textFor(column);
+  if (/real|floa|doub/.test(type))
+    return { why: `${storage} is no exact number; where it has few digits, write decimal({ scale: …, maximum: "…" })` };
+  return { why: storage === "" ? "it has no type" : `no kind of field shows ${storage}` };
+}
+
+/** A text is taken as it is: what is there already may be empty, or end in spaces. */
+function textFor({ maxLength }: FoundExistingColumn): Declared {
+  const options = {
+    minLength: "0",
+    ...(maxLength === undefined ? {} : { maxLength: String(maxLength) }),
+    trim: "false",
+  };
+  return { factory: "text", options };
+}
+
+function boundsFor(type: string): Readonly<Record<string, string>> {
+  if (/^(smallint|int2)$/.test(type)) return { minimum: "-32_768", maximum: "32_767" };
+  return /^int4$/.test(type) ? { minimum: "-2_147_483_648", maximum: "2_147_483_647" } : {};
+}
+
+function decimalFor(storage: string): Declared {
+  const found = /\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)/.exec(storage);
+  if (found === null)
+    return { why: `${storage} does not say how many digits it has; write decimal({ scale: …, maximum: "…" })` };
+  const [digits, scale] = [Number(found[1]), Number(found[2] ?? 0)];
+  if (scale > 6 || digits > 15)
+    return {
+      why: `${storage} has more digits than a decimal (15, of which 6 behind the point); write decimal({ scale: …, maximum: "…" })`,
+    };
+  const whole = "9".repeat(digits - scale) || "0";
+  const most = scale === 0 ? whole : `${whole}.${"9".repeat(scale)}`;
+  return {
+    factory: "decimal",
+    options: { scale: String(scale), minimum: textLiteral(`-${most}`), maximum: textLiteral(most) },
+  };
+}
+
+/** The words of a CHECK: `IN ('a', 'b')`, and what PostgreSQL makes of it. Null where it says something else. */
+export function wordsIn(checks: readonly string[]): readonly string[] | null {
+  for (const check of checks) {
+    const list = /(?:\bIN\s*\(|= ANY \(\(?ARRAY\[)(.*?)(?:\)\s*$|\])/is.exec(check)?.[1];
+    if (list === undefined) continue;
+    const rest = list.replaceAll(/'(?:[^']|'')*'(?:::[a-z ]+)?|\s|,|\(|\)/gi, "");
+    if (rest !== "") continue;
+    return [...list.matchAll(/'((?:[^']|'')*)'/g)].map(([, word]) => word!.replaceAll("''", "'"));
+  }
+  return null;
+}

@@ -1,0 +1,41 @@
+import type { Secret } from "../../../crypto/secret.ts";
+import type { FoundExisting } from "../../sql/existing/found.ts";
+import { ask, playAsync, statement, type Script } from "../../sql/schema/script.ts";
+import { sendTo } from "../network/session.ts";
+import { connectWhole } from "../whole/whole.ts";
+import { findExisting } from "./existing.ts";
+
+/** Every table of a database that is not ours, by its name, or with its schema where the name alone does not lead there; it is only read. */
+export async function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundExisting>> {
+  const { session, told, close } = await connectWhole(url);
+  try {
+    await session.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    return await playAsync(findAll(), sendTo(session));
+  } catch (error) {
+    throw told(error);
+  } finally {
+    await close();
+  }
+}
+
+function* findAll(): Script<ReadonlyMap<string, FoundExisting>> {
+  const [ours] = yield* ask(statement("SELECT to_regclass('latchkey_schema') IS NOT NULL"));
+  const rows = yield* ask(
+    statement(
+      "SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END AS name " +
+        "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " +
+        "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%' AND c.relname NOT LIKE 'latchkey\\_%' " +
+        (ours![0] === true
+          ? "AND NOT (pg_table_is_visible(c.oid) AND (c.relname IN (SELECT collection FROM latchkey_schema) OR c.relname IN (SELECT '_' || collection || '_words' FROM latchkey_schema))) "
+          : "") +
+        "ORDER BY 1",
+    ),
+  );
+  const found = new Map<string, FoundExisting>();
+  for (const [name] of rows) {
+    const table = yield* findExisting(String(name));
+    // What has a point in its name cannot be told from one in another schema.
+    if (table !== null) found.set(String(name), table);
+  }
+  return found;
+}

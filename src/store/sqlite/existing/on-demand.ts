@@ -1,0 +1,6 @@
+import type { FoundExisting } from "../../sql/existing/found.ts";
+
+/** Every table of a SQLite file that is not Latchkey's, by its name; nothing is changed. */
+export async function inspectSQLite(path: string): Promise<ReadonlyMap<string, FoundExisting>> {
+  return (await import("./inspect.ts")).inspectFile(path);
+}
