@@ -103,7 +103,17 @@ test("dev starts again with the same database and logins, says why a file is bro
 
   // A broken file takes nothing away.
   write("resources/notes.ts", notes("rank: integer({ default: 3 }),", "const = 1;"));
-  await hear(/resources\/notes\.ts:\d+[^]*SyntaxError[^]*goes on as it was before/);
+  await hear(/SyntaxError[^]*resources\/notes\.ts:\d+[^]*goes on as it was before/);
+  assert.equal((await ask("/notes")).status, 200);
+
+  // So does a slip in a declaration, and one that only shows where all of them go together: each is told once.
+  write("resources/notes.ts", notes("rank: integer({ defualt: 3 }),"));
+  const [slip] = await hear(/One declaration is wrong:[^]*goes on as it was before/);
+  assert.equal(slip.match(/defualt; did you mean default/g)?.length, 1);
+  assert.match(slip, /resources\/notes\.ts:\d+\n/);
+  const strange = notes('rank: integer({ default: 3 }), by: reference("user"),').replace("text }", "reference, text }");
+  write("resources/notes.ts", strange);
+  await hear(/One declaration is wrong:\n- .*refers to user, which is not mounted[^]*goes on as it was before/);
   assert.equal((await ask("/notes")).status, 200);
 
   // A file that is looked for in vain is waited for.

@@ -134,5 +134,5 @@ class Watch {
 function goesOn(isServing: boolean): string {
   return isServing
     ? "The service goes on as it was before; mend the file, and it starts again."
-    : "Mend it, and the service starts.";
+    : "Mend it, and the service starts with the next file that is saved.";
 }

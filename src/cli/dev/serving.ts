@@ -1,8 +1,8 @@
 import path from "node:path";
 import type { Listener } from "../../door/http.ts";
 import { openTelemetry } from "../../door/ops.ts";
-import { MigrationNeeded } from "../../door/stores.ts";
-import { createLatchkey, type Latchkey } from "../../service/latchkey.ts";
+import { MigrationNeeded, type Store } from "../../door/stores.ts";
+import { createLatchkey, openLatchkey, type Latchkey } from "../../service/latchkey.ts";
 import { ConfigError, readSettings, type Settings } from "../../service/settings/settings.ts";
 import { configFileNames, loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
 import { passwordFileOf } from "../../service/system/password-file.ts";
@@ -38,6 +38,7 @@ export function serveForDev(): void {
       tellLoadedFiles((file) => tell({ kind: "file", path: file }));
       const config = (await loadConfigFile(directory)) ?? {};
       loaded = { config, settings: readSettings(process.env, config) };
+      await requireSound(loaded);
       tell({ kind: "prepared" });
     },
     async listen() {
@@ -71,7 +72,7 @@ export function serveForDev(): void {
       const migration = error instanceof MigrationNeeded ? neededOf(error, loaded!) : null;
       tell({
         kind: "failed",
-        message: explainFailure(error, (each) => explainFault(each, directory, paint)),
+        message: explainFailure(error, (each, isTold) => explainFault(each, directory, paint, isTold)),
         migration,
       });
     });
@@ -88,10 +89,19 @@ export function serveForDev(): void {
 }
 
 /** A file that cannot be run is shown with its place too. */
-function explainFailure(error: unknown, tellFault: (error: unknown) => string): string {
+function explainFailure(error: unknown, tellFault: (error: unknown, isTold?: boolean) => string): string {
   const told = explainStart(error, tellFault).trimEnd();
   const cause = error instanceof ConfigError ? error.cause : undefined;
-  return cause instanceof Error ? `${told}\n${tellFault(cause)}` : told;
+  return cause instanceof Error ? `${told}\n${tellFault(cause, true)}`.trimEnd() : told;
+}
+
+/** What is wrong with how the declarations go together is told while the one before still serves: nothing is opened for that. */
+async function requireSound({ config, settings }: Loaded): Promise<void> {
+  const enough = new Error("The declarations are sound.");
+  const over = (store: Store): Store => ({ ...store, open: () => Promise.reject(enough) });
+  await openLatchkey({ config, settings, over }).catch((error: unknown) => {
+    if (error !== enough) throw error;
+  });
 }
 
 /** Only the project's own tables are emptied: users and what logs in belong together. */

@@ -13,8 +13,8 @@ interface Place {
   readonly column: number;
 }
 
-/** What was thrown, its own frames, and the lines of the source around the first of them. Causes follow. */
-export function explainFault(error: unknown, directory: string, paint: Paint): string {
+/** What was thrown, unless that is told already, its own frames, and the lines of the source around the first of them. Causes follow. */
+export function explainFault(error: unknown, directory: string, paint: Paint, isTold = false): string {
   if (!(error instanceof Error)) return paint("red", `thrown: ${String(error)}`);
   const frames = (error.stack ?? "").split("\n").filter((line) => line.trimStart().startsWith("at "));
   const own = frames.filter((frame) => isOwn(frame));
@@ -25,10 +25,10 @@ export function explainFault(error: unknown, directory: string, paint: Paint): s
   const rest = frames.length - own.length;
   const lines = [
     ...(head === "" ? [] : [head.replace(`file://${directory}/`, "")]),
-    paint("red", `${error.name}: ${error.message}`),
+    ...(isTold ? [] : [paint("red", `${error.name}: ${error.message}`)]),
     ...(place === null ? [] : sourceAround(place, directory, paint)),
     ...own.map((frame) => paint("dim", shorten(frame, directory))),
-    ...(own.length === 0 && !isSyntax ? frames.slice(0, 8).map((frame) => paint("dim", frame)) : []),
+    ...(own.length === 0 && !isSyntax && !isTold ? frames.slice(0, 8).map((frame) => paint("dim", frame)) : []),
     ...(own.length > 0 && rest > 0 ? [paint("dim", `    and ${rest} frames of packages and Node`)] : []),
   ];
   const cause =

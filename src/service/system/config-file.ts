@@ -5,7 +5,7 @@ import type { IssuerDeclaration, OwnUserFields } from "../../door/auth.ts";
 import type { DocumentationOptions } from "../../door/features.ts";
 import type { Endpoint, Format } from "../../door/http.ts";
 import type { Feature, Scheme } from "../../door/index.ts";
-import type { Mount } from "../../door/resources.ts";
+import { DeclarationError, type Mount } from "../../door/resources.ts";
 import type { BuiltIn, OptionalFeature } from "../built-in.ts";
 import { ConfigError } from "../settings/error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "../settings/table.ts";
@@ -79,6 +79,7 @@ async function run(location: string, file: string): Promise<unknown> {
     const module = (await import(pathToFileURL(location).href)) as { readonly default?: unknown };
     return await module.default;
   } catch (cause) {
+    if (cause instanceof DeclarationError) throw new ConfigError(cause.mistakes, { cause });
     const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
     throw new ConfigError([`${file} cannot be run. ${reason}${cureOf(cause, file)}`], { cause });
   }
