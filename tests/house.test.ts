@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 /** The rooms of `src`, from the ground up: a room imports from its own folder and from the floors below it. */
 const floors = [
-  ["checking", "words", "eventually.ts", "node-version.ts"],
+  ["checking", "words", "eventually.ts", "node-version.ts", "operators.ts"],
   ["problem", "crypto", "html", "deprecation.ts"],
   ["headers", "identity.ts", "observation.ts", "measurement.ts"],
   ["call", "resource", "store", "tracer.ts"],

@@ -517,6 +517,11 @@ export const slips: readonly Slip[] = [
     /issuers\[0\] has "audiense", which means nothing; did you mean audience\?/,
   ),
   made(
+    `olderShape(mount(books, { permission: anyone }), { prefx: "/v1", fields: {} })`,
+    /'prefx'.*Did you mean.*'prefix'/,
+    /there is no option prefx; did you mean prefix\?/,
+  ),
+  made(
     `defineProblem({ code: "sold_out", status: 409, titel: "Sold out", detail: "a", why: "b", cure: "c" })`,
     /'titel'.*Did you mean.*'title'/,
     /problem sold_out: there is no option titel; did you mean title\?\n.*title is missing/,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { callerField, defineUsers, issuerLogin, sameAs } from "../src/door/auth.ts";
-import { consolePages, documentation, outbox, rateLimits } from "../src/door/features.ts";
+import { consolePages, documentation, health, outbox, rateLimits } from "../src/door/features.ts";
 import type { Format } from "../src/door/http.ts";
 import * as latchkey from "../src/door/index.ts";
 import {
@@ -411,6 +411,30 @@ for (const [what, reply, told] of [
     assert.equal(status, 500);
     assert.match(String(faults[0]), told);
   });
+
+test("no door makes an endpoint whose replies nobody looks at, and a copy of one is looked at", async () => {
+  const doors: readonly object[] = [
+    latchkey,
+    await import("../src/door/http.ts"),
+    await import("../src/door/features.ts"),
+  ];
+  assert.deepEqual(
+    doors.filter((door) => "builtInEndpoint" in door),
+    [],
+  );
+  const faults: unknown[] = [];
+  const { endpoints = [] } = health().setUp({} as Loose);
+  const service = await createService({
+    store: memory(),
+    endpoints: endpoints.map((each) => ({ ...each, handle: () => ({ staus: 200 }) as Loose })),
+    observe: (seen) => void (seen.kind === "fault" && faults.push(seen.error)),
+  });
+
+  await service.fetch(new Request(`http://127.0.0.1${endpoints[0]!.path}`), { peer: null });
+  await service.close();
+
+  assert.match(String(faults[0]), /gave what is no reply: there is no option staus/);
+});
 
 test("a format for application/xml takes the place of XML", async () => {
   const xml: Format = {

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import { pluralOf, variableOf, type Plan } from "./names.ts";
 
@@ -114,9 +124,10 @@ export function writeProject(folder: string, files: ReadonlyMap<string, string>)
   // Not in the middle of it: it takes some milliseconds.
   const wait = (): void => undefined;
   process.on("SIGINT", wait).on("SIGTERM", wait);
-  const place = there ? folder : `${folder}.new-${process.pid}`;
   const written: string[] = [];
+  let place = folder;
   try {
+    if (!there) place = makeBeside(folder);
     for (const [name, text] of files) {
       const file = path.join(place, name);
       mkdirSync(path.dirname(file), { recursive: true });
@@ -130,6 +141,14 @@ export function writeProject(folder: string, files: ReadonlyMap<string, string>)
   } finally {
     process.off("SIGINT", wait).off("SIGTERM", wait);
   }
+}
+
+/** A folder of a name that nobody else has, with the rights that a new one has. */
+function makeBeside(folder: string): string {
+  mkdirSync(path.dirname(folder), { recursive: true });
+  const place = mkdtempSync(`${folder}.new-`);
+  chmodSync(place, 0o777 & ~process.umask());
+  return place;
 }
 
 /** True where the folder is there; throws where something is in it. */

@@ -5,7 +5,8 @@ import { requireOptions } from "../checking/options.ts";
 import { defineFeature, type Assembled, type Feature } from "../feature/feature.ts";
 import { pageScript, pageStyle, type Asset } from "../html/look.ts";
 import { belowBasePath } from "../http/base-path.ts";
-import { defineEndpoint, type Endpoint } from "../http/endpoint/endpoint.ts";
+import { builtInEndpoint } from "../http/endpoint/built-in.ts";
+import type { Endpoint } from "../http/endpoint/endpoint.ts";
 import type { DataBody, Format, ProblemDocument } from "../http/formats/format.ts";
 import type { View } from "../http/formats/view.ts";
 import { servedBy } from "../http/mount/endpoints.ts";
@@ -90,7 +91,7 @@ function unservedTemplates(
 
 /** Style and script: their names change with what is in them, so that they are kept for a year. */
 function assetEndpoint(assets: readonly Asset[]): Endpoint {
-  return defineEndpoint({
+  return builtInEndpoint({
     method: "GET",
     path: "/console/{file:text}",
     access: "open",

@@ -26,7 +26,7 @@ export function writeFramed(site: Site, view: View, { title, main, narrow }: Dra
       <script src="${script}" defer></script>`,
     crumbs: crumbsOf(site, view),
     tools: toolsOf(site, view),
-    strip: stripOf(view),
+    strip: stripOf(site, view),
     main,
     narrow: narrow ?? false,
     foot: footOf(site, view, requestId),
@@ -74,8 +74,13 @@ function toolsOf(site: Site, view: View): PageContent {
     </details>`;
 }
 
+function hasXML({ facts }: Site): boolean {
+  const { xml, formats } = facts();
+  return xml || formats.some(({ mediaType }) => mediaType === "application/xml");
+}
+
 /** The answer in one line: what was asked, what came of it, and the same for a program. */
-function stripOf(view: View): Markup {
+function stripOf(site: Site, view: View): Markup {
   const { call, query, status, tag } = view;
   const target = query === "" ? call.path : `${call.path}?${query}`;
   const classes = status >= 500 ? "st c5" : status >= 400 ? "st c4" : "st";
@@ -85,7 +90,7 @@ function stripOf(view: View): Markup {
   const formats = html`<nav class="seg" aria-label="Format">
     <a href="${withParameters(view, {})}" aria-current="true">HTML</a
     ><a href="${inFormat(view, "json")}" type="application/json">JSON</a
-    ><a href="${inFormat(view, "xml")}" type="application/xml">XML</a>
+    >${hasXML(site) ? html`<a href="${inFormat(view, "xml")}" type="application/xml">XML</a>` : ""}
   </nav>`;
   return html`<section class="answer" aria-label="This answer">
     <p><b class="m ${method.toLowerCase()}">${method}</b> <span class="path">${target}</span></p>

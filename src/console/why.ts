@@ -1,8 +1,9 @@
 import { alike, type Arrival, type Reply } from "../call/call.ts";
 import type { ServiceFacts } from "../feature/feature.ts";
 import { belowBasePath } from "../http/base-path.ts";
+import { builtInEndpoint } from "../http/endpoint/built-in.ts";
 import { nullable, objectSchema, textSchema } from "../http/endpoint/documentation.ts";
-import { defineEndpoint, type Endpoint } from "../http/endpoint/endpoint.ts";
+import type { Endpoint } from "../http/endpoint/endpoint.ts";
 import { invalid, type Context } from "../http/exchange.ts";
 import type { WholeExplanation } from "../http/explaining.ts";
 import { anyone } from "../permission/permission.ts";
@@ -28,7 +29,7 @@ export interface Why extends Pick<WholeExplanation, "outcome" | "schemes" | "rou
 export function whyEndpoint(facts: () => ServiceFacts, basePath: string): Endpoint {
   // What is asked in the course of an answer is not explained again, or it would never end.
   const inner = new WeakSet<Arrival>();
-  return defineEndpoint({
+  return builtInEndpoint({
     method: "GET",
     path: WHY_PATH,
     access: anyone,

@@ -8,13 +8,14 @@ import { uuidMaker } from "../crypto/uuid.ts";
 import type { Eventually } from "../eventually.ts";
 import { clockOf } from "../feature/clock.ts";
 import { compose } from "../feature/composition.ts";
-import type { Feature, Parts, ServiceFacts } from "../feature/feature.ts";
+import type { Feature, Parts, ServiceFacts, Upkeep } from "../feature/feature.ts";
 import { harmless, observerOf, tellAll } from "../feature/observers.ts";
 import { startFeatures } from "../feature/starting.ts";
 import { startUpkeep } from "../feature/upkeep.ts";
 import type { Answer } from "../http/answer/writing.ts";
 import { parseBasePath } from "../http/base-path.ts";
 import { makeHeldBodies } from "../http/body/held-bodies.ts";
+import { readableBy } from "../http/body/readable.ts";
 import { served } from "../http/endpoint/replying.ts";
 import { explainWhole, type WholeExplanation } from "../http/explaining.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
@@ -120,6 +121,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     observe: tell,
     now,
     service: () => requireFacts(late),
+    xml: options.xml !== false,
     mistakes,
   });
   const all = [own, ...composition.inOrder.map(({ parts }) => parts)];
@@ -127,13 +129,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     if (each !== undefined) observers.push(harmless(each, name));
   const observe = observerOf(observers);
   const facts = (late.facts = factsOf(all, {
+    xml: options.xml !== false,
     inFlight: () => inFlight.count,
     clockAheadMs: clock.aheadMs,
     respond: (arrival) => respond(core, arrival),
     explain: (arrival) => explainWhole(core, arrival),
   }));
   const placed = placeMounts(facts.mounts);
-  const routes = makeRoutes([...placed.flatMap(endpointsOf), ...facts.endpoints.map(served)], basePath);
+  const routes = routesOf(placed, facts, basePath);
   const core = coreOf(
     options,
     { store, throttle, secret, basePath, now, observe, all, facts, use: composition.use, inFlight },
@@ -146,10 +149,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     stopClock();
     throw error;
   });
-  const stopUpkeep = startUpkeep(
-    [{ everySeconds: 60, due: (time) => throttle.due?.(time) ?? [] }, ...all.flatMap(({ upkeep = [] }) => upkeep)],
-    { store, observe, now },
-  );
+  const stopUpkeep = startUpkeep(upkeepOf(throttle, all), { store, observe, now });
   return {
     respond: (arrival) => respond(core, arrival),
     fetch: (request, info) => fetchThrough((arrival) => respond(core, arrival), request, info),
@@ -171,6 +171,19 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await stop();
     },
   };
+}
+
+function routesOf(
+  placed: readonly MountInPlace[],
+  { endpoints, formats, xml }: ServiceFacts,
+  basePath: string,
+): ReturnType<typeof makeRoutes> {
+  const readable = readableBy(withBuiltIn(formats, xml));
+  return makeRoutes([...placed.flatMap(endpointsOf), ...endpoints.map(served)].map(readable), basePath);
+}
+
+function upkeepOf(throttle: LoginThrottle, all: readonly Parts[]): readonly Upkeep[] {
+  return [{ everySeconds: 60, due: (time) => throttle.due?.(time) ?? [] }, ...all.flatMap(({ upkeep = [] }) => upkeep)];
 }
 
 function pathOf(target: string): string {
@@ -213,7 +226,7 @@ function coreOf(options: ServiceOptions, common: Common, find: RoutedService["fi
     basePath,
     maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
     compression: options.compression ?? true,
-    formats: withBuiltIn(facts.formats),
+    formats: withBuiltIn(facts.formats, facts.xml),
     explainHeader: `x-${name}-explain`,
     callContext: {
       now,

@@ -50,6 +50,8 @@ export interface ServiceOptions {
   readonly endpoints?: readonly Endpoint[];
   /** Besides JSON, which is the default, and XML; one for `application/xml` takes its place. */
   readonly formats?: readonly Format[];
+  /** Answers and bodies may be XML too; true where it is left out. Without it `Accept: application/xml` is 406, and such a body 415. */
+  readonly xml?: boolean;
   /** Tables that are no resource's: sessions, tokens, accounts. */
   readonly collections?: readonly Collection[];
   /**
@@ -97,6 +99,7 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   mounts: anything,
   endpoints: anything,
   formats: anything,
+  xml: optional(aBoolean),
   collections: anything,
   secret: anything,
   throttle: optional(objectWith("a throttle, like loginThrottle({ store })", "check", "fail", "look", "pass")),

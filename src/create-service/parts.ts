@@ -5,7 +5,7 @@ import type { ScopesAllow } from "../http/core.ts";
 import type { ServiceOptions } from "./options.ts";
 
 /** What of its facts is not in the parts. */
-type Asked = Pick<ServiceFacts, "inFlight" | "clockAheadMs" | "respond" | "explain">;
+type Asked = Pick<ServiceFacts, "xml" | "inFlight" | "clockAheadMs" | "respond" | "explain">;
 
 /** What stands in no feature. */
 export function ownParts({

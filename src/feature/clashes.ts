@@ -1,4 +1,5 @@
 import { suggestion } from "../checking/nearest.ts";
+import { isReadBy } from "../http/body/readable.ts";
 import { formType } from "../http/formats/form.ts";
 import type { Format } from "../http/formats/format.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
@@ -15,7 +16,7 @@ export interface NamedParts {
 }
 
 /** What is there twice over all parts: one sentence each, with the features and the cure. */
-export function clashesOf(all: readonly NamedParts[]): readonly string[] {
+export function clashesOf(all: readonly NamedParts[], speaksXML: boolean): readonly string[] {
   // Schemes that are `shared` stand beside each other under one name, and beside no other.
   const alone = new Set(
     all.flatMap(({ parts: { schemes = [] } }) =>
@@ -30,7 +31,7 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
     ...namesakesOf(all.flatMap(({ parts: { mounts = [] } }) => mounts)),
     ...twice(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
     ...twice(
-      [...all, { name: null, parts: { offer: null, formats: builtInBeside(all) } }],
+      [...all, { name: null, parts: { offer: null, formats: builtInBeside(all, speaksXML) } }],
       "tag suffix",
       ({ formats = [] }) => formats.map(({ tagSuffix }) => tagSuffix),
     ),
@@ -45,9 +46,13 @@ export function clashesOf(all: readonly NamedParts[]): readonly string[] {
 }
 
 /** The formats that come with every service. */
-function builtInBeside(all: readonly NamedParts[]): readonly Format[] {
-  const own = all.flatMap(({ parts: { formats = [] } }) => formats);
-  return withBuiltIn(own).filter((each) => !own.includes(each));
+function builtInBeside(all: readonly NamedParts[], speaksXML: boolean): readonly Format[] {
+  const own = ownFormats(all);
+  return withBuiltIn(own, speaksXML).filter((each) => !own.includes(each));
+}
+
+function ownFormats(all: readonly NamedParts[]): readonly Format[] {
+  return all.flatMap(({ parts: { formats = [] } }) => formats);
 }
 
 /** The problems of one's own that some parts name, wherever they do. */
@@ -138,23 +143,21 @@ export function missingIdentity(all: readonly NamedParts[]): readonly string[] {
 }
 
 /** Types of bodies that an endpoint says it reads and no format can: every such call would be 415. */
-export function unreadTypes(all: readonly NamedParts[]): readonly string[] {
-  const read = [
-    "application/json",
-    "application/xml",
-    formType,
-    ...all.flatMap(({ parts: { formats = [] } }) => formats.flatMap((each) => (each.read ? [each.mediaType] : []))),
-  ];
-  const isRead = (type: string): boolean =>
-    read.some((each) => each === type || type.endsWith(`+${each.slice(each.indexOf("/") + 1)}`));
+export function unreadTypes(all: readonly NamedParts[], speaksXML: boolean): readonly string[] {
+  const formats = withBuiltIn(ownFormats(all), speaksXML);
+  const isRead = isReadBy(formats);
+  const known = [...formats.flatMap((each) => (each.read ? [each.mediaType] : [])), formType];
   return all.flatMap(({ parts: { endpoints = [] } }) =>
     endpoints.flatMap(({ method, path, consumes = [] }) =>
       consumes
-        .filter((type) => !isRead(type))
-        .map((type) => `${method} ${path} consumes ${type}, which no format reads${suggestion(type, read)}`),
+        // A service that speaks no XML goes without it, where the endpoint reads anything else.
+        .filter((type) => !isRead(type) && !(type === XML && consumes.some(isRead)))
+        .map((type) => `${method} ${path} consumes ${type}, which no format reads${suggestion(type, known)}`),
     ),
   );
 }
+
+const XML = "application/xml";
 
 /** Actions that stand where a resource within the same one does. */
 function namesakesOf(mounts: readonly Mount[]): readonly string[] {

@@ -37,6 +37,8 @@ export interface Composition {
 /** What every feature is given alike. `secret` is null where the service has none. */
 export type Surroundings = Omit<Host, "use" | "secret"> & {
   readonly secret: Host["secret"] | null;
+  /** Whether the service speaks XML, where no format of its own does. */
+  readonly xml: boolean;
   /** What is wrong with what the service was given besides, to be told with the rest. */
   readonly mistakes: readonly string[];
 };
@@ -90,10 +92,10 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
     ...(malformed.length > 0
       ? malformed
       : [
-          ...clashesOf(all),
+          ...clashesOf(all, surroundings.xml),
           ...missingReferences(all),
           ...missingIdentity(all),
-          ...unreadTypes(all),
+          ...unreadTypes(all, surroundings.xml),
           ...mistakesTogether(all),
         ]),
   );
@@ -187,7 +189,7 @@ function shapeMistakes(feature: unknown, at: number): readonly string[] {
 }
 
 function hostOf(feature: Feature, surroundings: Surroundings, done: ReadonlyMap<Feature, SetUp>): Host {
-  const { secret, mistakes: _, ...rest } = surroundings;
+  const { secret, mistakes: _, xml: __, ...rest } = surroundings;
   return {
     ...rest,
     get secret() {

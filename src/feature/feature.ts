@@ -114,6 +114,8 @@ export interface ServiceFacts {
   readonly mounts: readonly Mount[];
   readonly endpoints: readonly Endpoint[];
   readonly formats: readonly Format[];
+  /** Whether it speaks XML beside these, if none of them does. */
+  readonly xml: boolean;
   readonly tags: Readonly<Record<string, string>>;
   /** How pages look; null where nobody says. */
   readonly look: Look | null;

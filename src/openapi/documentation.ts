@@ -3,8 +3,9 @@ import { requireOptions } from "../checking/options.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
 import { pageScript, pageStyle, type Look } from "../html/look.ts";
 import type { Page } from "../html/page.ts";
+import { builtInEndpoint } from "../http/endpoint/built-in.ts";
 import { ifNoneMatch, notModified, textSchema, type JSONSchema } from "../http/endpoint/documentation.ts";
-import { defineEndpoint, type Endpoint, type EndpointDocumentation } from "../http/endpoint/endpoint.ts";
+import type { Endpoint, EndpointDocumentation } from "../http/endpoint/endpoint.ts";
 import { catalogueWith } from "../problem/definition.ts";
 import { problem } from "../problem/problem.ts";
 import type { JSONObject } from "./json.ts";
@@ -40,8 +41,8 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       const look = (): Look => host.service().look ?? { title: options.title, style: pageStyle() };
       let written: string | null = null;
       const write = async (): Promise<string> => {
-        const { schemes, mounts, endpoints, formats, tags, problems } = host.service();
-        const parts = { schemes, mounts, endpoints, formats, tags, problems };
+        const { schemes, mounts, endpoints, formats, xml, tags, problems } = host.service();
+        const parts = { schemes, mounts, endpoints, formats, xml, tags, problems };
         const described = await openapiDocument({ ...options, basePath, ...parts });
         return (written ??= JSON.stringify(described));
       };
@@ -115,7 +116,7 @@ function missing(): never {
 
 /** Credentials sent to it are not looked at, nor is its query. */
 function openEndpoint(endpoint: Omit<Endpoint, "method" | "access" | "query">): Endpoint {
-  return defineEndpoint({ ...endpoint, method: "GET", access: "open", query: "ignored" });
+  return builtInEndpoint({ ...endpoint, method: "GET", access: "open", query: "ignored" });
 }
 
 function shown({ html, policy }: Page): Reply {

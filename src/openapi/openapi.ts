@@ -1,6 +1,7 @@
-import { aList, anObject, optional, text } from "../checking/members.ts";
+import { aList, anObject, optional, text, aBoolean } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import { aBasePath } from "../http/base-path.ts";
+import { readableBy } from "../http/body/readable.ts";
 import type { ServedEndpoint } from "../http/endpoint/endpoint.ts";
 import { served } from "../http/endpoint/replying.ts";
 import type { Format } from "../http/formats/format.ts";
@@ -29,6 +30,7 @@ const checks: ChecksOf<OpenAPIOptions> = {
   mounts: optional(aList),
   endpoints: optional(aList),
   formats: optional(aList),
+  xml: optional(aBoolean),
   tags: optional(anObject),
   problems: optional(aList),
   basePath: optional(aBasePath),
@@ -41,9 +43,9 @@ export function openapiDocument(options: OpenAPIOptions): Record<string, unknown
   const { title, version, description, license, mounts = [], tags = {}, basePath = "" } = options;
   const { serverURL = basePath === "" ? "/" : basePath } = options;
   const schemes = joinSchemes(options.schemes ?? []);
-  const formats = withBuiltIn(options.formats ?? []);
+  const formats = withBuiltIn(options.formats ?? [], options.xml);
   const placed = placeMounts(mounts);
-  const endpoints = [...placed.flatMap(endpointsOf), ...(options.endpoints ?? []).map(served)];
+  const endpoints = [...placed.flatMap(endpointsOf), ...(options.endpoints ?? []).map(served)].map(readableBy(formats));
   const takeName = uniqueNames(Object.keys(standardSchemas));
   const names = new Map(mounts.map((each) => [each.resource, schemaNames(each, takeName)]));
   const resources = placed.map((mount) => describeMount(mount, formats, names));

@@ -20,6 +20,8 @@ export interface OpenAPIOptions {
   readonly endpoints?: readonly Endpoint[];
   /** Besides JSON and XML; one for `application/xml` takes its place. */
   readonly formats?: readonly Format[];
+  /** As `createService` takes it. */
+  readonly xml?: boolean;
   /** What the tags of endpoints mean, by name. Those of resources explain themselves. */
   readonly tags?: Readonly<Record<string, string>>;
   /** Problems of one's own, besides those that endpoints and mounts name. */

@@ -2,8 +2,9 @@ import type { Reply } from "../call/call.ts";
 import { requireNoOptions } from "../checking/options.ts";
 import { differenceText } from "../feature/clock.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
+import { builtInEndpoint } from "../http/endpoint/built-in.ts";
 import { objectSchema, textSchema } from "../http/endpoint/documentation.ts";
-import { defineEndpoint, type EndpointDocumentation } from "../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../http/endpoint/endpoint.ts";
 import { problem } from "../problem/problem.ts";
 
 /** What the health feature offers. */
@@ -33,8 +34,8 @@ export function health(...options: []): Feature<Health> {
         offer: { stopping: () => void (isStopping = true) },
         tags: { system },
         endpoints: [
-          defineEndpoint({ ...open, path: "/livez", documentation: of("Whether the process runs"), handle: () => ok }),
-          defineEndpoint({
+          builtInEndpoint({ ...open, path: "/livez", documentation: of("Whether the process runs"), handle: () => ok }),
+          builtInEndpoint({
             ...open,
             path: "/readyz",
             documentation: of("Whether requests can be answered"),

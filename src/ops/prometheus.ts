@@ -2,7 +2,7 @@ import { aFunction, optional } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
-import { defineEndpoint } from "../http/endpoint/endpoint.ts";
+import { builtInEndpoint } from "../http/endpoint/built-in.ts";
 import { gauge, type MetricFamily } from "../measurement.ts";
 import { aPermission } from "../permission/checking.ts";
 import { administrator, type Permission } from "../permission/permission.ts";
@@ -74,7 +74,7 @@ export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
         start: () => void (stopLoop = loop.start()),
         stop: () => stopLoop(),
         endpoints: [
-          defineEndpoint({
+          builtInEndpoint({
             method: "GET",
             path: "/metrics",
             access: permission,

@@ -14,7 +14,7 @@ import { shownName, suggestion } from "../checking/nearest.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import { defineFeature, type Assembled, type Feature } from "../feature/feature.ts";
 import type { Alongside } from "../http/alongside.ts";
-import { defineEndpoint } from "../http/endpoint/endpoint.ts";
+import { builtInEndpoint } from "../http/endpoint/built-in.ts";
 import type { MetricFamily } from "../measurement.ts";
 import { administrator } from "../permission/permission.ts";
 import { problem } from "../problem/problem.ts";
@@ -81,7 +81,7 @@ export function outbox(options: OutboxOptions): Feature<Outbox> {
         mistakes: (assembled) => unmounted(subscribers, assembled),
         measure: courier.measure,
         endpoints: [
-          defineEndpoint({
+          builtInEndpoint({
             method: "POST",
             path: "/outbox/{id}/retry",
             access: administrator,

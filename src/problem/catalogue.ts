@@ -148,7 +148,7 @@ export const catalogue = {
     406,
     "Not acceptable",
     "No offered representation satisfies the Accept header.",
-    "The service answers in application/json and application/xml, and Accept excludes both.",
+    "The service answers in application/json, and in application/xml where that is not left out, and Accept excludes what it has.",
     "Send Accept: application/json, or leave the header out.",
   ),
   request_timeout: entry(

@@ -1,4 +1,5 @@
 import type { Deprecated, Deprecation } from "../deprecation.ts";
+import { type Operator } from "../operators.ts";
 import type { Issue } from "../problem/problem.ts";
 import type { IdKind } from "./ids.ts";
 import type { Field } from "./kinds/field.ts";
@@ -6,24 +7,6 @@ import type { CheckedOf, RecordOf, ShownBy } from "./types.ts";
 
 /** The fields of a resource by name, in the order in which they are shown. */
 export type Fields = Readonly<Record<string, Field>>;
-
-/** Every operator that a filter can have. */
-export const everyOperator = [
-  "eq",
-  "ne",
-  "lt",
-  "lte",
-  "gt",
-  "gte",
-  "in",
-  "contains",
-  "starts",
-  "icontains",
-  "istarts",
-  "null",
-] as const;
-
-export type Operator = (typeof everyOperator)[number];
 
 /** A field that is made of the others: read-only, and kept nowhere. */
 export interface ComputedField<R extends Resource, F extends Field> {

@@ -19,7 +19,8 @@ import {
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { aDeprecation } from "../deprecation.ts";
-import { everyOperator, type Fields, type Operator, type ResourceDeclaration } from "./declaration.ts";
+import { everyOperator, type Operator } from "../operators.ts";
+import type { Fields, ResourceDeclaration } from "./declaration.ts";
 import { idField } from "./ids.ts";
 import { Flaw, isShown, shapeMistakes, type Field } from "./kinds/field.ts";
 import { MAX_LIMIT } from "./page-size.ts";

@@ -1,12 +1,12 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
 import { readDeprecation } from "../deprecation.ts";
+import type { Operator } from "../operators.ts";
 import type {
   ComputedField,
   Deprecations,
   ExistingTable,
   Fields,
   FilterDeclaration,
-  Operator,
   PageSize,
   ParentColumnOf,
   ParentIdOf,

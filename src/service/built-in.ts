@@ -17,8 +17,8 @@ const logins = [
   "custom-header-login",
 ] as const;
 
-/** The built-in features that a config file may leave out, by their names in `without`. */
-export const optionalFeatures = [...besides, ...logins] as const;
+/** What a config file may leave out, by its name in `without`: built-in features, and XML. */
+export const optionalFeatures = [...besides, ...logins, "xml"] as const;
 
 export type OptionalFeature = (typeof optionalFeatures)[number];
 

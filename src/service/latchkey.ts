@@ -93,6 +93,7 @@ export async function openLatchkey({
     mounts: config.mounts ?? [],
     endpoints: config.endpoints ?? [],
     formats: withCSV(config.formats ?? []),
+    xml: config.without?.includes("xml") !== true,
     collections: [importsCollection],
     secret: settings.secret,
     allowCleartextLogins: settings.cleartextLogins === "allow",

@@ -119,24 +119,7 @@ export interface Row {
   readonly record: StoredRecord;
 }
 
-/** Every way in which a column can be compared with a value. */
-export const everyOperator = [
-  "eq",
-  "ne",
-  "lt",
-  "lte",
-  "gt",
-  "gte",
-  "in",
-  "contains",
-  "starts",
-  "icontains",
-  "istarts",
-  "null",
-] as const;
-
-/** How a column is compared with a value. */
-export type Operator = (typeof everyOperator)[number];
+export type { Operator } from "../operators.ts";
 
 /** Which rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code point; `contains` and `starts` regard case; `icontains` and `istarts` do not, and are for folded columns. A comparison with no value does not hold, and `not` turns exactly that round: every row is one or the other. */
 export type Where<C extends string = string> =
@@ -146,3 +129,4 @@ export type Where<C extends string = string> =
   | { readonly all: readonly Where<C>[] }
   | { readonly any: readonly Where<C>[] }
   | { readonly not: Where<C> };
+import { type Operator } from "../operators.ts";

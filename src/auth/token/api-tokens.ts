@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { aFunction, anObject, optional } from "../../checking/members.ts";
-import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { requireOptions } from "../../checking/options.ts";
 import {
   formatOpaqueToken,
   makeLookup,
@@ -8,14 +7,14 @@ import {
   secretPart,
   type OpaqueToken,
 } from "../../crypto/opaque-token.ts";
-import { aSecret, hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
+import { hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Change, Collection, Row, Store, Where, WrittenValues } from "../../store/store.ts";
 import { requireActive } from "../accounts.ts";
 import { makeTouch } from "../touch.ts";
-import { aTokenPrefix } from "./prefix.ts";
+import { tokenChecks } from "./prefix.ts";
 
 /** API tokens, one for a user at most; the key is the lookup id. The secret follows from the server's own and is not here. */
 export const apiTokensCollection: Collection = {
@@ -101,16 +100,9 @@ function markOf(lookup: string, { markKey }: Keyring): string {
   return secretPart(hmac(markKey, lookup), secretHalfBytes);
 }
 
-const checks: ChecksOf<APITokensOptions> = {
-  store: anObject,
-  secret: aSecret,
-  observe: aFunction,
-  prefix: optional(aTokenPrefix),
-};
-
 /** The API tokens of a store. */
 export function storeAPITokens(options: APITokensOptions): APITokens {
-  requireOptions(options, checks, { of: "storeAPITokens" });
+  requireOptions(options, tokenChecks, { of: "storeAPITokens" });
   const { store, secret, observe, prefix } = options;
   const keyrings = keyringsOf(secret);
   const touch = makeTouch({ store, collection: apiTokensCollection, column: "last_used_at", everyMs: 60_000, observe });

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { aFunction, anObject, optional } from "../../checking/members.ts";
-import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { requireOptions } from "../../checking/options.ts";
 import {
   formatOpaqueToken,
   makeLookup,
@@ -8,14 +7,14 @@ import {
   secretPart,
   type OpaqueToken,
 } from "../../crypto/opaque-token.ts";
-import { aSecret, hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
+import { hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Collection, Row, Store, Value, Where, Change, Outcome } from "../../store/store.ts";
 import { NOT_ACTIVE, requireActive } from "../accounts.ts";
 import { makeTouch } from "../touch.ts";
-import { aTokenPrefix } from "./prefix.ts";
+import { tokenChecks } from "./prefix.ts";
 
 /** Named keys; the key is the lookup id. What is kept of the secret is a digest that only this server can make. */
 export const namedKeysCollection: Collection = {
@@ -102,16 +101,9 @@ const secretHalfBytes = 15;
 const maxKeys = 100;
 const idForm = /^[0-9A-Za-z]{14}$/;
 
-const checks: ChecksOf<NamedKeysOptions> = {
-  store: anObject,
-  secret: aSecret,
-  observe: aFunction,
-  prefix: optional(aTokenPrefix),
-};
-
 /** The named keys of a store. */
 export function storeNamedKeys(options: NamedKeysOptions): NamedKeys {
-  requireOptions(options, checks, { of: "storeNamedKeys" });
+  requireOptions(options, tokenChecks, { of: "storeNamedKeys" });
   const { store, secret, observe, prefix } = options;
   const digestKeys = secret.deriveEach("named-key");
   const markKeys = secret.deriveEach("named-key-mark");

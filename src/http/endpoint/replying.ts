@@ -16,12 +16,14 @@ import {
 } from "../../checking/members.ts";
 import { readDeprecation } from "../../deprecation.ts";
 import { after } from "../../eventually.ts";
+import { isBuiltIn } from "./built-in.ts";
 import type { Endpoint, ServedEndpoint } from "./endpoint.ts";
 
 /** The endpoint as it is served. Its replies are looked at: what a handler gives that nobody can send is a fault of its author's, told by its name. */
 export function served(endpoint: Endpoint): ServedEndpoint {
-  const handle: ServedEndpoint["handle"] = (context) =>
-    after(endpoint.handle(context), (reply) => requireReply(endpoint, reply));
+  const handle: ServedEndpoint["handle"] = isBuiltIn(endpoint)
+    ? (context) => endpoint.handle(context)
+    : (context) => after(endpoint.handle(context), (reply) => requireReply(endpoint, reply));
   const deprecations = readDeprecation(`endpoint ${endpoint.method} ${endpoint.path}`, endpoint.deprecated);
   const prototype: unknown = Object.getPrototypeOf(endpoint);
   return Object.assign(Object.create(prototype as object | null) as ServedEndpoint, endpoint, { handle, deprecations });

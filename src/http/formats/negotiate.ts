@@ -3,9 +3,13 @@ import type { Format } from "./format.ts";
 import { json } from "./json.ts";
 import { xml } from "./xml.ts";
 
-/** JSON, which everyone gets who does not say, XML, and formats of one's own, of which one for `application/xml` takes its place. */
-export function withBuiltIn(own: readonly Format[]): readonly Format[] {
-  return own.some(({ mediaType }) => mediaType === xml.mediaType) ? [json, ...own] : [json, xml, ...own];
+/**
+ * JSON, which everyone gets who does not say, XML unless the service speaks none, and formats of one's own, of which one for
+ * `application/xml` takes its place.
+ */
+export function withBuiltIn(own: readonly Format[], speaksXML = true): readonly Format[] {
+  const hasOwn = own.some(({ mediaType }) => mediaType === xml.mediaType);
+  return hasOwn || !speaksXML ? [json, ...own] : [json, xml, ...own];
 }
 
 /**

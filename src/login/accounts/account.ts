@@ -1,7 +1,8 @@
 import { accountOf, accountsCollection } from "../../auth/accounts.ts";
 import type { Eventually } from "../../eventually.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import { ifNoneMatch, notModified } from "../../http/endpoint/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import { invalid } from "../../http/exchange.ts";
 import { readRecord, updateRecord } from "../../http/mount/endpoints.ts";
@@ -50,7 +51,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const placed = placeAccounts(parts, account);
   const documentation = documentationOf(account);
   return [
-    defineEndpoint({
+    builtInEndpoint({
       method: "GET",
       path,
       action: "read",
@@ -58,7 +59,7 @@ export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
       documentation: documentation.read,
       handle: (context) => readRecord(placed, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "PATCH",
       repeatable: true,
       path,

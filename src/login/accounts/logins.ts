@@ -1,7 +1,8 @@
 import { type ListedLogin, type LoginPage, mergeLogins, placeOf } from "../../auth/logins.ts";
 import type { Reply } from "../../call/call.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import { objectSchema, nullable, textSchema, timeSchema } from "../../http/endpoint/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import { type Context, invalid } from "../../http/exchange.ts";
 import { readPage } from "../../http/list/paging.ts";
@@ -17,7 +18,7 @@ export function loginListEndpoints(parts: AccountsParts): readonly Endpoint[] {
   const path = "/users/{id}/sessions";
   const target = (context: Context) => requireAccount(parts, context);
   return [
-    defineEndpoint({
+    builtInEndpoint({
       method: "GET",
       path,
       access: ownOrAny,
@@ -25,7 +26,7 @@ export function loginListEndpoints(parts: AccountsParts): readonly Endpoint[] {
       documentation: documentation.list,
       handle: (context) => list(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "DELETE",
       path,
       access: ownOrAnyUnlimited,
@@ -34,7 +35,7 @@ export function loginListEndpoints(parts: AccountsParts): readonly Endpoint[] {
       documentation: documentation.endAll,
       handle: (context) => endAll(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "DELETE",
       path: `${path}/{session_id:text}`,
       access: ownOrAnyUnlimited,

@@ -1,7 +1,8 @@
 import type { APITokens } from "../../auth/token/api-tokens.ts";
 import type { Reply } from "../../call/call.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import { objectSchema, nullable, textSchema, timeSchema } from "../../http/endpoint/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import type { Context } from "../../http/exchange.ts";
 import { formType } from "../../http/formats/form.ts";
@@ -23,7 +24,7 @@ export interface APITokensParts {
 export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
   const path = "/users/{id}/token";
   return [
-    defineEndpoint({
+    builtInEndpoint({
       method: "POST",
       path,
       logsIn: true,
@@ -35,14 +36,14 @@ export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
       guard: withoutKey,
       handle: (context) => issue(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "GET",
       path,
       access: ownOrAny,
       documentation: documentation.show,
       handle: (context) => show(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "DELETE",
       path,
       access: ownOrAnyUnlimited,
@@ -50,7 +51,7 @@ export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
       documentation: documentation.revoke,
       handle: (context) => revoke(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "POST",
       path: "/api-token-auth/",
       access: "open",

@@ -1,7 +1,8 @@
 import type { ListedKey, NamedKeys } from "../../auth/token/named-keys.ts";
 import type { Reply } from "../../call/call.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import { objectSchema, nullable, textSchema, timeSchema } from "../../http/endpoint/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import { type Context, invalid } from "../../http/exchange.ts";
 import { readPage } from "../../http/list/paging.ts";
@@ -37,7 +38,7 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
   const path = "/users/{id}/keys";
   const one = `${path}/{key_id:text}`;
   return [
-    defineEndpoint({
+    builtInEndpoint({
       method: "POST",
       path,
       logsIn: true,
@@ -48,7 +49,7 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
       guard: withoutKey,
       handle: (context) => create(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "GET",
       path,
       access: ownOrAny,
@@ -56,14 +57,14 @@ export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
       documentation: documentation.list,
       handle: (context) => list(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "GET",
       path: one,
       access: ownOrAny,
       documentation: documentation.read,
       handle: (context) => read(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "DELETE",
       path: one,
       access: ownOrAnyUnlimited,

@@ -2,8 +2,9 @@ import type { Account } from "../../auth/accounts.ts";
 import type { Sessions } from "../../auth/session/sessions.ts";
 import type { Reply } from "../../call/call.ts";
 import { requireSameSite } from "../../call/cross-site.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import { objectSchema, nullable, textSchema, timeSchema } from "../../http/endpoint/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import type { Context } from "../../http/exchange.ts";
 import { formType } from "../../http/formats/form.ts";
@@ -34,7 +35,7 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
   const path = "/api/session/";
   const documentation = documentationOf(parts.people);
   return [
-    defineEndpoint({
+    builtInEndpoint({
       method: "POST",
       path,
       access: "open",
@@ -46,14 +47,14 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
       guard: fromSameSite,
       handle: (context) => logIn(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "GET",
       path,
       access: authenticated,
       documentation: documentation.whoIs,
       handle: (context) => whoIs(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       method: "DELETE",
       path,
       access: "open",

@@ -2,8 +2,9 @@ import { bearerRefusal } from "../../auth/bearer/bearer.ts";
 import type { FreshAccess, TokenPair, TokenPairs } from "../../auth/bearer/token-pairs.ts";
 import type { SigningKeys } from "../../auth/keys.ts";
 import type { Reply } from "../../call/call.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
 import { ifNoneMatch, notModified, objectSchema, textSchema } from "../../http/endpoint/documentation.ts";
-import { type Endpoint, defineEndpoint } from "../../http/endpoint/endpoint.ts";
+import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import { type Context, invalid } from "../../http/exchange.ts";
 import { requireDraft } from "../../http/mount/writes/drafting.ts";
@@ -50,7 +51,7 @@ export interface TokensParts {
 export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
   const open = { access: "open", consumes: JSON_ONLY, maxBodyBytes: MAX_LOGIN_BODY_BYTES } as const;
   return [
-    defineEndpoint({
+    builtInEndpoint({
       ...open,
       method: "POST",
       path: "/api/token/",
@@ -60,7 +61,7 @@ export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
       documentation: documentation.logIn,
       handle: (context) => logIn(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       ...open,
       method: "DELETE",
       path: "/api/token/",
@@ -68,7 +69,7 @@ export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
       documentation: documentation.logOut,
       handle: (context) => logOut(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       ...open,
       method: "POST",
       path: "/api/token/refresh/",
@@ -77,7 +78,7 @@ export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
       documentation: documentation.refresh,
       handle: (context) => refresh(parts, context),
     }),
-    defineEndpoint({
+    builtInEndpoint({
       ...open,
       method: "POST",
       path: "/api/token/verify/",
@@ -89,7 +90,7 @@ export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
 
 /** The public keys, which stand there also where nobody logs in for tokens: those of before are still verified elsewhere. */
 export function keysEndpoint({ keys }: Pick<TokensParts, "keys">): Endpoint {
-  return defineEndpoint({
+  return builtInEndpoint({
     method: "GET",
     path: "/.well-known/jwks.json",
     access: "open",

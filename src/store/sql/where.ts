@@ -1,6 +1,6 @@
 import { shownName, suggestion } from "../../checking/nearest.ts";
+import { everyOperator } from "../../operators.ts";
 import { behindPrefix } from "../prefix.ts";
-import { everyOperator } from "../rows.ts";
 import type { Column, Value, Where } from "../store.ts";
 import { encodeCompared, encodeOperand, foldCell } from "./codec.ts";
 import type { Cell, Dialect, Parameters } from "./dialect.ts";

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { accountsCollection } from "../../../auth/accounts.ts";
 import type { Reply } from "../../../call/call.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { objectSchema, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
-import { defineEndpoint, type Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
 import type { Context } from "../../../http/exchange.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { administrator, allOf, unlimited } from "../../../permission/permission.ts";
@@ -26,7 +27,7 @@ const proof = defineResource({ name: "proof", fields: { current_password: proofF
  * login. After that it only proves again who has logged in (`current_password`), above all who chooses another one.
  */
 export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
-  return defineEndpoint({
+  return builtInEndpoint({
     method: "POST",
     path: "/users/{id}/password",
     logsIn: true,

@@ -1,0 +1,18 @@
+import { defineEndpoint, type Endpoint, type EndpointDeclaration } from "./endpoint.ts";
+
+const builtIn = new WeakSet<Endpoint>();
+
+/**
+ * Declares an endpoint of the toolkit's own. The compiler has looked at what its handler gives, so that nobody looks at each reply again; no
+ * door gives this, and a copy of such an endpoint is one of somebody's own.
+ */
+export function builtInEndpoint<const Path extends string>(endpoint: EndpointDeclaration<Path>): Endpoint {
+  const declared = defineEndpoint(endpoint);
+  builtIn.add(declared);
+  return declared;
+}
+
+/** Whether an endpoint was declared here, by this very object. */
+export function isBuiltIn(endpoint: Endpoint): boolean {
+  return builtIn.has(endpoint);
+}

@@ -1,0 +1,18 @@
+/** Every way in which a field, or the column that keeps it, can be compared with a value. */
+export const everyOperator = [
+  "eq",
+  "ne",
+  "lt",
+  "lte",
+  "gt",
+  "gte",
+  "in",
+  "contains",
+  "starts",
+  "icontains",
+  "istarts",
+  "null",
+] as const;
+
+/** How it is compared. */
+export type Operator = (typeof everyOperator)[number];
