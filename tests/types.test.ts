@@ -22,7 +22,14 @@ import {
   type RecordOf,
   type Scheme,
 } from "../src/door/index.ts";
-import { olderShape, type ColumnOf, type DraftOf, type MountOptions, type StoredOf } from "../src/door/resources.ts";
+import {
+  olderShape,
+  references,
+  type ColumnOf,
+  type DraftOf,
+  type MountOptions,
+  type StoredOf,
+} from "../src/door/resources.ts";
 import { keyOf } from "../src/door/stores.ts";
 
 const books = defineResource({
@@ -147,6 +154,20 @@ test("hooks, checks and handlers know what they are given", () => {
         return { status: 204 };
       },
     });
+    const tagged = defineResource({
+      name: "tagged",
+      fields: { tags: references(books, { default: [] }), keys: references("keys", { id: "uuid", optional: true }) },
+      filters: { tags: ["eq", "in"] },
+    });
+    true satisfies Same<
+      Flat<RecordOf<typeof tagged>>,
+      { readonly id: number; readonly tags: readonly number[]; readonly keys: readonly string[] | null }
+    >;
+    mount(tagged, { permission: nobody, expand: { books: "tags" } });
+    // @ts-expect-error -- ids are numbers
+    references(books, { default: ["1"] });
+    // @ts-expect-error -- a slip
+    references("books", { maxItms: 3 });
     const named = defineResource({
       name: "person",
       fields: { first: text(), last: text({ optional: true }), pin: text({ writeOnly: true }) },

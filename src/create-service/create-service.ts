@@ -193,7 +193,9 @@ function pathOf(target: string): string {
 
 function collectionsOf(placed: readonly MountInPlace[], all: readonly Parts[]): readonly Collection[] {
   return [
-    ...placed.filter(({ older }) => older === null).map(({ collection }) => collection),
+    ...placed
+      .filter(({ older }) => older === null)
+      .flatMap(({ collection, links }) => [collection, ...links.map((each) => each.collection)]),
     ...all.flatMap(({ collections = [] }) => collections),
     ...throttleCollections,
     idempotencyCountsCollection,

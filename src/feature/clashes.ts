@@ -36,9 +36,12 @@ export function clashesOf(all: readonly NamedParts[], speaksXML: boolean): reado
       ({ formats = [] }) => formats.map(({ tagSuffix }) => tagSuffix),
     ),
     ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
-      [...collections, ...mounts.filter(({ older }) => older === null).map(({ collection }) => collection)].map(
-        ({ name }) => name,
-      ),
+      [
+        ...collections,
+        ...mounts
+          .filter(({ older }) => older === null)
+          .flatMap(({ collection, links }) => [collection, ...links.map((each) => each.collection)]),
+      ].map(({ name }) => name),
     ),
     ...problemsTwice(all),
     ...parametersTwice(all),

@@ -143,6 +143,15 @@ function besideSchemas({ name, kind, column }: MountInPlace["relations"][number]
         description: `${asked} the record that \`${column}\` refers to, as far as the caller may read it.`,
       },
     };
+  if (kind === "several")
+    return {
+      [name]: {
+        type: "array",
+        items: ref("schemas", names.record),
+        description: `${asked} the records that \`${column}\` names, in its order, as far as the caller may read them.`,
+        xml: { wrapped: true },
+      },
+    };
   return {
     [name]: {
       type: "array",

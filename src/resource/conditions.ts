@@ -1,6 +1,6 @@
 import type { Issue } from "../problem/problem.ts";
 import { isObject } from "./draft.ts";
-import { MAX_VALUES, readFilterValue, type FilterValue } from "./filter-value.ts";
+import { comparedKind, MAX_VALUES, readFilterValue, type FilterValue } from "./filter-value.ts";
 import { kindOf } from "./ids.ts";
 import { Flaw } from "./kinds/field.ts";
 import { pointerTo } from "./pointer.ts";
@@ -137,7 +137,7 @@ class Reader {
 
   /** What JSON shows a field's values as. */
   #typeOf(field: string): JSONType {
-    const { type } = kindOf(this.#resource, field).column;
+    const { type } = comparedKind(kindOf(this.#resource, field)).column;
     return type === "integer" ? "number" : type === "boolean" ? "boolean" : "string";
   }
 

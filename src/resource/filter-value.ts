@@ -33,6 +33,11 @@ export function readFilterValue(
   return values;
 }
 
+/** The kind of what a field is compared with: of a list of ids, an id. */
+export function comparedKind(kind: Kind<unknown>): Kind<unknown> {
+  return kind.members?.kind ?? kind;
+}
+
 /** A filter asks whether a value occurs; it need not be one that could be stored, only of the right type. */
 function readOne(
   resource: Resource,
@@ -40,7 +45,7 @@ function readOne(
   operator: Operator,
   text: string,
 ): string | number | boolean | Flaw {
-  const kind = kindOf(resource, field);
+  const kind = comparedKind(kindOf(resource, field));
   if (kind.column.type === "integer") {
     const number = /^-?(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
     return Number.isSafeInteger(number) ? number : new Flaw("invalid", "A whole number is required.");

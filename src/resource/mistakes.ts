@@ -236,7 +236,11 @@ function filterMistakes(name: string, field: Field, operators: readonly Operator
     mistakes.push("every list has a parameter of this name; rename the field or leave the filter out");
   if (!isShown(field))
     mistakes.push("a field that is never shown must not be searched, for that would show it; leave the filter out");
-  if (type === "json") mistakes.push("a JSON value cannot be filtered by; leave the filter out");
+  const { members } = field.kind;
+  if (type === "json" && members === undefined)
+    mistakes.push("a JSON value cannot be filtered by; leave the filter out");
+  if (members !== undefined && operators.some((each) => each !== "eq" && each !== "in"))
+    mistakes.push("of a list of ids it can be asked what is among them: eq and in; leave the others out");
   if (operators.length === 0) mistakes.push('no operator is named; name some, like ["eq"], or leave the filter out');
   for (const operator of operators) {
     if (!everyOperator.includes(operator))

@@ -126,6 +126,8 @@ export type Where<C extends string = string> =
   | { readonly column: C; readonly operator: Operator; readonly value: Value }
   /** A word (`wordsOf`) in one of the searched columns begins like this. `few`: hardly any rows have it (`countWords`), and are found by it. */
   | { readonly word: string; readonly few?: true }
+  /** The rows that the other collection names, in its column `record`, beside one of these values of `linked`. */
+  | { readonly link: Collection; readonly record: string; readonly linked: string; readonly values: readonly Key[] }
   | { readonly all: readonly Where<C>[] }
   | { readonly any: readonly Where<C>[] }
   | { readonly not: Where<C> };

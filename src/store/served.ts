@@ -16,7 +16,7 @@ export function isServed({ where, sort, ...asked }: Pick<ListQuery, "collection"
   // A word that few rows have leaves few to put in order.
   if (conditions.some((each) => "word" in each && each.few === true)) return true;
   for (const condition of conditions) {
-    if ("word" in condition) return false;
+    if ("word" in condition || "link" in condition) return false;
     const { column, operator, value } = condition;
     if (isKeptOtherwise(collection, column, isRange(operator))) {
       isOpen = true;

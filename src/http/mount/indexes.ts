@@ -18,7 +18,8 @@ export function indexesOf(
   const ordered = new Set(resource.sorts.filter((field) => field !== "id"));
   const named = new Set<string>();
   for (const [field, operators] of resource.filters) {
-    if (field === "id") continue;
+    // What is among a list of ids, the table of those tells.
+    if (field === "id" || resource.fields[field]?.kind.members !== undefined) continue;
     if (operators.some((operator) => RANGES.has(operator))) ordered.add(field);
     if (operators.some((operator) => EQUALITIES.has(operator)) && !isUnique(columns, field)) named.add(field);
     // Whatever is searched in another way has an index that is smaller than the table.

@@ -23,6 +23,7 @@ import { readActions, type Actions, type ServedAction } from "./actions/action.t
 import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
 import { collectionOf } from "./collection.ts";
 import { computerOf } from "./computing.ts";
+import { linksOf, type Link } from "./links.ts";
 import type { Older } from "./older/shape.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
 import { permissionsOf, writesMistakes, type PermissionsOf, type ResourceAction } from "./permissions.ts";
@@ -102,6 +103,8 @@ export interface Mount<R extends Resource = Resource> {
   readonly sources: readonly string[];
   /** Those of what is shown that have no column. */
   readonly computed: readonly string[];
+  /** The tables of its relations to several records. */
+  readonly links: readonly Link[];
   /** What is kept of a record for those who repeat the write that left it. */
   readonly kept: readonly string[];
   /** Those of them that hold any JSON value. */
@@ -162,6 +165,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     shown,
     sources,
     computed,
+    links: linksOf(resource, collection),
     kept: resource.parentColumn === null ? sources : [...sources, resource.parentColumn],
     jsonMembers: shown.filter((name) => resource.fields[name]?.kind.column.type === "json"),
     show: makeShow(resource, collection, sources),

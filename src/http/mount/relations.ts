@@ -2,7 +2,7 @@ import { isObject, isText, shown, type Members } from "../../checking/members.ts
 import { suggestion } from "../../checking/nearest.ts";
 import { isShown } from "../../resource/kinds/field.ts";
 import type { ReferenceOf, Resource } from "../../resource/resource.ts";
-import { tableOf } from "../../resource/tables/table.ts";
+import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";
 
 /** A mount, as far as others may lead to it. */
@@ -27,8 +27,8 @@ export type Relations = Readonly<Record<string, string | Mounted>>;
 /** One thing that may stand beside a record. */
 export interface Relation<To> {
   readonly name: string;
-  /** `one`: the record that a column refers to. `many`: the records of a collection within this one. */
-  readonly kind: "one" | "many";
+  /** `one`: the record that a column refers to. `several`: those of a list of ids. `many`: the records of a collection within this one. */
+  readonly kind: "one" | "many" | "several";
   /** The column that refers: of the record itself, or of those that stand within it. */
   readonly column: string;
   readonly to: To;
@@ -50,7 +50,10 @@ export function relationMistakes(resource: Resource, relations: Members): readon
 
 function columnMistake(resource: Resource, column: string): string | null {
   if (column === resource.parentColumn) return null;
-  const columns = Object.keys(resource.fields).filter((name) => resource.fields[name]!.kind.references !== undefined);
+  const columns = Object.keys(resource.fields).filter((name) => {
+    const { references, members } = resource.fields[name]!.kind;
+    return (references ?? members) !== undefined;
+  });
   if (!columns.includes(column))
     return `no field ${column} refers to a record${suggestion(column, [...columns, ...(resource.parentColumn ?? [])])}`;
   return isShown(resource.fields[column]!) ? null : `${column} is never shown, and the record beside it would show it`;
@@ -98,7 +101,7 @@ export function placeRelation<To extends Mounted>(
 ): Relation<To> {
   const to = targetOf(from, leads, placed)!;
   return typeof leads === "string"
-    ? { name, kind: "one", column: leads, to }
+    ? { name, kind: from.resource.fields[leads]?.kind.members === undefined ? "one" : "several", column: leads, to }
     : { name, kind: "many", column: leads.resource.parentColumn!, to };
 }
 
@@ -108,7 +111,9 @@ function targetOf<To extends Mounted>(from: Mounted, leads: string | Mounted, am
   return among.find(({ resource }) => tableOf(resource) === table);
 }
 
-function tableOfReference({ collection }: Mounted, column: string): string {
+function tableOfReference({ collection, resource }: Mounted, column: string): string {
+  const members = resource.fields[column]?.kind.members;
+  if (members !== undefined) return tableNameOf(members.resource);
   return collection.columns.find(({ name }) => name === column)!.references!.collection;
 }
 

@@ -52,7 +52,8 @@ export function shapesOf(
 }
 
 function filtersOf(resource: Resource, collection: Collection, valueOf: (name: string) => Value): readonly Asked[] {
-  const ones = [...resource.filters].flatMap(([column, operators]) =>
+  const ofColumns = [...resource.filters].filter(([name]) => resource.fields[name]?.kind.members === undefined);
+  const ones = ofColumns.flatMap(([column, operators]) =>
     operators.map((operator): Condition => ({ column, operator, value: operandOf(operator, valueOf(column)) })),
   );
   const asked: Asked[] = [{ title: "", where: [] }];

@@ -2,6 +2,7 @@ import type { Deprecated } from "../../deprecation.ts";
 import { parametersOf } from "../../http/endpoint/parameters.ts";
 import { FORMAT_PARAMETER } from "../../http/formats/format.ts";
 import type { MountInPlace } from "../../http/mount/mount.ts";
+import { comparedKind } from "../../resource/filter-value.ts";
 import { fieldOf } from "../../resource/ids.ts";
 import type { Field } from "../../resource/kinds/field.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../../resource/page-size.ts";
@@ -177,7 +178,8 @@ function plainFilter(field: string, operator: Operator, declared: Field): JSONOb
 }
 
 /** A filter asks whether a value occurs; it need not be one that could be stored, only of the right type. */
-export function filterSchema({ kind }: Field): JSONObject {
+export function filterSchema(field: Field): JSONObject {
+  const kind = comparedKind(field.kind);
   const { type } = kind.column;
   if (type === "integer") return { type, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
   if (type === "text" && kind.name !== "enumeration" && kind.schema["format"] !== "uuid") return { type: "string" };

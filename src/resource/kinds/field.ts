@@ -124,6 +124,8 @@ export interface Kind<T> {
   readonly maxLength?: number;
   /** The resource that the value is an id of. */
   readonly references?: { readonly resource: string; readonly onDelete: "cascade" | "restrict" };
+  /** The value is a list of ids of that resource, each of this kind, which are kept in a table of their own. */
+  readonly members?: { readonly resource: string; readonly id: "integer" | "uuid"; readonly kind: Kind<unknown> };
   /** The options of its own, besides those of every field: what each has to be, or null where it is that. */
   readonly options?: Checks;
 }
@@ -175,6 +177,7 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
     isObject(value) ? together(membersMistakes(value, columnMembers)) : 'it has to be a column, like { type: "text" }',
   maxLength: optional(wholeFrom(1)),
   references: optional(anObject),
+  members: optional(anObject),
   options: optional(anObject),
 };
 const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[string]>> = {

@@ -57,6 +57,11 @@ function fieldMistakes(name: string, field: Field, writes: readonly string[], ta
     ...((renamedFrom ?? convert ?? backfill) === undefined
       ? []
       : [`field ${name}: ${table} is never migrated; leave renamedFrom, convert and backfill out`]),
+    ...(isObject(field) && isObject(field.kind) && field.kind.members !== undefined
+      ? [
+          `field ${name}: its ids are kept in a table of ours beside a column of ours, and ${table} gets none; leave it out`,
+        ]
+      : []),
     ...(writes.length === 0 && optionsOf(field)["transient"] === true
       ? [`field ${name}: nothing is written to ${table}, so nobody sends it; leave it out`]
       : []),

@@ -5,6 +5,7 @@ import type { Column, Value, Where } from "../store.ts";
 import { encodeCompared, encodeOperand, foldCell } from "./codec.ts";
 import type { Cell, Dialect, Parameters } from "./dialect.ts";
 import { same, type Form } from "./existing/form.ts";
+import { quote } from "./names.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWord } from "./words.ts";
 
@@ -13,9 +14,21 @@ export function compileWhere(table: Table, where: Where, values: Parameters): st
   if ("all" in where) return compileMany(table, where.all, " AND ", "TRUE", values);
   if ("any" in where) return compileMany(table, where.any, " OR ", "FALSE", values);
   if ("word" in where) return compileWord(table, where.word, where.few === true, values);
+  if ("link" in where) return compileLink(table, where, values);
   // A comparison with NULL is neither true nor false in SQL, and a row has to be one or the other.
   if ("not" in where) return `(${compileWhere(table, where.not, values)}) IS NOT TRUE`;
   return compileOne(table.dialect, requireColumn(table, where.column), where, values);
+}
+
+function compileLink(
+  { dialect, id }: Table,
+  { link, record, linked, values: given }: Extract<Where, { link: unknown }>,
+  values: Parameters,
+): string {
+  const declared = link.columns.find(({ name }) => name === linked)!;
+  const cells = given.map((each) => encodeOperand(dialect, declared, each));
+  const isAmong = dialect.isOneOf(quote(linked), cells, values);
+  return dialect.isAmong(id.sql, `SELECT ${quote(record)} FROM ${quote(link.name)} WHERE ${isAmong}`);
 }
 
 function compileMany(table: Table, many: readonly Where[], word: string, empty: string, values: Parameters): string {

@@ -1,11 +1,40 @@
 import assert from "node:assert/strict";
-import { StoreUnavailable, type Where } from "../../store/store.ts";
-import { insert, matching, people, where, written, type Promises } from "./library.ts";
+import { keyOf, StoreUnavailable, type Where } from "../../store/store.ts";
+import { insert, matching, people, pets, where, written, type Promises } from "./library.ts";
 
 /** What every store promises of conditions. */
 export function promiseWhere(promises: Promises): void {
   promiseConditions(promises);
+  promiseLinks(promises);
   promiseComparisons(promises);
+}
+
+function promiseLinks(promises: Promises): void {
+  promises("rows are found by what another collection says of them", async (store) => {
+    await written(
+      store,
+      insert(people, { name: "Ann" }),
+      insert(people, { name: "Bob" }),
+      insert(people, { name: "Zoë" }),
+      insert(pets, { person_id: keyOf(0), name: "Rex" }),
+      insert(pets, { person_id: keyOf(2), name: "Rex" }),
+      insert(pets, { person_id: keyOf(2), name: "Tom" }),
+    );
+    const linked = (...values: string[]): Where => ({ link: pets, record: "person_id", linked: "name", values });
+    const table: [Where, string[]][] = [
+      [linked("Rex"), ["Ann", "Zoë"]],
+      [linked("Tom", "Rex"), ["Ann", "Zoë"]],
+      [linked("Tom"), ["Zoë"]],
+      [linked("' OR 1=1"), []],
+      [linked(), []],
+      [{ not: linked("Tom") }, ["Ann", "Bob"]],
+      [{ any: [linked("Tom"), where("name", "eq", "Bob")] }, ["Bob", "Zoë"]],
+    ];
+    for (const [condition, names] of table) {
+      assert.deepEqual(await matching(store, condition), names, JSON.stringify(condition));
+      assert.equal(await store.count(people, condition), names.length, JSON.stringify(condition));
+    }
+  });
 }
 
 function promiseConditions(promises: Promises): void {

@@ -8,6 +8,7 @@ import type { Change, Idempotency, JSONValue, Key, Row, Transaction, WrittenValu
 import { giveWay } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import { requireShowable } from "../computing.ts";
+import { linkChanges } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { findVisible, requireParents, showChanged } from "../reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "../writes/committing.ts";
@@ -127,7 +128,7 @@ interface Doing {
 
 /** The record gets a new state whatever the action changes, so that no two of them build on the same one. */
 function transactionOf(
-  { resource, collection, personal, kept }: MountInPlace,
+  { resource, collection, personal, kept, links }: MountInPlace,
   action: ServedAction,
   exchange: Exchange,
   { row, done: { values, changes, answer }, idempotency }: Doing,
@@ -138,7 +139,8 @@ function transactionOf(
     row === null
       ? []
       : [{ kind: "update", collection, key: id as Key, values: { ...values, ...anew }, revision: row.revision }];
-  const all = [...own, ...changes, ...countKept(exchange, idempotency)];
+  const linked = row === null ? [] : linkChanges(links, { id: id as Key, before: row.record, values });
+  const all = [...own, ...changes, ...linked, ...countKept(exchange, idempotency)];
   if (idempotency === null) return { changes: all };
   // What tells of a person goes with them, and of an answer for the collection nobody knows of whom it tells.
   const isKept = answer !== null && (row !== null || !personal);

@@ -80,7 +80,14 @@ function readAsked(placed: MountInPlace, text: string): Asked {
   );
   if (isIssues(request)) throw invalid(request);
   return {
-    ...askFor(placed, whereOf(request.filters.map((each) => filterFor(placed, each))), request),
+    ...askFor(
+      placed,
+      whereOf(
+        placed.links,
+        request.filters.map((each) => filterFor(placed, each)),
+      ),
+      request,
+    ),
     deprecations: goingInList(placed.resource, { ...request, conditions: request.filters }),
     shape: shapeOf(request),
     kept: formatQuery(parameters.filter(([name]) => name !== "cursor")),

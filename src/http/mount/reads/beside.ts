@@ -50,11 +50,11 @@ export async function writeRecords(
   const beside = new Map<string, (readonly string[])[]>();
   const behind: (readonly string[])[] = [];
   const written = plans.map(async (plan) =>
-    plan.relation.kind === "one" ? writeOne(writing, plan, records) : writeMany(writing, placed, plan, records),
+    plan.relation.kind === "many" ? writeMany(writing, placed, plan, records) : writeOne(writing, plan, records),
   );
   for (const [at, texts] of (await Promise.all(written)).entries()) {
     const { kind, column } = plans[at]!.relation;
-    if (kind === "one" && columns.includes(column)) beside.set(column, [...(beside.get(column) ?? []), texts]);
+    if (kind !== "many" && columns.includes(column)) beside.set(column, [...(beside.get(column) ?? []), texts]);
     else behind.push(texts);
   }
   return records.map(({ record }, at) => {
@@ -69,21 +69,21 @@ export async function writeRecords(
   });
 }
 
-/** The record that each refers to; null where there is none, or none that the caller may know of. */
+/** The record that each refers to, or the records: null where there is none, or none that the caller may know of, and of several those alone. */
 async function writeOne(writing: Writing, plan: Plan, records: readonly Place[]): Promise<readonly string[]> {
   const {
-    relation: { name, column, to },
+    relation: { name, kind, column, to },
     read,
     inner,
   } = plan;
-  const idOf = ({ record }: Place): Key | null => record[column] as Key | null;
-  const ids = new Set(records.map(idOf).filter((id) => id !== null));
+  const idsOf = ({ record }: Place): readonly Key[] => [(record[column] ?? []) as Key | readonly Key[]].flat();
+  const ids = new Set(records.flatMap(idsOf));
   const verdicts = new Map(
     [...ids].map((id) => [id, (read ?? verdictOn(to, writing.exchange, "read", { id })).decision] as const),
   );
   const isWhole = inner.length === 0 && to.computed.length === 0;
   const found = await ask(writing, plan, "id", askedOf("id", verdicts), isWhole);
-  const texts = new Map<Key | null, string>();
+  const texts = new Map<Key, string>();
   if (isWhole) for (const { key, json } of found) texts.set(key, json.slice(1, -1));
   else {
     const places = found.flatMap(({ json }) =>
@@ -92,7 +92,10 @@ async function writeOne(writing: Writing, plan: Plan, records: readonly Place[])
     const written = await writeRecords(writing, { placed: to, columns: to.shown, plans: inner, records: places });
     for (const [at, { key }] of found.entries()) texts.set(key, written[at]!);
   }
-  return records.map((place) => take(writing, `"${name}":${texts.get(idOf(place)) ?? "null"}`));
+  return records.map((place) => {
+    const shown = idsOf(place).flatMap((id) => texts.get(id) ?? []);
+    return take(writing, `"${name}":${kind === "one" ? (shown[0] ?? "null") : `[${shown.join()}]`}`);
+  });
 }
 
 /** The first of what stands within each, as far as the caller may list and read it. */

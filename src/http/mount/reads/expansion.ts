@@ -27,7 +27,7 @@ export function shapesOf(expansions: readonly Expansion[]): Readonly<Record<stri
     expansions.map(({ relation: { name, kind, to }, inner }) => [
       name,
       {
-        ...(kind === "many" ? { items: to.resource.name } : {}),
+        ...(kind !== "one" ? { items: to.resource.name } : {}),
         jsonMembers: to.jsonMembers,
         related: shapesOf(inner),
       },
@@ -75,12 +75,12 @@ function planFrom(
   return expansions.map(({ relation, inner }) => {
     const { kind, column, to } = relation;
     const below: Way =
-      kind === "one" ? { params: {}, varying: [] } : { params: way.params, varying: [...way.varying, column] };
+      kind !== "many" ? { params: {}, varying: [] } : { params: way.params, varying: [...way.varying, column] };
     const one: Way = { ...below, varying: [...below.varying, "id"] };
     return {
       relation,
-      reach: kind === "one" || readable === null ? everything : verdictOnAll(readable, exchange, "read", one),
-      list: kind === "one" ? everything : verdictOnAll(to, exchange, "list", below),
+      reach: kind !== "many" || readable === null ? everything : verdictOnAll(readable, exchange, "read", one),
+      list: kind !== "many" ? everything : verdictOnAll(to, exchange, "list", below),
       read: verdictOnAll(to, exchange, "read", one),
       inner: planFrom(exchange, inner, below, null),
     };

@@ -11,6 +11,7 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
     return collection.columns.some(
       (column) => isSearched(column) && beginsOneOf(String(record[column.name] ?? ""), where.word),
     );
+  if ("link" in where) return where.values.some((each) => (record[where.linked] as Value[] | null)?.includes(each));
   if ("not" in where) return !matches(collection, record, where.not);
   const actual = record[where.column] ?? null;
   const { operator, value } = where;

@@ -26,7 +26,7 @@ function readAsked(placed: MountInPlace, exchange: Exchange): Asked {
   if (cursor !== null && fromAddress !== null)
     throw invalid([{ pointer: "/cursor", code: "repeated", detail: "The address has a cursor already." }]);
   return {
-    ...askFor(placed, where === null ? null : whereIn(conditionFor(placed, where)), request),
+    ...askFor(placed, where === null ? null : whereIn(placed.links, conditionFor(placed, where)), request),
     ...(cursor === null ? { cursor: fromAddress } : { cursorPointer: "/cursor" }),
     shape: `QUERY ${JSON.stringify([where, sort, search])}`,
     kept: "",

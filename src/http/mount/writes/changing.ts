@@ -30,7 +30,11 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
   await requireCollectionAsKnown(placed, exchange);
   const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values };
   const transaction: Transaction = {
-    changes: [insert, ...(await furtherChanges(prepared)), ...countKept(exchange, idempotency)],
+    changes: [
+      insert,
+      ...(await furtherChanges(prepared, placed, { id, before: null, values })),
+      ...countKept(exchange, idempotency),
+    ],
     ...(idempotency === null ? {} : { idempotency }),
   };
   const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
@@ -70,7 +74,9 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
   requireAllowed(placed, exchange, { id: exchange.key(), ...values });
   requireNothingThere(exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, key: exchange.key(), values };
-  const transaction: Transaction = { changes: [insert, ...(await furtherChanges(prepared))] };
+  const transaction: Transaction = {
+    changes: [insert, ...(await furtherChanges(prepared, placed, { id: exchange.key(), before: null, values }))],
+  };
   const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(placed, exchange, outcome.rows[0]!, false);
@@ -154,7 +160,11 @@ async function change(
     revision: row.revision,
   };
   const transaction: Transaction = {
-    changes: [update, ...(await furtherChanges(prepared)), ...countKept(exchange, idempotency)],
+    changes: [
+      update,
+      ...(await furtherChanges(prepared, placed, { id: exchange.key(), before: row.record, values })),
+      ...countKept(exchange, idempotency),
+    ],
     ...(idempotency === null ? {} : { idempotency }),
   };
   const outcome = await commit(placed, exchange, transaction, { kind, action: null, before: row });
@@ -185,7 +195,12 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
       key: exchange.key(),
       revision: row.revision,
     };
-    const transaction: Transaction = { changes: [removal, ...(await furtherChanges(prepared))] };
+    const transaction: Transaction = {
+      changes: [
+        removal,
+        ...(await furtherChanges(prepared, placed, { id: exchange.key(), before: row.record, values: {} })),
+      ],
+    };
     const outcome = await commit(placed, exchange, transaction, { kind: "delete", action: null, before: row });
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
     if (isOvertaken(outcome, exchange)) return null;

@@ -15,6 +15,7 @@ import {
 import type { RecordWrite } from "../../alongside.ts";
 import { giveWay, inTurns } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
+import { placeOfLink } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { showChanged } from "../reads/reading.ts";
 import { requireRoomForRepeats } from "./idempotency.ts";
@@ -93,13 +94,23 @@ export async function commitAll(
   transaction: Transaction,
   writings: readonly Writing[],
 ): Promise<Outcome> {
-  const outcome = await exchange.write(withAlongside(placed, exchange, transaction, writings));
+  const outcome = placedIn(
+    placed,
+    transaction,
+    await exchange.write(withAlongside(placed, exchange, transaction, writings)),
+  );
   requireRoomForRepeats(outcome, exchange);
   const { afterWrite } = placed;
   if (outcome.kind === "written" && afterWrite !== null)
     await inTurns(writings, (writing, at) => tell(afterWrite, exchange, writing, outcome.rows[at] ?? null));
   await giveWay(exchange.body);
   return outcome;
+}
+
+/** An outcome that says where in its record the id stands that leads nowhere. */
+function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Outcome): Outcome {
+  if (outcome.kind !== "dangling" || links.length === 0) return outcome;
+  return { ...outcome, column: placeOfLink(links, changes, outcome.change) ?? outcome.column };
 }
 
 /** What belongs to every write, whatever its resource: an event, a line of a trail. It is written or undone with it. */

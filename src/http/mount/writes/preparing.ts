@@ -6,6 +6,7 @@ import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/
 import { giveWay } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
 import { requireShowable } from "../computing.ts";
+import { linkChanges } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { toldAsOlder } from "../older/translating.ts";
 import { matches } from "../reads/matches.ts";
@@ -34,11 +35,15 @@ export async function prepare(placed: MountInPlace, write: Write): Promise<Prepa
 }
 
 /** The changes that belong to a write besides its own. */
-export async function furtherChanges(prepared: Prepared): Promise<readonly Change[]> {
+export async function furtherChanges(
+  prepared: Prepared,
+  { links }: MountInPlace,
+  written: Parameters<typeof linkChanges>[1],
+): Promise<readonly Change[]> {
   const completed: unknown = (await prepared.complete?.()) ?? [];
   if (!Array.isArray(completed))
     throw new TypeError(`complete of a beforeWrite gave ${shown(completed)}; it has to give a list of changes.`);
-  return [...(prepared.changes ?? []), ...(completed as readonly Change[])];
+  return [...(prepared.changes ?? []), ...(completed as readonly Change[]), ...linkChanges(links, written)];
 }
 
 /** The values of a new record, below the parent of its path. */

@@ -1,0 +1,120 @@
+import { DeclarationError } from "../../checking/declaration-error.ts";
+import { isObject, isText, notBelow, oneOf, optional, shown, wholeFrom, type Only } from "../../checking/members.ts";
+import type { Resource } from "../declaration.ts";
+import { tableOf } from "../tables/table.ts";
+import {
+  defineField,
+  Flaw,
+  type Field,
+  type FieldOptions,
+  type FlawPart,
+  type Kind,
+  type OwnChecks,
+  type Refers,
+} from "./field.ts";
+import { integerKind } from "./numbers.ts";
+import { uuidKind } from "./uuid.ts";
+
+/** Options of `references()`. */
+export interface ReferencesOptions<T = number | string> extends FieldOptions<readonly T[]> {
+  /** The fewest ids; 0 where it is left out. */
+  readonly minItems?: number;
+  /** The most ids, 1000 at most; 100 where it is left out. */
+  readonly maxItems?: number;
+}
+
+/** Options of `references()` where the other resource is named by its plural. */
+export interface NamedReferencesOptions<T = number | string> extends ReferencesOptions<T> {
+  /** What the ids of that resource are, where they are no integers. */
+  readonly id?: "integer" | "uuid";
+}
+
+type IdOf<R> = R extends { readonly id: "uuid" } ? string : number;
+
+/**
+ * The ids of records of another resource, in the order in which they were sent and each once: a many-to-many relation. What is referred to
+ * cannot be deleted meanwhile (409).
+ *
+ * @example
+ * ```ts
+ * import { defineResource, text } from "latchkey";
+ * import { references } from "latchkey/resources";
+ *
+ * const tags = defineResource({ name: "tag", fields: { label: text() } });
+ * export const posts = defineResource({
+ *   name: "post",
+ *   fields: { title: text(), tags: references(tags, { default: [] }) },
+ *   filters: { tags: ["eq", "in"] },
+ * });
+ * ```
+ */
+export function references<const R extends Resource, const O extends ReferencesOptions<IdOf<R>> = {}>(
+  resource: R,
+  options?: Only<O, ReferencesOptions<IdOf<R>>>,
+): Field<readonly IdOf<R>[], O & Refers>;
+export function references<const O extends NamedReferencesOptions<string> & { readonly id: "uuid" }>(
+  resource: string,
+  options: Only<O, NamedReferencesOptions<string> & { readonly id: "uuid" }>,
+): Field<readonly string[], O & Refers>;
+export function references<const O extends NamedReferencesOptions<number> & { readonly id?: "integer" } = {}>(
+  resource: string,
+  options?: Only<O, NamedReferencesOptions<number> & { readonly id?: "integer" }>,
+): Field<readonly number[], O & Refers>;
+export function references(resource: string | Resource, options: NamedReferencesOptions = {}): Field {
+  const to: unknown = resource;
+  if (to === "" || !(isText(to) || (isObject(to) && isText(to["plural"]))))
+    throw new DeclarationError([
+      `references: what it refers to is ${shown(to)}, and no resource; name one: references(tags), or its plural where it stands later: references("tags")`,
+    ]);
+  const isNamed = typeof resource === "string";
+  const id = (isNamed ? options.id : resource.id) ?? "integer";
+  if (id === "text")
+    throw new DeclarationError([
+      "references: ids that are texts are those of tables that were there before; declare a resource between the two",
+    ]);
+  const kind: Kind<unknown> = id === "uuid" ? uuidKind : integerKind(1);
+  const { minItems = 0, maxItems = 100 } = options;
+  const parse = (value: unknown): readonly unknown[] | Flaw => {
+    if (!Array.isArray(value)) return new Flaw("invalid", "A list of ids is required.");
+    if (value.length < minItems) return new Flaw("too_short", `At least ${minItems} ids are required.`);
+    if (value.length > maxItems) return new Flaw("too_long", `At most ${maxItems} ids are allowed.`);
+    const seen = new Set<unknown>();
+    const parts: FlawPart[] = [];
+    const read = value.map((each: unknown, at) => {
+      const member = kind.parse(each);
+      const pointer = `/${at}`;
+      if (member instanceof Flaw) parts.push({ pointer, code: member.code, detail: member.detail });
+      else if (seen.has(member)) parts.push({ pointer, code: "repeated", detail: "The id stands there twice." });
+      seen.add(member);
+      return member;
+    });
+    return parts.length === 0 ? read : new Flaw("invalid", "Some ids are not valid.", parts);
+  };
+  return defineField<unknown, FieldOptions<unknown>>(
+    {
+      name: "references",
+      parse,
+      parseText: (text) => parse(parseJSON(text)),
+      schema: { type: "array", items: kind.schema, minItems, maxItems, uniqueItems: true },
+      column: { type: "json" },
+      members: { resource: isNamed ? resource : tableOf(resource), id, kind },
+      options: isNamed ? { ...ownOptions(options), id: optional(oneOf("integer", "uuid")) } : ownOptions(options),
+    },
+    options,
+  );
+}
+
+function ownOptions({ minItems = 0 }: ReferencesOptions): OwnChecks<ReferencesOptions> {
+  return {
+    minItems: optional(wholeFrom(0, 1000)),
+    maxItems: optional((value) => notBelow("minItems", minItems)(value) ?? wholeFrom(1, 1000)(value)),
+  };
+}
+
+function parseJSON(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
