@@ -164,6 +164,13 @@ test("hooks, checks and handlers know what they are given", () => {
       { readonly id: number; readonly tags: readonly number[]; readonly keys: readonly string[] | null }
     >;
     mount(tagged, { permission: nobody, expand: { books: "tags" } });
+    const measured = defineResource({
+      name: "measured",
+      fields: { height: decimal({ scale: 2, maximum: "9.99", json: "number", default: 1.5 }) },
+    });
+    true satisfies Same<Flat<RecordOf<typeof measured>>, { readonly id: number; readonly height: number }>;
+    // @ts-expect-error -- a number then
+    decimal({ scale: 2, maximum: "9.99", json: "number", default: "1.50" });
     // @ts-expect-error -- ids are numbers
     references(books, { default: ["1"] });
     // @ts-expect-error -- a slip

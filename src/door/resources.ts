@@ -12,6 +12,7 @@ export type {
   IntegerOptions,
   JSONOptions,
   NamedReferenceOptions,
+  NumberDecimalOptions,
   ReferenceOptions,
   TextOptions,
   Tone,

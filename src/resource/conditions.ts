@@ -137,8 +137,8 @@ class Reader {
 
   /** What JSON shows a field's values as. */
   #typeOf(field: string): JSONType {
-    const { type } = comparedKind(kindOf(this.#resource, field)).column;
-    return type === "integer" ? "number" : type === "boolean" ? "boolean" : "string";
+    const { type, number } = comparedKind(kindOf(this.#resource, field)).column;
+    return type === "integer" || number === true ? "number" : type === "boolean" ? "boolean" : "string";
   }
 
   #hasRoom(values: number, pointer: string): boolean {

@@ -73,6 +73,7 @@ const columnMembers: ChecksOf<Column> = {
   few: optional(aFlag),
   served: optional(oneOf("equality", "nothing")),
   scale: optional(wholeFrom(0, 15)),
+  number: optional(aFlag),
   default: anything,
   rule: anything,
   fits: optional(aFunction),

@@ -70,6 +70,8 @@ export interface Column {
   readonly served?: "equality" | "nothing";
   /** Digits after the point of a decimal. */
   readonly scale?: number;
+  /** The values of a decimal are numbers, and not text: of fifteen digits at most. */
+  readonly number?: true;
   /** What rows that are there already get when the column is added. */
   readonly default?: Value;
   readonly references?: { readonly collection: string; readonly onDelete: "cascade" | "restrict" };

@@ -69,7 +69,8 @@ export function inputOfField(name: string, field: Field, method: string): Input 
 
 function typeOf(field: Field): string {
   const { kind, options } = field;
-  const type = ["date", "date-time", "decimal"].includes(kind.column.type) ? "text" : kind.column.type;
+  const isText = ["date", "date-time", "decimal"].includes(kind.column.type);
+  const type = kind.column.number === true ? "number" : isText ? "text" : kind.column.type;
   return options.optional === true && isStored(field) ? `${type} null` : type;
 }
 

@@ -119,6 +119,8 @@ export interface Kind<T> {
   readonly column: {
     readonly type: "text" | "integer" | "decimal" | "boolean" | "date" | "date-time" | "json";
     readonly scale?: number;
+    /** A decimal is a number in JSON, and not text. */
+    readonly number?: true;
   };
   /** The most characters of a value written as JSON, where the column is `json`; 65,536 where it is left out. */
   readonly maxLength?: number;
@@ -182,6 +184,7 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
 };
 const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[string]>> = {
   type: oneOf("text", "integer", "decimal", "boolean", "date", "date-time", "json"),
+  number: optional((value) => (value === true ? null : "it has to be true, or left out")),
   scale: optional((value) =>
     Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 6 ? null : "it has to be a number from 0 to 6",
   ),

@@ -1,5 +1,5 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import { aWholeNumber, notBelow, optional, text, wholeFrom, type Only } from "../../checking/members.ts";
+import { aWholeNumber, notBelow, oneOf, optional, text, wholeFrom, type Only } from "../../checking/members.ts";
 import {
   defineField,
   Flaw,
@@ -66,8 +66,21 @@ export interface DecimalOptions extends FieldOptions<string> {
   readonly maximum: string;
 }
 
+/** Options of `decimal()` that is a number in JSON; the bounds are decimal strings, of fifteen digits at most. */
+export interface NumberDecimalOptions extends FieldOptions<number> {
+  /** A number of JSON in place of text: exact for fifteen digits, which every double holds. */
+  readonly json: "number";
+  /** Digits after the point, 0 to 6. */
+  readonly scale: number;
+  /** The smallest value, as text; 0 where it is left out. */
+  readonly minimum?: string;
+  /** The largest value, as text; at most fifteen digits in all. */
+  readonly maximum: string;
+}
+
 /**
- * An exact amount, as text on the wire (`"12.50"`), with always the same number of digits after the point.
+ * An exact amount, as text on the wire (`"12.50"`), with always the same number of digits after the point. `json: "number"` makes it a number (`12.5`), for callers
+ * that count in doubles; what has too many digits for them is refused, and never rounded.
  *
  * @example
  * ```ts
@@ -78,7 +91,8 @@ export interface DecimalOptions extends FieldOptions<string> {
  * ```
  */
 export function decimal<const O extends DecimalOptions>(options: Only<O, DecimalOptions>): Field<string, O>;
-export function decimal(options: DecimalOptions): Field<string> {
+export function decimal<const O extends NumberDecimalOptions>(options: Only<O, NumberDecimalOptions>): Field<number, O>;
+export function decimal(options: DecimalOptions | NumberDecimalOptions): Field {
   const mistakes = optionMistakes("decimal", { ...options }, decimalOptions);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const { scale, minimum = "0", maximum } = options;
@@ -90,6 +104,10 @@ export function decimal(options: DecimalOptions): Field<string> {
     ]);
   if (smallest > largest)
     throw new DeclarationError([`decimal: maximum is ${maximum}; it has to be minimum (${minimum}) or more`]);
+  if (isNumber(options) && Math.max(largest, -smallest) > MOST_IN_A_DOUBLE)
+    throw new DeclarationError([
+      `decimal: with json: "number" minimum ${minimum} and maximum ${maximum} have fifteen digits at most, those after the point among them (${scale}), for that is what every program reads exactly; make them smaller, or leave json out`,
+    ]);
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", 'A decimal number as text is required, like "12.50".');
     const scaled = scaledOf(value, scale);
@@ -102,10 +120,49 @@ export function decimal(options: DecimalOptions): Field<string> {
   const fraction = scale === 0 ? "" : `(\\.\\d{1,${scale}})?`;
   const schema = { type: "string", pattern: `^-?(0|[1-9]\\d*)${fraction}$` };
   const column = { type: "decimal", scale } as const;
+  if (isNumber(options)) return numberDecimal(parse, options);
   return defineField({ name: "decimal", parse, parseText: parse, schema, column, options: decimalOptions }, options);
 }
 
-const decimalOptions: OwnChecks<DecimalOptions> = { scale: wholeFrom(0, 6), minimum: optional(text), maximum: text };
+function isNumber(options: DecimalOptions | NumberDecimalOptions): options is NumberDecimalOptions {
+  return "json" in options && options.json === "number";
+}
+
+/** Fifteen digits, as a whole number of the last one. */
+const MOST_IN_A_DOUBLE = 999_999_999_999_999;
+
+/** The same amount as a number. `parse` reads its text. */
+function numberDecimal(parse: (text: unknown) => string | Flaw, options: NumberDecimalOptions): Field {
+  const { scale, minimum = "0", maximum } = options;
+  const read = (text: string | null): number | Flaw => {
+    const found = parse(text);
+    return found instanceof Flaw ? found : Number(found);
+  };
+  const kind: Kind<unknown> = {
+    name: "decimal",
+    parse: (value) => {
+      if (typeof value !== "number") return new Flaw("invalid", "A number is required, like 12.5.");
+      if (value > Number(maximum)) return new Flaw("too_large", `The amount must be ${maximum} or less.`);
+      if (value < Number(minimum)) return new Flaw("too_small", `The amount must be ${minimum} or more.`);
+      const text = value.toFixed(scale);
+      return Number(text) === value
+        ? read(value === 0 ? "0" : text)
+        : new Flaw("invalid", `A number with at most ${scale} digits after the point is required.`);
+    },
+    parseText: read,
+    schema: { type: "number", minimum: Number(minimum), maximum: Number(maximum) },
+    column: { type: "decimal", scale, number: true },
+    options: decimalOptions,
+  };
+  return defineField<unknown, FieldOptions<unknown>>(kind, options);
+}
+
+const decimalOptions: OwnChecks<NumberDecimalOptions> = {
+  json: optional(oneOf("number")),
+  scale: wholeFrom(0, 6),
+  minimum: optional(text),
+  maximum: text,
+};
 
 function scaledOf(value: string, scale: number): number | null {
   const match = /^(-?)(0|[1-9]\d{0,15})(?:\.(\d{1,6}))?$/.exec(value);

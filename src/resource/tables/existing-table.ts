@@ -57,6 +57,9 @@ function fieldMistakes(name: string, field: Field, writes: readonly string[], ta
     ...((renamedFrom ?? convert ?? backfill) === undefined
       ? []
       : [`field ${name}: ${table} is never migrated; leave renamedFrom, convert and backfill out`]),
+    ...(isObject(field) && isObject(field.kind) && field.kind.column?.number === true
+      ? [`field ${name}: json: "number" is for tables of ours; leave it out, and ${table} gives its decimals as text`]
+      : []),
     ...(isObject(field) && isObject(field.kind) && field.kind.members !== undefined
       ? [
           `field ${name}: its ids are kept in a table of ours beside a column of ours, and ${table} gets none; leave it out`,

@@ -48,8 +48,9 @@ export function recordOf(table: Table, columns: readonly string[] | undefined): 
     .join(", ");
 }
 
-/** A column as JSON shows it: decimals are text. */
-function valueOf({ type, form, valueIn }: TableColumn): string {
+/** A column as JSON shows it: decimals are text, or numbers without nothings at their end. */
+function valueOf({ type, form, valueIn, number }: TableColumn): string {
   const value = form === null ? valueIn("t.") : `(${valueIn("t.")})`;
+  if (number === true) return `trim_scale(${value})`;
   return type === "decimal" ? `${value}::text` : value;
 }

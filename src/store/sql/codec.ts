@@ -23,7 +23,8 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
     case "decimal": {
       const scale = column.scale ?? 0;
       // Read here in any case: a database would round what has too many digits.
-      const scaled = typeof value === "string" ? parseDecimal(value, scale) : null;
+      const text = column.number === true && typeof value === "number" ? decimalOf(value, scale) : value;
+      const scaled = typeof text === "string" ? parseDecimal(text, scale) : null;
       if (scaled === null) break;
       return ownTypes.has("decimal") ? formatDecimal(String(scaled), scale) : scaled;
     }
@@ -36,6 +37,12 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
   throw new TypeError(
     `Column ${column.name} is of type ${column.type} and cannot hold ${JSON.stringify(value) ?? typeof value}`,
   );
+}
+
+/** The text of a number that has no more digits behind the point; null where it has. */
+function decimalOf(value: number, scale: number): string | null {
+  const text = value === 0 ? "0" : value.toFixed(scale);
+  return Number(text) === value ? text : null;
 }
 
 /** A value to compare with what a column holds. */
@@ -63,6 +70,11 @@ export function wordsCell(cell: Cell): string {
 
 /** How what comes back becomes a value again; null where it is the value already. */
 export function decoderOf({ ownTypes }: Dialect, column: Column): ((cell: unknown) => Value) | null {
+  if (column.number === true) {
+    const scale = column.scale ?? 0;
+    const textOf = ownTypes.has("decimal") ? String : (cell: unknown) => formatDecimal(String(cell), scale);
+    return (cell) => (cell === null ? null : Number(textOf(cell)));
+  }
   if (ownTypes.has(column.type)) return null;
   switch (column.type) {
     case "boolean":

@@ -9,7 +9,8 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** Something that fits the schema of a field, as a caller sends it; whether its kind takes it is not known yet. */
 export function drawValue({ kind, options }: Field, random: Random): unknown {
-  if (kind.column.type === "decimal" && kind.name === "decimal") return drawDecimal(options, random);
+  if (kind.column.type === "decimal" && kind.name === "decimal" && kind.column.number !== true)
+    return drawDecimal(options, random);
   return drawFrom(kind.schema, random);
 }
 

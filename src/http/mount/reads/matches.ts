@@ -53,6 +53,7 @@ function isSame(one: Value, other: Value, column: Column | undefined): boolean {
 
 /** NaN, which no comparison accepts, for values that have no order between them. */
 function compare(one: Value, other: Value, column: Column | undefined): number {
+  if (column?.number === true) return scaled(String(one), column) - scaled(String(other), column);
   if (typeof one === "number" && typeof other === "number") return one - other;
   if (typeof one !== "string" || typeof other !== "string") return Number.NaN;
   if (column?.type === "decimal") return scaled(one, column) - scaled(other, column);

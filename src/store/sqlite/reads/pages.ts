@@ -172,7 +172,7 @@ export function jsonObject(columns: readonly TableColumn[]): string {
   return `json_object(${columns.map((column) => `${sqlite.literal(column.name)}, ${jsonOf(column)}`).join(", ")})`;
 }
 
-function jsonOf({ type, valueIn, scale = 0 }: TableColumn): string {
+function jsonOf({ type, valueIn, scale = 0, number }: TableColumn): string {
   const sql = valueIn("");
   switch (type) {
     case "boolean":
@@ -180,10 +180,16 @@ function jsonOf({ type, valueIn, scale = 0 }: TableColumn): string {
     case "json":
       return `json(${sql})`;
     case "decimal":
-      return decimalText(sql, scale);
+      return number === true ? decimalNumber(sql, scale) : decimalText(sql, scale);
     default:
       return sql;
   }
+}
+
+/** The same as a number, as JavaScript would write it: without nothings at its end. */
+function decimalNumber(name: string, scale: number): string {
+  const text = decimalText(name, scale);
+  return scale === 0 ? name : `json(rtrim(rtrim(${text}, '0'), '.'))`;
 }
 
 function decimalText(name: string, scale: number): string {
