@@ -1,5 +1,6 @@
 import { suggestion } from "../checking/nearest.ts";
 import { isReadBy } from "../http/body/readable.ts";
+import { pathShape } from "../http/endpoint/path.ts";
 import { formType } from "../http/formats/form.ts";
 import type { Format } from "../http/formats/format.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
@@ -27,7 +28,7 @@ export function clashesOf(all: readonly NamedParts[], speaksXML: boolean): reado
     ...twice(all, "scheme", ({ schemes = [] }) =>
       schemes.filter(({ name, shared }) => shared !== true || alone.has(name)).map(({ name }) => name),
     ),
-    ...twice(all, "endpoint", (parts) => servedBy(parts).map(({ method, path }) => `${method} ${shapeOf(path)}`)),
+    ...twice(all, "endpoint", (parts) => servedBy(parts).map(({ method, path }) => `${method} ${pathShape(path)}`)),
     ...namesakesOf(all.flatMap(({ parts: { mounts = [] } }) => mounts)),
     ...twice(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
     ...twice(
@@ -193,9 +194,4 @@ function times(count: number): string {
 function placesOf(names: readonly (string | null)[]): string {
   const places = new Set(names.map((name) => (name === null ? "among the service's own" : `in the feature ${name}`)));
   return [...places].join(" and ");
-}
-
-/** Paths that differ in the names of their parameters or a final slash alone are one path. */
-function shapeOf(path: string): string {
-  return path.replaceAll(/\{[^{}]*\}/g, "{…}").replace(/(?<=.)\/$/, "");
 }

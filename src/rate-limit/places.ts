@@ -1,5 +1,6 @@
 import { suggestion } from "../checking/nearest.ts";
 import type { Assembled } from "../feature/feature.ts";
+import { pathShape } from "../http/endpoint/path.ts";
 import type { LimitedEndpoint } from "../http/limiting/limiting.ts";
 import { servedBy } from "../http/mount/endpoints.ts";
 import type { RateLimit } from "./declaration.ts";
@@ -22,18 +23,13 @@ function isFor({ at, actions }: RateLimit, endpoint: LimitedEndpoint): boolean {
   if (at === undefined) return access !== "open" || logsIn === true;
   return at.some((place) =>
     typeof place === "string"
-      ? namesOf(endpoint).includes(shapeOf(place))
+      ? namesOf(endpoint).includes(pathShape(place))
       : mounted?.resource === place || mounted?.newer?.resource === place,
   );
 }
 
 function namesOf({ method, path }: Pick<LimitedEndpoint, "method" | "path">): readonly string[] {
-  return [shapeOf(path), shapeOf(`${method} ${path}`)];
-}
-
-/** Paths that differ in the names of their parameters or a final slash alone are one path. */
-function shapeOf(path: string): string {
-  return path.replaceAll(/\{[^{}]*\}/g, "{…}").replace(/(?<=.)\/$/, "");
+  return [pathShape(path), pathShape(`${method} ${path}`)];
 }
 
 /** The limits that are for what the service does not have: they would never count. */
@@ -45,7 +41,7 @@ export function unservedPlaces(limits: readonly RateLimit[], all: Assembled): re
     at.flatMap((place) => {
       const isThere =
         typeof place === "string"
-          ? served.some((each) => namesOf(each).includes(shapeOf(place)))
+          ? served.some((each) => namesOf(each).includes(pathShape(place)))
           : all.mounts.some(({ resource }) => resource === place);
       if (isThere) return [];
       const told = typeof place === "string" ? place : place.path;

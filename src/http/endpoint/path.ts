@@ -1,6 +1,11 @@
 import { isText } from "../../checking/members.ts";
 import { shownName } from "../../checking/nearest.ts";
 
+/** Paths that differ in the names of their parameters or a final slash alone are one path. */
+export function pathShape(path: string): string {
+  return path.replaceAll(/\{[^{}]*\}/g, "{…}").replace(/(?<=.)\/$/, "");
+}
+
 /** What is wrong with the path of an endpoint; null where nothing is. Whatever is no parameter would never be found, or be found for anything. */
 export function pathMistake(path: unknown): string | null {
   if (!isText(path) || !path.startsWith("/")) return "it has to begin with a slash, like /books/{id}/lend";

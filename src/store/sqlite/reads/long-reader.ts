@@ -1,10 +1,10 @@
-import { setPriority } from "node:os";
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import type { Collection, ListQuery, ListText, Row, Where, RelatedQuery, RelatedText } from "../../store.ts";
 import { connectReadOnly } from "../connection.ts";
 import { timedTableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
+import { giveWay } from "../writes/give-way.ts";
 import { readerOf, type Reader } from "./reader.ts";
 
 /** What a reader thread is started with. */
@@ -82,21 +82,8 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
   }
 }
 
-/** A fiftieth of the share of the thread that answers. */
-const niceness = 19;
-
-/** Where there are fewer cores than threads, whoever reads little does not wait for whoever reads much. */
-function giveWay(): void {
-  // On Linux this is about the calling thread alone; elsewhere it would be about the process.
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(niceness);
-  } catch {
-    // Not allowed here; nothing depends on it.
-  }
-}
-
 if (parentPort !== null) {
-  giveWay();
+  // Whoever reads little does not wait for whoever reads much.
+  giveWay(19);
   read(parentPort, workerData as LongReaderData);
 }

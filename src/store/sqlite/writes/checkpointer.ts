@@ -1,7 +1,7 @@
-import { setPriority } from "node:os";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { connect } from "../connection.ts";
 import { requireInPlace, type FilesInUse } from "../place.ts";
+import { giveWay } from "./give-way.ts";
 
 /** What the thread is started with. */
 export interface CheckpointerData {
@@ -40,15 +40,8 @@ function tryToMove(path: string, files: FilesInUse): boolean {
   }
 }
 
-/** As the thread that writes: nobody who reads waits for it where there is one core for all. */
-const niceness = 5;
-
 if (parentPort !== null) {
-  try {
-    // On Linux this is about the calling thread alone; elsewhere it would be about the process.
-    if (process.platform === "linux") setPriority(niceness);
-  } catch {
-    // Not allowed here; nothing depends on it.
-  }
+  // As the thread that writes: nobody who reads waits for it where there is one core for all.
+  giveWay(5);
   move(parentPort, workerData as CheckpointerData);
 }

@@ -1,4 +1,3 @@
-import { setPriority } from "node:os";
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { searchedOf } from "../../searched.ts";
@@ -10,6 +9,7 @@ import type { NamedTransaction, Result } from "../named.ts";
 import { isLogRemoved, requireInPlace, type FilesInUse } from "../place.ts";
 import { takeSomeWords } from "../words.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
+import { giveWay } from "./give-way.ts";
 import { committerOf, type Committer } from "./transactions.ts";
 
 /** What the writer thread is started with. */
@@ -115,21 +115,8 @@ function giveUp(database: DatabaseSync, path: string, files: FilesInUse): void {
   }
 }
 
-/** A third of the share of the thread that answers. */
-const niceness = 5;
-
-/** Where there is one core for both threads, whoever reads does not wait for a group to be written. */
-function giveWay(): void {
-  // On Linux this is about the calling thread alone; elsewhere it would be about the process.
-  if (process.platform !== "linux") return;
-  try {
-    setPriority(niceness);
-  } catch {
-    // Not allowed here; nothing depends on it.
-  }
-}
-
 if (parentPort !== null) {
-  giveWay();
+  // Whoever reads does not wait for a group to be written.
+  giveWay(5);
   write(parentPort, workerData as WriterData);
 }
