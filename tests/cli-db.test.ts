@@ -493,3 +493,20 @@ function tablesOf(file: string): unknown {
 function leftOvers({ folder }: Place): readonly string[] {
   return readdirSync(folder).filter((name) => /\.(?:moving|backup|restoring)-/.test(name));
 }
+
+test("a column that may go has to be one, and a misspelt option is refused", async () => {
+  using place = placeFor({ LATCHKEY_DATABASE: "sqlite:latchkey.db" });
+  await place.run(["db", "migrate"]);
+
+  const misspelt = await place.run(["db", "plan", "--allow-data-loss", "users.nickname"]);
+  const refused = await place.run(["db", "migrate", "--allow-data-loss", "users.name"]);
+  const unknown = await place.run(["db", "plan", "--allow-dataloss", "users.name"]);
+  const elsewhere = await place.run(["db", "check", "--allow-data-loss", "users.name"]);
+
+  assert.deepEqual(
+    [misspelt, refused, unknown, elsewhere].map(({ code }) => code),
+    [2, 2, 2, 2],
+  );
+  assert.match(misspelt.errors, /--allow-data-loss: users\.nickname is no column that could go/);
+  assert.match(refused.errors, /users\.name is no column that could go: it is declared/);
+});

@@ -5,6 +5,7 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { command } from "./command.ts";
 import { startService } from "./service-process.ts";
 
 /**
@@ -12,7 +13,8 @@ import { startService } from "./service-process.ts";
  * - a block of `ts` has the right types, also in a docstring, one of `ts run` runs too; `ts part` is a piece of something larger and is only read;
  * - a block of any kind with `file=…` behind it shows that file, which is run somewhere else;
  * - the blocks of `sh run` of a page run in order, as one script, against a service of their own. `http://127.0.0.1:8000` means
- *   that service, `$PASSWORD` its administrator's password; `NAME=value` behind `sh run` is a setting it starts with.
+ *   that service, `$PASSWORD` its administrator's password, `latchkey` the command on its database; `NAME=value` behind `sh run` is a setting
+ *   it starts with.
  */
 interface Block {
   readonly page: string;
@@ -112,10 +114,17 @@ for (const page of pages) {
     await using service = await startService(Object.fromEntries(settings));
     const script = commands.map(({ text }) => text.replaceAll("http://127.0.0.1:8000", service.address)).join("\n");
 
-    await run("bash", ["-euxo", "pipefail", "-c", script], {
+    await run("bash", ["-euxo", "pipefail", "-c", `latchkey() { "$NODE" "$COMMAND" "$@"; }\n${script}`], {
       cwd: scratch,
-      env: { ...process.env, BASE: service.address, PASSWORD: service.password },
-      timeout: 20_000,
+      env: {
+        ...process.env,
+        BASE: service.address,
+        PASSWORD: service.password,
+        NODE: process.execPath,
+        COMMAND: command,
+        LATCHKEY_DATABASE: `sqlite:${service.file}`,
+      },
+      timeout: 60_000,
     });
   });
 }

@@ -6,7 +6,7 @@ import type { Database } from "../../service/settings/values.ts";
 import { loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
 import { migrateDatabase, planDatabase, type Migrated, type Renamed } from "../../service/system/migrate.ts";
 import { requireLastingStore } from "../../service/users/operator.ts";
-import { CommandFailed, exits } from "../exit.ts";
+import { CommandFailed, exits, UsageError } from "../exit.ts";
 import { formatTable, show } from "../output.ts";
 import { makeProgress } from "../progress.ts";
 
@@ -27,6 +27,7 @@ export async function plan({
   // What is not there is no state to plan from: its name may be misspelt.
   const { database, config } = await readPlace({ mayCreate: false });
   const planned = await planDatabase(database, config, { dropped: allowDataLoss });
+  requireColumns(planned);
   if (check) process.exitCode = exitFor(planned);
   show(json, planned, describePlan(planned));
 }
@@ -35,7 +36,9 @@ export async function plan({
 export async function migrate(options: MigrationCommandOptions, program: string): Promise<void> {
   const { allowDataLoss = [], dryRun = false, json = false } = options;
   const { database, config } = await readPlace({ mayCreate: !dryRun });
-  const renamed = await askForRenames(await planDatabase(database, config, { dropped: allowDataLoss }));
+  const planned = await planDatabase(database, config, { dropped: allowDataLoss });
+  requireColumns(planned);
+  const renamed = await askForRenames(planned);
   const progress = makeProgress("Rows");
   const migrated = await migrateDatabase(database, config, {
     dropped: allowDataLoss,
@@ -58,6 +61,11 @@ async function readPlace({
   if (database.isWrong) throw new ConfigError(problems);
   requireLastingStore(database.value, mayCreate);
   return { database: database.value, config };
+}
+
+/** A column that was misspelt would stay, and nobody would know. */
+function requireColumns({ strangers }: Plan): void {
+  if (strangers.length > 0) throw new UsageError(strangers.map((each) => `--allow-data-loss: ${each}`).join("\n"));
 }
 
 /** 0 where a start does all of it, 1 where nothing can begin yet, 3 where `db migrate` has to be run. */
@@ -120,7 +128,7 @@ function describeTable({ table, rows, seconds, changes, sql }: PlannedTable): re
     the_old_version: alone === null ? "serves beside it" : `must not: ${alone}`,
   }));
   return [
-    `${table}: ${rows.toLocaleString("en")} rows, about ${seconds} s`,
+    `${table}: ${rows.toLocaleString("en")} rows, about ${seconds} s (a guess: this machine was not measured)`,
     ...formatTable(shown, ["step", "done_by", "the_old_version"]).map((line) => `  ${line}`),
     ...(sql === null ? [] : ["By hand, while nothing serves (sqlite3 -bail, or psql):", sql.trimEnd()]),
     "",

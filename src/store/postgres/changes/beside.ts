@@ -37,9 +37,12 @@ export function besidesOf(plan: TablePlan): readonly Beside[] {
   return [...besides, { column: revisionColumn, source, next: quote(nextOf(revisionColumn.name)), foldedNext: null }];
 }
 
+/** How the names of columns begin while they are filled. No other column of ours has two underscores there, and declared names have none. */
+const nextPrefix = "__next_";
+
 /** The name of a column while it is filled. */
 export function nextOf(name: string): string {
-  return fitting(postgres, `_${name}_next`);
+  return fitting(postgres, `${nextPrefix}${name}`);
 }
 
 /** The name of the table of the ids that have changed meanwhile. */
@@ -89,7 +92,7 @@ export function dropStrays(
 ): readonly string[] {
   const ours = new Set(besides.flatMap(({ next, foldedNext }) => [next, foldedNext]));
   return [...found.columns.keys()]
-    .filter((name) => name.startsWith("_") && name.endsWith("_next") && !ours.has(quote(name)))
+    .filter((name) => name.startsWith(nextPrefix) && !ours.has(quote(name)))
     .map((name) => `ALTER TABLE ${quote(collection.name)} DROP COLUMN IF EXISTS ${quote(name)}`);
 }
 

@@ -2,6 +2,7 @@ import type { Secret } from "../../../crypto/secret.ts";
 import {
   forgetUnfinished,
   makeJournal,
+  readHistory,
   readUnfinished,
   requireOwnHistory,
   writeDone,
@@ -64,7 +65,7 @@ export async function migrateOver(
   await takeTurn(session);
   const { dropped = [] } = options;
   const { plans } = await play(planTables(postgresSchema, collections, dropped));
-  requirePossible(plans, dropped);
+  requirePossible(plans, dropped, await play(readHistory(postgresSchema)));
   await play(requireOwnHistory(postgresSchema, options.program));
   const migrated: MigratedTable[] = [];
   for (const plan of plans) {
@@ -93,9 +94,9 @@ async function dropUnfinished({ session, plan, play }: Omit<Work, "options">): P
 }
 
 async function changeTable(work: Work): Promise<MigratedTable> {
-  const { session, plan, options, play } = work;
+  const { session, plan, play } = work;
   const start = performance.now();
-  const { collection, changes } = plan;
+  const { collection } = plan;
   const besides = besidesOf(plan);
   let rows = 0;
   try {
@@ -103,7 +104,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
     for (const index of indexesBeside(plan, besides)) await makeIndexes(session, [[index.temporary, index.sql]]);
     // What has changed while the indexes were made is not left to the moment in which nobody else has the table.
     if (state !== null) state = await catchUpBeside(work, besides, state);
-    rows = await switchOver(work, besides, state);
+    rows = await switchOver(work, besides, state, start);
   } catch (error) {
     if (!isAboutValues(error)) throw error;
     for (const sql of discardBeside(plan, besides)) await patiently(session, [sql]);
@@ -115,11 +116,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   await requireValues(session, plan);
   await makeReferences(session, plan, play);
   await makeIndexes(session, wantedIndexes(plan));
-  const done = { table: collection.name, words: wordsOf(plan), rows, ms: performance.now() - start };
-  const at = new Date().toISOString();
-  for (const words of changes.length === 0 ? [] : done.words)
-    await play(writeDone(postgresSchema, { ...done, at, program: options.program, words }));
-  return done;
+  return { table: collection.name, words: wordsOf(plan), rows, ms: performance.now() - start };
 }
 
 /** A value that does not become what is declared; everything else passes or is nobody's value. */
@@ -129,7 +126,12 @@ function isAboutValues(error: unknown): boolean {
 }
 
 /** The last rows are filled and columns change places, while nobody else has the table: some milliseconds. */
-async function switchOver(work: Work, besides: readonly Beside[], filled: Unfinished | null): Promise<number> {
+async function switchOver(
+  work: Work,
+  besides: readonly Beside[],
+  filled: Unfinished | null,
+  start: number,
+): Promise<number> {
   const { session, plan, options, play } = work;
   const { name } = plan.collection;
   const found = await play(ask(postgresSchema.findIndexes(name)));
@@ -158,6 +160,10 @@ async function switchOver(work: Work, besides: readonly Beside[], filled: Unfini
       statement("UPDATE latchkey_schema SET declaration = declaration || ' ' WHERE collection = $1", [name]),
     );
     await play(forgetUnfinished(postgresSchema, name));
+    // With the columns themselves: whoever goes on behind a kill finds what was done, and does not do it again.
+    const done = { table: name, rows: state?.rows ?? 0, ms: performance.now() - start, program: options.program };
+    const at = new Date().toISOString();
+    for (const words of wordsOf(plan)) await play(writeDone(postgresSchema, { ...done, at, words }));
   };
   await patiently(session, [lockTable(name)], change, async () => {
     most += lastRows;

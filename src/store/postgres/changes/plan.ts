@@ -20,7 +20,7 @@ export async function planDatabase(
     const send = sendTo(session);
     const planned = await playAsync(planTables(postgresSchema, collections, dropped), send);
     return await playAsync(
-      tellPlan(postgresSchema, planned, function* (plan) {
+      tellPlan(postgresSchema, planned, dropped, function* (plan) {
         const { name } = plan.collection;
         const found = yield* ask(postgresSchema.findIndexes(name));
         const indexes = new Set(found.filter(([, isWhole]) => isWhole === true).map(([index]) => String(index)));

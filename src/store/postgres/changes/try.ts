@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Secret } from "../../../crypto/secret.ts";
+import { readHistory } from "../../sql/changes/journal.ts";
 import { planTables, requirePossible, type MigratedTable, type MigrateOptions } from "../../sql/changes/migrating.ts";
 import { rememberedCollections } from "../../sql/content.ts";
 import { quote } from "../../sql/names.ts";
@@ -27,7 +28,7 @@ export async function tryDatabase(
   try {
     await session.run(unhurried);
     const { plans } = await playAsync(planTables(postgresSchema, collections, dropped), sendTo(session));
-    requirePossible(plans, dropped);
+    requirePossible(plans, dropped, await playAsync(readHistory(postgresSchema), sendTo(session)));
     const before = await playAsync(rememberedCollections(postgresSchema), sendTo(session));
     const [path] = await session.send(statement("SELECT current_schema()"));
     const from = quote(String(path![0]));

@@ -20,6 +20,9 @@ export interface Change {
   readonly alone: string | null;
 }
 
+/** What is said of a column that goes. */
+export const dropWords = "drop it with its values";
+
 /** What is to be known beside the declaration. */
 export interface Wishes {
   /** The columns that may go with their values: `books.title`. */
@@ -138,9 +141,7 @@ function leftOverChanges(collection: Collection, found: Found, { dropped }: Wish
     const place = `${name}.${column}`;
     const isDeclared = found.declared?.columns.some((each) => each.name === column) === true;
     if (dropped.has(place))
-      return [
-        { place, effect: "loses", words: "drop it with its values", alone: isDeclared ? "it asks for it" : null },
-      ];
+      return [{ place, effect: "loses", words: dropWords, alone: isDeclared ? "it asks for it" : null }];
     if (!required.has(column) || removed[column] === undefined) return [];
     return [{ place, effect: "adds", words: "let rows be without a value", alone: null }];
   });

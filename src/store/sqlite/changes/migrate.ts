@@ -1,16 +1,13 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fold } from "../../fold.ts";
 import {
   forgetUnfinished,
   makeJournal,
+  readHistory,
   readUnfinished,
   requireOwnHistory,
-  targetOf,
   writeDone,
-  writeUnfinished,
-  type Unfinished,
 } from "../../sql/changes/journal.ts";
 import {
   isMoreThanStart,
@@ -25,21 +22,14 @@ import { quote } from "../../sql/names.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
 import { ask as read, play, type Script } from "../../sql/schema/script.ts";
 import { fitWords } from "../../sql/words.ts";
-import { MigrationNeeded, type Collection, type Key } from "../../store.ts";
+import { MigrationNeeded, type Collection } from "../../store.ts";
 import { connect, prepare, sendTo } from "../connection.ts";
-import { isBusy } from "../errors.ts";
 import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
-import { findOwnObjects, nextRevision, ownObjects, shadowFor, type Shadow, type Which } from "./shadow.ts";
+import { begin, change, copyLast, copyRows, Unfit, type Work } from "./copying.ts";
+import { findOwnObjects, ownObjects, shadowFor } from "./shadow.ts";
 import { inTransaction, takeTurn } from "./turns.ts";
 
-/** How many rows a portion begins with, and how long it may take in milliseconds: whoever writes waits for it. */
-const firstPortion = 200;
-const portionMs = 15;
-/** With no more rows than these left, the tables change places. */
-const lastRows = 300;
-/** Who writes faster than rows are copied is let wait in the end. */
-const mostAtOnce = 100_000;
 /** A table with so many rows gets new indexes beside its writers. */
 const largeTable = 20_000;
 
@@ -64,7 +54,7 @@ export async function migrateFile(
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
     const { plans } = ask(database, planTables(sqliteSchema, collections, dropped));
-    requirePossible(plans, dropped);
+    requirePossible(plans, dropped, ask(database, readHistory(sqliteSchema)));
     ask(database, requireOwnHistory(sqliteSchema, options.program));
     for (const plan of plans) {
       if (isMoreThanStart(plan) || (isIndexed(plan) && isLarge(database, plan))) {
@@ -96,112 +86,27 @@ function isLarge(database: DatabaseSync, { collection }: TablePlan): boolean {
   return found![0] === largeTable;
 }
 
-/** The work on one table. */
-interface Work {
-  readonly database: DatabaseSync;
-  readonly plan: TablePlan;
-  readonly shadow: Shadow;
-  readonly options: MigrateOptions;
-  readonly total: number;
-  state: Unfinished;
-  portion: number;
-}
-
 async function moveTable(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<MigratedTable> {
   const start = performance.now();
   const { collection } = plan;
   const work = await begin(database, plan, options);
   try {
-    while (!work.state.filled) await portionOf(work, () => fill(work));
-    // More at each turn, so that it comes to an end however fast others write.
-    for (let most = lastRows; waiting(work) > lastRows && most < mostAtOnce; most *= 2)
-      await portionOf(work, () => catchUp(work, most));
+    await copyRows(work);
     const done = (): MigratedTable => ({
       table: collection.name,
       words: wordsOf(plan),
       rows: work.state.rows,
       ms: performance.now() - start,
     });
-    await inTransaction(database, () => takePlace(work, done()));
+    await change(database, () => takePlace(work, done()));
     return done();
   } catch (error) {
-    if (isBusy(error)) throw error;
-    // What cannot become what is declared leaves the table as it was.
+    if (!(error instanceof Unfit)) throw error;
     await inTransaction(database, () => giveUp(work));
     throw new MigrationNeeded([
-      `${collection.name} stays as it was: ${error instanceof Error ? error.message : String(error)}. Look at it with latchkey db plan, mend it, and migrate again.`,
+      `${collection.name} stays as it was: ${error.message}. Look at it with latchkey db plan, mend it, and migrate again.`,
     ]);
   }
-}
-
-async function begin(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<Work> {
-  const { name } = plan.collection;
-  const { dropped = [] } = options;
-  const target = targetOf(plan, dropped);
-  const indexes = new Set(
-    prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?")
-      .all(name)
-      .map(([each]) => each as string),
-  );
-  const shadow = shadowFor(sqliteSchema, plan, dropped, { indexes, folds: true });
-  for (const [called, make] of shadow.functions)
-    database.function(called, { varargs: true }, (...cells) => make(...cells) as string | number | null);
-  const [total] = prepare(database, `SELECT count(*) FROM ${quote(name)}`).get()!;
-  const state = await inTransaction(database, () => {
-    const before = ask(database, readUnfinished(sqliteSchema, name));
-    if (before !== null && before.target === target) return before;
-    for (const sql of shadow.make) database.exec(sql);
-    const fresh = { target, cursor: null, rows: 0, filled: false };
-    ask(database, writeUnfinished(sqliteSchema, name, fresh));
-    return fresh;
-  });
-  return { database, plan, shadow, options, total: total as number, state, portion: firstPortion };
-}
-
-/** Copies the next rows. Those that have changed meanwhile are copied later. */
-function fill(work: Work): void {
-  const { database, shadow, state, plan } = work;
-  const table = quote(plan.collection.name);
-  const behind = (id: string): string => (state.cursor === null ? "TRUE" : `${id} > ${literal(state.cursor)}`);
-  const [last] = prepare(
-    database,
-    `SELECT max("id") FROM (SELECT "id" FROM ${table} WHERE ${behind(`"id"`)} ORDER BY "id" LIMIT ${work.portion})`,
-  ).get()!;
-  if (last === null) return keep(work, { ...state, filled: true });
-  const rows = copy(
-    work,
-    (id) => `${behind(id)} AND ${id} <= ${literal(last as Key)} AND ${id} NOT IN (SELECT "id" FROM ${shadow.moved})`,
-  );
-  keep(work, { ...state, cursor: last as Key, rows: state.rows + rows });
-}
-
-/** Copies rows that have changed since they were copied. */
-function catchUp(work: Work, most: number): void {
-  const some = `SELECT "id" FROM ${work.shadow.moved} ORDER BY "id" LIMIT ${most}`;
-  const rows = copy(work, (id) => `${id} IN (${some})`);
-  work.database.exec(`DELETE FROM ${work.shadow.moved} WHERE "id" IN (${some})`);
-  keep(work, { ...work.state, rows: work.state.rows + rows });
-}
-
-/** Copies rows and looks whether they are what they were. */
-function copy({ database, shadow }: Work, where: Which): number {
-  database.exec(nextRevision);
-  const { changes } = prepare(database, shadow.copy(where)).run();
-  const [differing] = prepare(database, shadow.differing(where)).get()!;
-  if (differing !== 0) throw new Error(`${String(differing)} rows were not copied as they are`);
-  return Number(changes);
-}
-
-function keep(work: Work, state: Unfinished): void {
-  ask(work.database, writeUnfinished(sqliteSchema, work.plan.collection.name, state));
-  work.state = state;
-}
-
-function waiting({ database, shadow }: Work): number {
-  return prepare(
-    database,
-    `SELECT count(*) FROM (SELECT 1 FROM ${shadow.moved} LIMIT ${lastRows + 1})`,
-  ).get()![0] as number;
 }
 
 /** The last rows are copied and the tables change places: nobody writes in between. */
@@ -209,7 +114,7 @@ function takePlace(work: Work, done: MigratedTable): void {
   const { database, shadow, plan, options } = work;
   const { collection, found } = plan;
   const table = quote(collection.name);
-  while (waiting(work) > 0) catchUp(work, lastRows);
+  copyLast(work);
   const [differ] = prepare(
     database,
     `SELECT (SELECT count(*) FROM ${table}) - (SELECT count(*) FROM ${shadow.name})`,
@@ -247,24 +152,4 @@ async function dropUnfinished(database: DatabaseSync, plan: TablePlan): Promise<
 function giveUp({ database, shadow, plan }: Pick<Work, "database" | "shadow" | "plan">): void {
   for (const sql of shadow.discard) database.exec(sql);
   ask(database, forgetUnfinished(sqliteSchema, plan.collection.name));
-}
-
-/** A portion, and then the others' turn for as long as it took. */
-async function portionOf(work: Work, task: () => void): Promise<void> {
-  const { database, options, plan, total } = work;
-  const took = await inTransaction(database, () => {
-    // Without the wait for those who write.
-    const start = performance.now();
-    task();
-    return performance.now() - start;
-  });
-  work.portion = Math.min(Math.max(Math.round((work.portion * portionMs) / Math.max(took, 1)), 100), 5000);
-  options.tell?.(plan.collection.name, work.state.rows, total);
-  // The log is brought into the file here, and not by whoever happens to write next.
-  database.exec("PRAGMA wal_checkpoint(PASSIVE)");
-  await sleep(took);
-}
-
-function literal(key: Key): string {
-  return typeof key === "number" ? String(key) : sqliteSchema.literal(key);
 }

@@ -9,13 +9,20 @@ import { findOwnObjects, ownObjects, rebuildByHand } from "./shadow.ts";
 /** What would be done to a file; it is only read. */
 export function planFile(path: string, collections: readonly Collection[], dropped: readonly string[]): Plan {
   if (!existsSync(path))
-    return { tables: collections.map(tellMissing), obstacles: [], renames: [], remarks: [], history: [] };
+    return {
+      tables: collections.map(tellMissing),
+      obstacles: [],
+      strangers: [],
+      renames: [],
+      remarks: [],
+      history: [],
+    };
   const database = connectReadOnly(path);
   try {
     database.exec("BEGIN");
     const planned = play(planTables(sqliteSchema, collections, dropped), sendTo(database));
     return play(
-      tellPlan(sqliteSchema, planned, function* (plan) {
+      tellPlan(sqliteSchema, planned, dropped, function* (plan) {
         const own = yield* ask(findOwnObjects(plan.collection));
         return rebuildByHand(sqliteSchema, plan, dropped, ownObjects(plan.collection, own));
       }),
