@@ -46,6 +46,8 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
   for (const [name, field] of Object.entries(resource.fields)) {
     const sent = Object.hasOwn(body, name) ? body[name] : undefined;
     if (sent === undefined && options.partial === true && field.options.regenerated !== true) continue;
+    // What others have written there stays as it is, whatever this program would take.
+    if (resource.table !== null && staysAsItIs(name, field, sent, options)) continue;
     const value = isWritable(field) ? valueOf(field, sent, options) : givenValue(name, field, sent, options);
     if (value instanceof Flaw) issues.push(...issuesOf(name, value));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
@@ -63,6 +65,11 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
   if (issues.length === 0 && resource.check !== null && options.partial !== true)
     issues.push(...resource.check({ ...options.current, ...values, ...transient }));
   return issues.length === 0 ? { values, transient } : issues.slice(0, MAX_ISSUES);
+}
+
+function staysAsItIs(name: string, field: Field, sent: unknown, { current }: DraftOptions): boolean {
+  if (current === null || sent === undefined || field.options.regenerated === true) return false;
+  return isShown(field) && isDeepStrictEqual(sent, current[name]);
 }
 
 function issuesOf(name: string, { code, detail, parts }: Flaw): readonly Issue[] {

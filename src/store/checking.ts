@@ -95,6 +95,7 @@ const existingMembers: ChecksOf<ExistingTable> = {
       ? null
       : 'it has to be "database", "digest" or { column: "version" }',
   found: anything,
+  constraints: anything,
 };
 
 const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {

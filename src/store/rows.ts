@@ -31,6 +31,8 @@ export interface ExistingTable {
   readonly revision: "database" | "digest" | { readonly column: string };
   /** How the columns were found when the store was opened, by their declared names. Nobody declares it. */
   readonly found?: Readonly<Record<string, FoundColumnForm>>;
+  /** The columns that its constraints are about, by their names, as they were found; what the database tells when a row breaks one. */
+  readonly constraints?: Readonly<Record<string, string>>;
 }
 
 /** What may be done with the rows of a table that was there before. */

@@ -33,6 +33,7 @@ export const postgres: Dialect = {
   isAmong: (compared, select) => `${compared} = ANY(ARRAY(${select}))`,
   // As an array the keys are found by their index, however many rows the planner takes the table to have.
   isSomeOf: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE SKIP LOCKED))`,
+  isLocked: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE))`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   formOf,
   // What has a point in its name stands in another schema.

@@ -9,6 +9,8 @@ export const state = {
   foreignKey: "23503",
   unique: "23505",
   check: "23514",
+  exclusion: "23P01",
+  raised: "P0001",
   readOnly: "25006",
   noStatement: "26000",
   aborted: "25P02",
@@ -29,6 +31,7 @@ export interface ServerError extends Error {
   readonly code: string;
   readonly constraint?: string;
   readonly table?: string;
+  readonly column?: string;
 }
 
 /** Whether the server has sent it, and not the network or this process. */

@@ -46,6 +46,8 @@ export interface Dialect {
   isAmong(compared: string, select: string): string;
   /** Whether what is compared is among what is selected to be changed: few rows, which nobody else is changing. */
   isSomeOf(compared: string, select: string): string;
+  /** The same of all that is selected, whoever is changing it: they are waited for. */
+  isLocked(compared: string, select: string): string;
   /** Whether a text has another in it, with regard to case. */
   contains(text: string, part: string): string;
   /** How a column of a table that was there before holds values of the declared kind; a sentence where it cannot. */

@@ -1,7 +1,7 @@
 import { isKeyOf, type KeyOf, type Value, type Where, type WrittenValues } from "../store.ts";
 import { encode, foldCell, wordsCell } from "./codec.ts";
 import type { Cell, Parameters } from "./dialect.ts";
-import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
+import { requireColumn, type ExistingNames, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
 /** A column that is written: its quoted name, and what stands for its value. */
@@ -21,6 +21,10 @@ export function assign(table: Table, given: WrittenValues, values: Parameters, f
     const value = given[name];
     if (value === undefined) continue;
     const cell = encodeGiven(table, column, value, findKey);
+    if (table.existing !== null) {
+      set.push(assignExisting(table.existing, column, cell, values));
+      continue;
+    }
     if (isSQL(cell)) {
       set.push({ sql: column.sql, place: cell.sql });
       continue;
@@ -29,6 +33,18 @@ export function assign(table: Table, given: WrittenValues, values: Parameters, f
     for (const { sql, cellOf } of besides(column)) set.push({ sql, place: values.place(cellOf(cell)) });
   }
   return set;
+}
+
+/** A column of a table that was there before gets its value in the form that it has. */
+function assignExisting(
+  { nameOf }: ExistingNames,
+  { name, form }: TableColumn,
+  cell: ReturnType<KeyFinder>,
+  values: Parameters,
+): Assignment {
+  const sql = nameOf(name);
+  if (isSQL(cell)) return { sql, place: cell.sql };
+  return { sql, place: form!.written(values.place(form!.cellOf?.(cell) ?? cell)) };
 }
 
 /** A column beside another, and what it keeps of a value. */

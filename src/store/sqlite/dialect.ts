@@ -29,6 +29,7 @@ export const sqlite: Dialect = {
   },
   isAmong: (compared, select) => `${compared} IN (${select})`,
   isSomeOf: (compared, select) => `${compared} IN (${select})`,
+  isLocked: (compared, select) => `${compared} IN (${select})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   formOf,
   quoteTable: quote,

@@ -2,10 +2,14 @@ import { StoreFull, StoreUnavailable } from "../store.ts";
 
 /** The result codes that are told apart (sqlite.org/rescode.html). */
 export const code = {
+  check: 275,
   foreignKey: 787,
+  notNull: 1299,
   primaryKey: 1555,
   trigger: 1811,
   unique: 2067,
+  rowid: 2579,
+  datatype: 3091,
 } as const;
 
 /** The extended result code of an error from SQLite; null for any other. */

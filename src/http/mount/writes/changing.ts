@@ -44,7 +44,7 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
 
 function created(placed: MountInPlace, exchange: Exchange, row: Row, isReplay: boolean): Reply {
   const path = exchange.call.path.replace(/\/$/, "");
-  const id = String(row.record["id"]);
+  const id = encodeURIComponent(String(row.record["id"]));
   const location = path.endsWith(`/${id}`) && exchange.params["id"] !== undefined ? path : `${path}/${id}`;
   const headers = [["Location", location], ...(isReplay ? [REPLAYED] : [])] as const;
   if (isErased(placed, row)) return { status: 201, headers };

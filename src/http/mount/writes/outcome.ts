@@ -30,6 +30,16 @@ function refusalIn(outcome: Unwritten, mount: MountInPlace): Error {
       return problem("invalid", {
         issues: [{ pointer: `/${outcome.column}`, code: "invalid", detail: "There is no record with this id." }],
       });
+    case "unfit":
+      return problem("invalid", {
+        issues: [
+          {
+            pointer: outcome.column === null ? "" : `/${outcome.column}`,
+            code: "invalid",
+            detail: "The database does not take this value.",
+          },
+        ],
+      });
     case "referenced":
       return problem("referenced", { detail: `The record is still referenced by ${outcome.collection}.` });
     case "refused":

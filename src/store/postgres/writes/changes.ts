@@ -17,6 +17,7 @@ import {
 import { isKeyOf, type Change, type Collection, type Key, type KeyOf } from "../../store.ts";
 import { postgres, sequenceOf } from "../dialect.ts";
 import { prepared, type Statement } from "../parameters.ts";
+import { compileExisting } from "./existing.ts";
 import { forgetRows } from "./idempotency.ts";
 
 /** The key of a row that a change makes: known before it is sent, or only to the server (`later`); null where it makes none. */
@@ -37,6 +38,8 @@ export function compileChange(
   keys: readonly MadeKey[],
   tellsKey: number | null,
 ): Statement {
+  if (table.existing !== null && change.kind !== "require" && change.kind !== "forget")
+    return compileExistingChange(table, change, keys, tellsKey);
   switch (change.kind) {
     case "insert":
       return compileInsert(table, change, keys, tellsKey);
@@ -63,7 +66,10 @@ export function compileChange(
 export function keyMadeBy(change: Change, at: number, keys: readonly MadeKey[]): MadeKey {
   switch (change.kind) {
     case "insert":
-      if (change.key === undefined) return change.collection.key === "integer" ? { kind: "later", change: at } : null;
+      if (change.key === undefined)
+        return change.collection.key === "integer" || change.collection.existing !== undefined
+          ? { kind: "later", change: at }
+          : null;
       return isKeyOf(change.key) ? requireKey(change.key, keys) : { kind: "known", key: change.key };
     case "update":
     case "add":
@@ -78,7 +84,7 @@ export function compileReading(table: Table, key: NonNullable<MadeKey>): Stateme
   const values = parametersOf(postgres);
   const place = placeKey(table, key, values);
   return prepared(
-    `SELECT ${table.selection} FROM ${table.name} WHERE ${isRow(table, place, undefined, values)}`,
+    `SELECT ${table.selection} FROM ${table.name} WHERE ${table.existing === null ? isRow(table, place, undefined, values) : `${table.id.compared} = ${table.id.operand(place)}`}`,
     values.values,
   );
 }
@@ -92,6 +98,24 @@ export function spokenOf(changes: readonly Change[]): Set<number> {
     for (const value of Object.values(change.values)) if (isKeyOf(value)) found.add(value.keyOf);
   }
   return found;
+}
+
+function compileExistingChange(
+  table: Table,
+  change: Exclude<Change, { readonly kind: "require" | "forget" }>,
+  keys: readonly MadeKey[],
+  tellsKey: number | null,
+): Statement {
+  const values = parametersOf(postgres);
+  const made = keyMadeBy(change, 0, keys);
+  const isGiven = "key" in change && change.key !== undefined;
+  const given: MadeKey = change.kind === "delete" ? { kind: "known", key: change.key } : made;
+  return compileExisting(table, change, {
+    values,
+    key: isGiven && given !== null ? placeKey(table, given, values) : null,
+    setting: settingOf(tellsKey ?? 0),
+    set: () => ("values" in change ? assignWith(table, change.values, keys, values) : []),
+  });
 }
 
 function compileInsert(
@@ -204,7 +228,9 @@ function placeKey({ id }: Table, key: NonNullable<MadeKey>, values: Parameters):
 
 function cellOf(column: TableColumn, key: NonNullable<MadeKey>, values: Parameters): Cell | { readonly sql: string } {
   if (key.kind === "known") return encode(postgres, column, key.key);
-  return { sql: `current_setting(${values.place(settingOf(key.change))})::bigint` };
+  return {
+    sql: `current_setting(${values.place(settingOf(key.change))})${column.type === "integer" ? "::bigint" : ""}`,
+  };
 }
 
 function requireKey({ keyOf }: KeyOf, keys: readonly MadeKey[]): NonNullable<MadeKey> {

@@ -1,6 +1,6 @@
 import { quote } from "../../sql/names.ts";
 import type { Change, Collection, Transaction } from "../../store.ts";
-import { tableOf } from "../dialect.ts";
+import { postgres, tableOf } from "../dialect.ts";
 import type { Statement } from "../parameters.ts";
 import { compileChange, compileReading, keyMadeBy, spokenOf, type MadeKey } from "./changes.ts";
 
@@ -16,7 +16,7 @@ export interface Plan {
 
 /** Throws a TypeError where the transaction cannot be meant. */
 export function planTransaction({ changes }: Transaction, opened: ReadonlyMap<string, Collection>): Plan {
-  const reread = rowsThatMayAlter(changes);
+  const reread = rowsToRead(changes);
   const told = spokenOf(changes);
   for (const change of reread) told.add(change);
   const keys: MadeKey[] = [];
@@ -33,6 +33,14 @@ export function planTransaction({ changes }: Transaction, opened: ReadonlyMap<st
     statement: compileReading(tableOf(opened.get(changes[change]!.collection.name)!), keys[change]!),
   }));
   return { locks: locksFor(changes), statements, readings };
+}
+
+/** The rows that are read at the end: those that later changes may have altered, and those of tables whose database makes of them what it will. */
+function rowsToRead(changes: readonly Change[]): number[] {
+  const altered = new Set(rowsThatMayAlter(changes));
+  const isRead = ({ kind, collection }: Change): boolean =>
+    collection.existing !== undefined && (kind === "insert" || kind === "update");
+  return [...changes.keys()].filter((at) => altered.has(at) || isRead(changes[at]!));
 }
 
 /** A row is told as it is at the end. A later change of the same table may have altered it, and a removal takes others along. */
@@ -60,11 +68,16 @@ function locksFor(changes: readonly Change[]): string {
   const written = new Set<string>();
   for (const change of changes) {
     if (change.kind === "forget") continue;
-    if (change.kind !== "require") written.add(change.collection.name);
-    else if (change.atMost !== undefined) watched.add(change.collection.name);
+    const { name, existing } = change.collection;
+    const table = existing === undefined ? quote(name) : postgres.quoteTable(existing.table);
+    if (change.kind !== "require") written.add(table);
+    else if (change.atMost !== undefined) watched.add(table);
   }
-  return [...watched]
+  // A reference that others look at when they commit is looked at where the row is written, so that the change can be told.
+  const hasExisting = changes.some(({ kind, collection }) => kind !== "require" && collection.existing !== undefined);
+  const locks = [...watched]
     .toSorted()
-    .map((name) => `LOCK TABLE ${quote(name)} IN ${written.has(name) ? "SHARE ROW EXCLUSIVE" : "SHARE"} MODE;`)
+    .map((name) => `LOCK TABLE ${name} IN ${written.has(name) ? "SHARE ROW EXCLUSIVE" : "SHARE"} MODE;`)
     .join(" ");
+  return hasExisting ? `SET CONSTRAINTS ALL IMMEDIATE; ${locks}` : locks;
 }

@@ -1,8 +1,8 @@
-import { indexNameOf, shadowOf } from "../../sql/names.ts";
+import { indexNameOf, quote, shadowOf } from "../../sql/names.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import type { Change, Outcome } from "../../store.ts";
 import { keyConstraintOf, postgres, referenceConstraintOf } from "../dialect.ts";
-import { isServerError, state } from "../errors.ts";
+import { isServerError, state, type ServerError } from "../errors.ts";
 
 /** Why a change was not made. */
 type Refusal = Extract<Outcome, { readonly change: number }>;
@@ -10,6 +10,7 @@ type Refusal = Extract<Outcome, { readonly change: number }>;
 /** Says which rule a change has broken; null where the error is none of that kind. */
 export function refusalOf(error: unknown, table: Table, change: Change, at: number): Refusal | null {
   if (!isServerError(error)) return null;
+  if (table.existing !== null && error.code !== state.refused) return refusalByOthers(error, table, change, at);
   switch (error.code) {
     case state.refused:
       if (change.kind === "require") return { kind: "refused", change: at, name: change.name };
@@ -31,6 +32,40 @@ export function refusalOf(error: unknown, table: Table, change: Change, at: numb
     }
     default:
       return null;
+  }
+}
+
+/** What a table of others did not take, by rules of its own. */
+function refusalByOthers(
+  { code, constraint, column }: ServerError,
+  { collection, existing, columns }: Table,
+  change: Change,
+  at: number,
+): Refusal | null {
+  const known = collection.existing!.constraints?.[constraint ?? ""] ?? null;
+  switch (code) {
+    case state.unique:
+      return known === null
+        ? { kind: "unfit", change: at, column: null }
+        : { kind: "taken", change: at, column: known };
+    case state.foreignKey:
+    case state.restrict:
+      if (change.kind === "delete" || change.kind === "deleteAll")
+        return { kind: "referenced", change: at, collection: "other records" };
+      return known === null
+        ? { kind: "unfit", change: at, column: null }
+        : { kind: "dangling", change: at, column: known };
+    case state.notNull: {
+      const named = [...columns.keys()].find((name) => existing!.nameOf(name) === quote(column ?? ""));
+      return { kind: "unfit", change: at, column: named ?? null };
+    }
+    case state.check:
+    case state.exclusion:
+    case state.raised:
+      return { kind: "unfit", change: at, column: null };
+    default:
+      // A value that does not fit: too long, too large, no word of an enumeration.
+      return code.startsWith("22") ? { kind: "unfit", change: at, column: null } : null;
   }
 }
 

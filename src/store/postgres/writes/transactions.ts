@@ -56,7 +56,7 @@ export function writerOf(
 
   /** One trip to the server, whatever the transaction has in it. */
   async function sendAll(session: Session, changes: Transaction["changes"], plan: Plan): Promise<(Row | null)[]> {
-    if (plan.statements.length === 1 && plan.locks === "")
+    if (plan.statements.length === 1 && plan.readings.length === 0 && plan.locks === "")
       return rowsOf(changes, plan, await settled([], await sendPlan(session, plan), []));
     const begun = heard(session.run(`BEGIN; ${plan.locks}`));
     const sent = await sendPlan(session, plan);
@@ -151,7 +151,9 @@ function isKnownKey(error: unknown): boolean {
 }
 
 function rowsOf(changes: Transaction["changes"], plan: Plan, results: readonly Rows[]): (Row | null)[] {
-  const rows = changes.map((change, at) => rowOf(change, results[at]!));
+  const rows = changes.map((change, at) =>
+    change.collection.existing === undefined ? rowOf(change, results[at]!) : null,
+  );
   for (const [at, { change }] of plan.readings.entries()) {
     rows[change] = rowOf(changes[change]!, results[changes.length + at]!);
   }

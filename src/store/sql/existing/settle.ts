@@ -62,11 +62,21 @@ function settledAs(schema: Schema, collection: Collection, existing: ExistingTab
     const end = names.indexOf(undefined);
     return (end === -1 ? names : names.slice(0, end)) as readonly string[];
   });
+  const ruled = [
+    ...found.uniques,
+    ...found.references.map(({ constraint, columns }) => [constraint ?? "", columns] as const),
+  ];
+  const constraints = Object.fromEntries(
+    ruled.flatMap(([name, columns]) => {
+      const column = columns.map((raw) => byRaw.get(raw)).find((each) => each !== undefined);
+      return name === "" || column === undefined ? [] : [[name, column]];
+    }),
+  );
   return {
     ...collection,
     columns: collection.columns.map((column) => ({ ...column, ...servedBy(schema, column, forms[column.name]!) })),
     indexes: indexes.filter(({ length }) => length > 0),
-    existing: { ...existing, revision: revisionFor(existing, found), found: forms },
+    existing: { ...existing, revision: revisionFor(existing, found), found: forms, constraints },
   };
 }
 

@@ -22,10 +22,11 @@ import type { Collection, Key, Row } from "../../store.ts";
 import type { Statement } from "../connection.ts";
 import { sqlite, tableOf } from "../dialect.ts";
 import { code, codeOf } from "../errors.ts";
-import { keyIn, type RowChange, type Refusal } from "../named.ts";
+import { keyIn, type NamedChange, type RowChange, type Refusal } from "../named.ts";
 import { statementsOf, type Statements } from "../statements.ts";
 import { conflictFinder } from "./conflicts.ts";
 import type { Counters } from "./counters.ts";
+import { changeExisting } from "./existing.ts";
 import type { Notes } from "./notes.ts";
 
 /** A change that was made: the row it left, where it has one of its own. */
@@ -39,6 +40,8 @@ export interface Done {
 export interface Changes {
   /** Makes the change that stands at `at`. `keys` are those of the rows that the changes before it made. */
   make(change: RowChange, at: number, keys: readonly (Key | null)[]): Done | Refusal;
+  /** Which reference was broken where that is seen at the end of a transaction; null where nobody can say. */
+  brokenAtEnd(changes: readonly NamedChange[]): Refusal | null;
   /** A row as it is now. */
   read(collection: Collection, key: Key): Row | null;
 }
@@ -61,6 +64,11 @@ export function changesOf(
       throw new TypeError(`The store was not opened with a collection ${JSON.stringify(change.collection)}`);
     const table = tableOf(collection);
     try {
+      if (table.existing !== null && change.kind !== "require") {
+        const row = changeExisting({ prepared, read }, table, change, keys);
+        if (row === undefined) return missingOrStale(table, (change as Of<"update" | "delete">).key, at);
+        return { kind: "done", collection, row };
+      }
       switch (change.kind) {
         case "insert":
           return insert({ statements, counters, notes }, table, change, keys);
@@ -116,7 +124,7 @@ export function changesOf(
     return statements(sql, () => sql);
   }
 
-  return { make, read };
+  return { make, brokenAtEnd: explain.atEnd, read };
 }
 
 type Prepare = (sql: string) => Statement;

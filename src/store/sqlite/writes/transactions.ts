@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Collection, Key, Outcome, Row } from "../../store.ts";
 import { prepare } from "../connection.ts";
-import { isStoreFailure } from "../errors.ts";
+import { code, codeOf, isStoreFailure } from "../errors.ts";
 import type { NamedTransaction, Result } from "../named.ts";
 import { changesOf, type Changes } from "./changes.ts";
 import { countersOf } from "./counters.ts";
 import { idempotencyRecordsOf, type IdempotencyRecords } from "./idempotency.ts";
-import { notesOf } from "./notes.ts";
+import { notesOf, type Notes } from "./notes.ts";
 
 /** Commits transactions as a group: one trip to the disk for all of them. */
 export interface Committer {
@@ -23,6 +23,80 @@ export function committerOf(database: DatabaseSync, collections: readonly Collec
   const begin = prepare(database, "BEGIN IMMEDIATE");
   const commit = prepare(database, "COMMIT");
   const rollback = prepare(database, "ROLLBACK");
+  const { attemptAlone, attemptTogether } = attemptsOf({ database, changes, records, notes });
+
+  /** By itself, so that what is refused at its end takes none of the others with it. */
+  function commitOne(transaction: NamedTransaction): Result {
+    try {
+      return commitWith(() => [attemptAlone(transaction)])![0]!;
+    } catch (error) {
+      if (error instanceof EndedByTrigger) return error.outcome;
+      if (isStoreFailure(error)) throw error;
+      const broken = codeOf(error) === code.foreignKey ? changes.brokenAtEnd(transaction.changes) : null;
+      return broken ?? { kind: "fault", message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  function commitWith(work: () => Result[] | null): Result[] | null {
+    begin.run();
+    notes.undo(0);
+    try {
+      counters.load();
+      const results = work();
+      if (results === null) {
+        rollback.run();
+        return null;
+      }
+      counters.save();
+      notes.save();
+      commit.run();
+      return results;
+    } catch (error) {
+      // Some failures have rolled back already.
+      if (database.isTransaction) database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  return {
+    // Hardly any has to be undone, and a savepoint for each costs as much as the row that it guards.
+    commit(transactions) {
+      try {
+        return commitWith(() => attemptTogether(transactions)) ?? commitWith(() => transactions.map(attemptAlone))!;
+      } catch (error) {
+        // A table of others may look at its references at the end, or have triggers that undo everything.
+        if (codeOf(error) !== code.foreignKey && !(error instanceof EndedByTrigger)) throw error;
+        return transactions.map(commitOne);
+      }
+    },
+  };
+}
+
+/** What transactions are tried with. */
+interface Trying {
+  readonly database: DatabaseSync;
+  readonly changes: Changes;
+  readonly records: IdempotencyRecords;
+  readonly notes: Notes;
+}
+
+interface Attempts {
+  attemptAlone(transaction: NamedTransaction): Result;
+  attemptTogether(transactions: readonly NamedTransaction[]): Result[] | null;
+}
+
+/** A trigger has rolled everything back (`RAISE(ROLLBACK, …)`), and this is what became of the one that set it off. */
+class EndedByTrigger extends Error {
+  readonly outcome: Outcome;
+
+  constructor(outcome: Outcome) {
+    super("a trigger has ended the transaction");
+    this.outcome = outcome;
+  }
+}
+
+/** Tries transactions within one that was begun. */
+function attemptsOf({ database, changes, records, notes }: Trying): Attempts {
   const savepoint = prepare(database, "SAVEPOINT one");
   const release = prepare(database, "RELEASE one");
   const undo = prepare(database, "ROLLBACK TO one");
@@ -30,9 +104,12 @@ export function committerOf(database: DatabaseSync, collections: readonly Collec
   /** Runs one of a group. */
   function attempt(transaction: NamedTransaction): Result {
     try {
-      return run(transaction, changes, records);
+      const outcome = run(transaction, changes, records);
+      // A trigger of others may have ended the transaction of all.
+      if (outcome.kind !== "written" && !database.isTransaction) throw new EndedByTrigger(outcome);
+      return outcome;
     } catch (error) {
-      if (isStoreFailure(error)) throw error;
+      if (isStoreFailure(error) || error instanceof EndedByTrigger) throw error;
       return { kind: "fault", message: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -61,32 +138,7 @@ export function committerOf(database: DatabaseSync, collections: readonly Collec
     return results;
   }
 
-  function commitWith(work: () => Result[] | null): Result[] | null {
-    begin.run();
-    notes.undo(0);
-    try {
-      counters.load();
-      const results = work();
-      if (results === null) {
-        rollback.run();
-        return null;
-      }
-      counters.save();
-      notes.save();
-      commit.run();
-      return results;
-    } catch (error) {
-      // Some failures have rolled back already.
-      if (database.isTransaction) database.exec("ROLLBACK");
-      throw error;
-    }
-  }
-
-  return {
-    // Hardly any has to be undone, and a savepoint for each costs as much as the row that it guards.
-    commit: (transactions) =>
-      commitWith(() => attemptTogether(transactions)) ?? commitWith(() => transactions.map(attemptAlone))!,
-  };
+  return { attemptAlone, attemptTogether };
 }
 
 /** What was refused before anything was changed: the first change alone, which SQLite undoes by itself, or a repetition. */
