@@ -8,7 +8,7 @@ import { makeLedger } from "./ledger.ts";
 import { postgresServers, urlOf, type PostgresServer } from "./postgres-server.ts";
 import { startService, type ServiceProcess } from "./service-process.ts";
 
-// `npm test` kills the service a few times, `npm run test:crash` and `npm run test:crash:postgres` fifty times.
+// `npm run test:processes` kills the service a few times, `npm run test:crash` and `npm run test:crash:postgres` fifty times.
 const rounds = Number(process.env["CRASH_ROUNDS"] ?? 3);
 const onPostgres = process.env["CRASH_STORE"] === "postgres";
 const password = "outlives every kill";

@@ -10,7 +10,9 @@ import { parseArgs } from "node:util";
 // Runs test files, several of them in one process: to load the service anew costs half a second of a core, and there are hundreds. Processes
 // that tests start run a build, which is made first.
 //
-//   node tools/test.ts [--name PATTERN] [FILE …]
+//   node tools/test.ts [--processes] [--name PATTERN] [FILE …]
+//
+// Those that start processes (the command, a PostgreSQL, what is killed) take as long as all others together, and have a command of their own.
 
 const processes = 4;
 const groups = 4 * processes;
@@ -19,9 +21,17 @@ const groups = 4 * processes;
 const wantsAProcess =
   /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bmock\.|\bglobalThis\b/;
 
-const { values, positionals } = parseArgs({ options: { name: { type: "string" } }, allowPositionals: true });
+const startsProcesses =
+  /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:cli|command|from-source|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
+
+const { values, positionals } = parseArgs({
+  options: { name: { type: "string" }, processes: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
 const named = positionals.length > 0 ? positionals : ["src/**/*.test.ts", "tests/**/*.test.ts"];
-const files = globSync(named).toSorted();
+const files = globSync(named)
+  .filter((file) => positionals.length > 0 || startsProcesses.test(readFileSync(file, "utf8")) === values.processes)
+  .toSorted();
 const missing = named.filter((each) => globSync(each).length === 0);
 if (missing.length > 0) throw new Error(`No file is named by ${missing.join(" ")}.`);
 
