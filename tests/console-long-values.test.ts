@@ -5,7 +5,10 @@ import { serve } from "./serve.ts";
 
 const notes = defineResource({
   name: "note",
-  fields: { title: text({ maxLength: 1_000_000, optional: true }), meta: json({ optional: true }) },
+  fields: {
+    title: text({ maxLength: 1_000_000, optional: true }),
+    meta: json({ optional: true, maxLength: 1_000_000 }),
+  },
 });
 const asPage = { accept: "text/html" };
 const most = 256 * 1024;

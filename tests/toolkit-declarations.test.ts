@@ -164,7 +164,7 @@ test("what cannot be served together stops the start and says why", async (t) =>
   );
   await assert.rejects(
     ownService(t, { mounts: [mount(shop, { permission: { list: anyone } }), mount(shelf, { permission: anyone })] }),
-    /which nobody may read\. Give shops a permission for read\./,
+    /which nobody may read; give shops a permission for read/,
   );
   await assert.rejects(
     ownService(t, { mounts: [mount(shop, { permission: anyone }), mount(shop, { permission: anyone })] }),
