@@ -240,6 +240,11 @@ export const slips: readonly Slip[] = [
   field("updatedAt({ optionl: true })", /'optionl'/, /updatedAt: there is no option optionl; did you mean optional\?/),
   field("uuid({ uniqe: true })", /'uniqe'/, /uuid: there is no option uniqe; did you mean unique\?/),
   field("url({ uniqe: true })", /'uniqe'/, /url: there is no option uniqe; did you mean unique\?/),
+  field(
+    "references('pages', { maxItem: 3 })",
+    /'maxItem'/,
+    /references: there is no option maxItem; did you mean maxItems\?/,
+  ),
   field("array(text(), { maxItem: 3 })", /'maxItem'/, /array: there is no option maxItem; did you mean maxItems\?/),
   field(
     "json({ optionl: true })",

@@ -12,7 +12,6 @@ export type {
   IntegerOptions,
   JSONOptions,
   NamedReferenceOptions,
-  NumberDecimalOptions,
   ReferenceOptions,
   TextOptions,
   Tone,

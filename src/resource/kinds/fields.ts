@@ -5,7 +5,7 @@ import { isMailbox } from "./mailbox.ts";
 export { enumeration } from "./enumeration.ts";
 export type { EnumerationOptions, Tone } from "./enumeration.ts";
 export { decimal, integer } from "./numbers.ts";
-export type { DecimalOptions, IntegerOptions, NumberDecimalOptions } from "./numbers.ts";
+export type { DecimalOptions, IntegerOptions } from "./numbers.ts";
 export { reference } from "./reference.ts";
 export type { NamedReferenceOptions, ReferenceOptions } from "./reference.ts";
 

@@ -57,26 +57,19 @@ export function integerKind(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.
 }
 
 /** Options of `decimal()`; the bounds are decimal strings. */
-export interface DecimalOptions extends FieldOptions<string> {
+export interface DecimalOptions<T extends string | number = string> extends FieldOptions<T> {
   /** Digits after the point, 0 to 6. */
   readonly scale: number;
   /** The smallest value, as text; 0 where it is left out. */
   readonly minimum?: string;
   /** The largest value, as text; at most fifteen digits in all. */
   readonly maximum: string;
+  /** A number of JSON in place of text: exact for fifteen digits, which every double holds. */
+  readonly json?: "number";
 }
 
-/** Options of `decimal()` that is a number in JSON; the bounds are decimal strings, of fifteen digits at most. */
-export interface NumberDecimalOptions extends FieldOptions<number> {
-  /** A number of JSON in place of text: exact for fifteen digits, which every double holds. */
-  readonly json: "number";
-  /** Digits after the point, 0 to 6. */
-  readonly scale: number;
-  /** The smallest value, as text; 0 where it is left out. */
-  readonly minimum?: string;
-  /** The largest value, as text; at most fifteen digits in all. */
-  readonly maximum: string;
-}
+/** What the values are. */
+type DecimalValue<O> = O extends { readonly json: "number" } ? number : string;
 
 /**
  * An exact amount, as text on the wire (`"12.50"`), with always the same number of digits after the point. `json: "number"` makes it a number (`12.5`), for callers
@@ -90,9 +83,10 @@ export interface NumberDecimalOptions extends FieldOptions<number> {
  * export const item = defineResource({ name: "item", fields: { price } });
  * ```
  */
-export function decimal<const O extends DecimalOptions>(options: Only<O, DecimalOptions>): Field<string, O>;
-export function decimal<const O extends NumberDecimalOptions>(options: Only<O, NumberDecimalOptions>): Field<number, O>;
-export function decimal(options: DecimalOptions | NumberDecimalOptions): Field {
+export function decimal<const O extends DecimalOptions<string | number>>(
+  options: Only<O, DecimalOptions<DecimalValue<O>>>,
+): Field<DecimalValue<O>, O>;
+export function decimal(options: DecimalOptions<string | number>): Field {
   const mistakes = optionMistakes("decimal", { ...options }, decimalOptions);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const { scale, minimum = "0", maximum } = options;
@@ -104,7 +98,7 @@ export function decimal(options: DecimalOptions | NumberDecimalOptions): Field {
     ]);
   if (smallest > largest)
     throw new DeclarationError([`decimal: maximum is ${maximum}; it has to be minimum (${minimum}) or more`]);
-  if (isNumber(options) && Math.max(largest, -smallest) > MOST_IN_A_DOUBLE)
+  if (options.json === "number" && Math.max(largest, -smallest) > MOST_IN_A_DOUBLE)
     throw new DeclarationError([
       `decimal: with json: "number" minimum ${minimum} and maximum ${maximum} have fifteen digits at most, those after the point among them (${scale}), for that is what every program reads exactly; make them smaller, or leave json out`,
     ]);
@@ -120,19 +114,16 @@ export function decimal(options: DecimalOptions | NumberDecimalOptions): Field {
   const fraction = scale === 0 ? "" : `(\\.\\d{1,${scale}})?`;
   const schema = { type: "string", pattern: `^-?(0|[1-9]\\d*)${fraction}$` };
   const column = { type: "decimal", scale } as const;
-  if (isNumber(options)) return numberDecimal(parse, options);
-  return defineField({ name: "decimal", parse, parseText: parse, schema, column, options: decimalOptions }, options);
-}
-
-function isNumber(options: DecimalOptions | NumberDecimalOptions): options is NumberDecimalOptions {
-  return "json" in options && options.json === "number";
+  if (options.json === "number") return numberDecimal(parse, options);
+  const kind: Kind<unknown> = { name: "decimal", parse, parseText: parse, schema, column, options: decimalOptions };
+  return defineField<unknown, FieldOptions<unknown>>(kind, options);
 }
 
 /** Fifteen digits, as a whole number of the last one. */
 const MOST_IN_A_DOUBLE = 999_999_999_999_999;
 
 /** The same amount as a number. `parse` reads its text. */
-function numberDecimal(parse: (text: unknown) => string | Flaw, options: NumberDecimalOptions): Field {
+function numberDecimal(parse: (text: unknown) => string | Flaw, options: DecimalOptions<string | number>): Field {
   const { scale, minimum = "0", maximum } = options;
   const read = (text: string | null): number | Flaw => {
     const found = parse(text);
@@ -157,7 +148,7 @@ function numberDecimal(parse: (text: unknown) => string | Flaw, options: NumberD
   return defineField<unknown, FieldOptions<unknown>>(kind, options);
 }
 
-const decimalOptions: OwnChecks<NumberDecimalOptions> = {
+const decimalOptions: OwnChecks<DecimalOptions> = {
   json: optional(oneOf("number")),
   scale: wholeFrom(0, 6),
   minimum: optional(text),
