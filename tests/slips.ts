@@ -58,7 +58,7 @@ export const slips: readonly Slip[] = [
   ),
   field(
     "decimal({ scale: 2, maximum: '9', minimun: '1' })",
-    /ThereIsNo<"minimun">/,
+    /'minimun'.*Did you mean.*'minimum'/s,
     /decimal: there is no option minimun; did you mean minimum\?/,
   ),
   field(
@@ -75,6 +75,11 @@ export const slips: readonly Slip[] = [
     "reference('authors', { onDelete: 'casade' })",
     /"casade"/,
     /reference: onDelete is 'casade'; it has to be one of cascade, restrict; did you mean cascade\?/,
+  ),
+  field(
+    "references('authors', { minItem: 3 })",
+    /'minItem'.*Did you mean.*'minItems'/s,
+    /references: there is no option minItem; did you mean minItems\?/,
   ),
   field(
     "email({ uniqe: true })",
@@ -598,6 +603,8 @@ export const takesNoOptions: readonly string[] = [
   "gauge",
   "html",
   "identityOf",
+  "inspectPostgres",
+  "inspectSQLite",
   "invalid",
   "isKnownFormat",
   "isPostgresURL",

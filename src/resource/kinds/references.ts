@@ -1,5 +1,16 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import { isObject, isText, notBelow, oneOf, optional, shown, wholeFrom, type Only } from "../../checking/members.ts";
+import {
+  isObject,
+  isText,
+  notBelow,
+  oneOf,
+  optional,
+  shown,
+  wholeFrom,
+  type Only,
+  anObject,
+} from "../../checking/members.ts";
+import { requireArguments } from "../../checking/options.ts";
 import type { Resource } from "../declaration.ts";
 import { tableOf } from "../tables/table.ts";
 import {
@@ -66,6 +77,7 @@ export function references(resource: string | Resource, options: NamedReferences
     throw new DeclarationError([
       `references: what it refers to is ${shown(to)}, and no resource; name one: references(tags), or its plural where it stands later: references("tags")`,
     ]);
+  requireArguments("references", [options], { options: anObject });
   const isNamed = typeof resource === "string";
   const id = (isNamed ? options.id : resource.id) ?? "integer";
   if (id === "text")
