@@ -9,10 +9,12 @@ import {
   integer,
   mount,
   reference,
+  Secret,
   text,
 } from "../src/door/index.ts";
 import { date } from "../src/door/resources.ts";
-import { onBoth } from "./existing.ts";
+import { planPostgres, planSQLite, type Collection } from "../src/door/stores.ts";
+import { onBoth, onPostgres } from "./existing.ts";
 import { linksOf } from "./own-service.ts";
 
 /** Of the character of Django's: names with underscores, microseconds or none, numbers with a scale, references without an action. */
@@ -187,6 +189,25 @@ onBoth("nothing of ours is added to a table that was there before", filled, asyn
   assert.deepEqual(await sql(look), before);
 });
 
+onBoth("no plan has a table that was there before", filled, async ({ serve, engine, url }) => {
+  const own = defineResource({ name: "note", fields: { body: text() } });
+  const [theirs, ours] = [member, own].map((each) => mount(each as typeof own, { permission: anyone }).collection);
+  const plan = (...collections: Collection[]) =>
+    engine === "sqlite"
+      ? planSQLite(url.replace("sqlite:", ""), collections)
+      : planPostgres(new Secret(url), collections);
+
+  const before = await plan(theirs!, ours!);
+  await serve(mount(member, { permission: anyone }), mount(own, { permission: anyone }));
+  const after = await plan(theirs!, ours!);
+
+  assert.deepEqual(
+    before.tables.map(({ table }) => table),
+    ["notes"],
+  );
+  assert.deepEqual([after.tables, after.obstacles, after.remarks], [[], [], []]);
+});
+
 onBoth("a table that is only read takes no writes", filled, async ({ serve }) => {
   const api = await serve(mount(member, { permission: anyone }));
 
@@ -284,3 +305,29 @@ onBoth("values that are not of the declared kind are told with their rows", wron
     assert.match(String(fault?.kind === "fault" && fault.error), /theirs\.title of the row 3 is no value of the field/);
   }
 });
+
+onPostgres(
+  "in a schema of its own, Latchkey has tables of the same names as others",
+  `CREATE SCHEMA latchkey; CREATE TABLE public.notes (id integer PRIMARY KEY, body text NOT NULL); INSERT INTO public.notes VALUES (7, 'theirs');`,
+  async ({ serve, sql, url }) => {
+    await sql(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET search_path = latchkey`);
+    const own = defineResource({ name: "note", fields: { body: text() } });
+    const theirs = defineResource({
+      name: "their_note",
+      table: "public.notes",
+      writes: ["update"],
+      fields: { body: text() },
+    });
+    const api = await serve(
+      mount(own, { permission: anyone }),
+      mount(theirs, { permission: { list: anyone, read: anyone, update: anyone } }),
+    );
+
+    const made = await api.ask("POST", "/notes", { body: { body: "ours" } });
+    const changed = await api.ask("PATCH", "/their_notes/7", { body: { body: "still theirs" } });
+
+    assert.deepEqual([made.status, made.json.id], [201, 1]);
+    assert.equal(changed.status, 200, changed.text);
+    assert.deepEqual(await sql("SELECT body FROM public.notes"), [{ body: "still theirs" }]);
+  },
+);

@@ -70,6 +70,8 @@ export function storeOver(open: (collections: readonly Collection[]) => Promise<
       );
     },
     async follow(collection, onRow) {
+      if (collection.existing !== undefined)
+        throw new TypeError(`Collection ${collection.name} is kept in a table of others, who add to it in any order`);
       return opened().follow(collection, onRow);
     },
     async check() {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { ownOf } from "../../declarations.ts";
 import { planTables, tellMissing, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
 import { ask, play } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
@@ -10,7 +11,7 @@ import { findOwnObjects, ownObjects, rebuildByHand } from "./shadow.ts";
 export function planFile(path: string, collections: readonly Collection[], dropped: readonly string[]): Plan {
   if (!existsSync(path))
     return {
-      tables: collections.map(tellMissing),
+      tables: ownOf(collections).map(tellMissing),
       obstacles: [],
       strangers: [],
       renames: [],
