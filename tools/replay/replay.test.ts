@@ -13,7 +13,16 @@ import { postgresStore, sqliteStore } from "../../src/door/stores.ts";
 import { command } from "../../tests/command.ts";
 import { askPostgres, startPostgres } from "../../tests/postgres.ts";
 import { startService, type ServiceProcess } from "../../tests/service-process.ts";
-import { beginning, bodyBehind, carried, changes, droppedBetween, mountsBehind, type Shown } from "./versions.ts";
+import {
+  beginning,
+  bodyBehind,
+  carried,
+  changes,
+  droppedBetween,
+  leftWithout,
+  mountsBehind,
+  type Shown,
+} from "./versions.ts";
 
 /** How many rows there are, how many changes come at once, how many write meanwhile, and how often each migration is killed. */
 const rows = Number(process.env["REPLAY_ROWS"] ?? 500);
@@ -92,8 +101,13 @@ interface Traffic {
 
 let made = 10_000_000;
 
-/** Many who make, change, delete and read books, each those of his own. They end with the first answer that is none. */
-function startTraffic({ address }: ServiceProcess, count: number, ledger: Ledger): Traffic {
+/** Many who make (where `makes`), change, delete and read books, each those of his own. They end with the first answer that is none. */
+function startTraffic(
+  { address }: ServiceProcess,
+  count: number,
+  ledger: Ledger,
+  { makes = true }: { readonly makes?: boolean } = {},
+): Traffic {
   const times: number[] = [];
   const failed: string[] = [];
   let isOver = false;
@@ -115,7 +129,8 @@ function startTraffic({ address }: ServiceProcess, count: number, ledger: Ledger
       const id = own > rows || ledger.get(own) === null ? null : own;
       const body = bodyBehind(count, made++);
       let answer: Response | null;
-      if (id === null || turn % 5 === 0) answer = await ask("POST", "/books", 201, body);
+      if (id === null && !makes) continue;
+      if (id === null || (makes && turn % 5 === 0)) answer = await ask("POST", "/books", 201, body);
       else if (turn % 50 === 7) {
         if ((await ask("DELETE", `/books/${id}`, 204)) !== null) ledger.set(id, null);
         continue;
@@ -181,7 +196,7 @@ function start(home: Home, count: number): Promise<ServiceProcess> {
 }
 
 /** Every record is what was acknowledged last, as the changes since then have made it. */
-async function verify(home: Home, count: number, ledger: Ledger): Promise<void> {
+async function verify(home: Home, from: number, count: number, ledger: Ledger): Promise<void> {
   const file = /^sqlite:(.*)$/.exec(home.database)?.[1];
   const store =
     file === undefined ? postgresStore({ url: new Secret(home.database), poolSize: 2 }) : sqliteStore({ path: file });
@@ -194,7 +209,12 @@ async function verify(home: Home, count: number, ledger: Ledger): Promise<void> 
     const page = await store.list({ collection, where, sort: [{ column: "id" }], limit: 1000 });
     for (const { record } of page) {
       const { id, ...shown } = record;
-      const expected = ledger.get(id as number) ?? carried(beginning(id as number), 0, count);
+      const written = ledger.get(id as number);
+      const expected =
+        written === undefined || written === null
+          ? carried(beginning(id as number), 0, count)
+          : leftWithout(written, shown, from, count);
+      if (written !== undefined && written !== null) ledger.set(id as number, expected);
       assert.deepEqual(shown, expected, `record ${String(id)} behind ${count} changes`);
       assert.ok(ledger.get(id as number) !== null, `record ${String(id)} is there again`);
       seen++;
@@ -228,7 +248,8 @@ async function release(t: TestContext, home: Home, from: number, to: number, led
   };
   const all = plan.tables.flatMap((each) => each.changes);
   const serves = all.every(({ alone }) => alone === null);
-  const beside = startTraffic(old, from, ledger);
+  // Where the version of before may not serve on, nobody has stopped it at the very moment: what it would make of a column of another type is not asked for.
+  const beside = startTraffic(old, from, ledger, { makes: serves });
   const begun = performance.now();
   let ended: Awaited<ReturnType<typeof latchkey>> = null;
   let killed = 0;
@@ -250,7 +271,7 @@ async function release(t: TestContext, home: Home, from: number, to: number, led
     );
   } else await beside.stop();
   for (const [id, record] of ledger) if (record !== null) ledger.set(id, carried(record, from, to));
-  await verify(home, to, ledger);
+  await verify(home, from, to, ledger);
   t.diagnostic(
     `${changes
       .slice(from, to)

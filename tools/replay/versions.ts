@@ -29,6 +29,8 @@ interface Change {
   readonly make?: (before: Shown, number: number) => Shown;
   /** The columns that may go. */
   readonly dropped?: readonly string[];
+  /** The field that the version of before leaves without a value, while it serves on. */
+  readonly left?: string;
 }
 
 /** Other fields, in the order of before. */
@@ -97,6 +99,7 @@ export const changes: readonly Change[] = [
       weight: integer({ optional: true, backfill: (row) => Number(row["pages"]) * 2 }),
     })),
     carry: (record) => ({ ...record, weight: Number(record["pages"]) * 2 }),
+    left: "weight",
   },
   {
     words: "a rename",
@@ -228,6 +231,14 @@ export function bodyBehind(count: number, number: number): Shown {
 /** What a record becomes by some of the changes. */
 export function carried(record: Shown, from: number, to: number): Shown {
   return changes.slice(from, to).reduce((before, { carry }) => carry?.(before) ?? before, record);
+}
+
+/** What a record is that the version of before has made behind the changes: some fields have no value. */
+export function leftWithout(record: Shown, shown: Shown, from: number, to: number): Shown {
+  const left = changes
+    .slice(from, to)
+    .flatMap(({ left: name }) => (name !== undefined && shown[name] === null ? [name] : []));
+  return { ...record, ...Object.fromEntries(left.map((name) => [name, null])) };
 }
 
 /** The columns that may go on the way. Before the first change none of them is there. */
