@@ -126,39 +126,52 @@ onBoth("If-Match holds against those who write beside the service", shop, async 
   assert.notEqual(inTime.headers.get("etag"), fresh.headers.get("etag"));
 });
 
-onBoth("no update is lost between the service and those beside it", shop, async ({ serve, sql, engine }) => {
-  const api = await serve(...mounts);
-  await sql("UPDATE product SET price = 0 WHERE id = 1");
-  let theirs = 0;
-
-  // Both add one to what they find: ours with If-Match, theirs by their own SQL.
-  async function add(): Promise<void> {
-    for (;;) {
-      const found = await api.get("/products/1");
-      const price = (Number(found.json.price) + 1).toFixed(2);
-      const headers = { "if-match": found.headers.get("etag")! };
-      const { status } = await api.ask("PATCH", "/products/1", { body: { price }, headers });
-      if (status === 200) return;
-      assert.equal(status, 412);
-    }
-  }
-  const ours = Promise.all(
-    [1, 2, 3].map(async () => {
-      for (let times = 0; times < 8; times++) await add();
-    }),
-  );
-  for (let times = 0; times < 24; times++) {
-    await sql("UPDATE product SET price = price + 1 WHERE id = 1");
-    theirs++;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  await ours;
-
-  const [row] = await sql(
-    engine === "sqlite" ? "SELECT price FROM product" : "SELECT price::float8 AS price FROM product",
-  );
-  assert.equal(row!["price"], 24 + theirs);
+const digested = defineResource({
+  name: "digested",
+  plural: "digested",
+  table: "product",
+  writes: ["update"],
+  revision: "digest",
+  fields: { price: fields.price },
 });
+
+for (const [title, path] of [
+  ["no update is lost between the service and those beside it", "/products/1"],
+  ["nor where a digest of the row tells its states", "/digested/1"],
+] as const)
+  onBoth(title, shop, async ({ serve, sql, engine }) => {
+    const api = await serve(...mounts, mount(digested, { permission: { read: anyone, update: anyone } }));
+    await sql("UPDATE product SET price = 0 WHERE id = 1");
+    let theirs = 0;
+
+    // Both add one to what they find: ours with If-Match, theirs by their own SQL.
+    async function add(): Promise<void> {
+      for (;;) {
+        const found = await api.get(path);
+        const price = (Number(found.json.price) + 1).toFixed(2);
+        const headers = { "if-match": found.headers.get("etag")! };
+        const { status } = await api.ask("PATCH", path, { body: { price }, headers });
+        if (status === 200) return;
+        assert.equal(status, 412);
+      }
+    }
+    const ours = Promise.all(
+      [1, 2, 3].map(async () => {
+        for (let times = 0; times < 8; times++) await add();
+      }),
+    );
+    for (let times = 0; times < 24; times++) {
+      await sql("UPDATE product SET price = price + 1 WHERE id = 1");
+      theirs++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await ours;
+
+    const [row] = await sql(
+      engine === "sqlite" ? "SELECT price FROM product" : "SELECT price::float8 AS price FROM product",
+    );
+    assert.equal(row!["price"], 24 + theirs);
+  });
 
 onBoth("a counter of states goes on with every change, and is the tag", shop, async ({ serve, sql }) => {
   const api = await serve(mount(counted, { permission: { read: anyone, update: anyone } }));
@@ -253,3 +266,28 @@ onBoth("a trigger that undoes everything undoes nothing of others", moody, async
   const kept = (await api.get("/moods")).json.map(({ word }: { word: string }) => word);
   assert.deepEqual(kept.toSorted(), ["a", "b", "c", "d"]);
 });
+
+onBoth(
+  "a record with a text for its key is made under it",
+  "CREATE TABLE country (code varchar(2) PRIMARY KEY NOT NULL, name text NOT NULL);",
+  async ({ serve }) => {
+    const country = defineResource({
+      name: "country",
+      plural: "countries",
+      table: "country",
+      id: "text",
+      columns: { id: "code" },
+      writes: ["create", "update"],
+      fields: { name: text() },
+    });
+    const api = await serve(mount(country, { permission: anyone }));
+
+    const made = await api.ask("PUT", "/countries/ch", { body: { name: "Suisse" } });
+    const changed = await api.ask("PUT", "/countries/ch", { body: { name: "Schweiz" } });
+
+    assert.deepEqual([made.status, made.json], [201, { id: "ch", name: "Suisse" }], made.text);
+    assert.deepEqual([changed.status, changed.json.name], [200, "Schweiz"]);
+    assert.equal((await api.ask("POST", "/countries", { body: { name: "x" } })).status, 400);
+    assert.equal((await api.ask("DELETE", "/countries/ch")).status, 405);
+  },
+);
