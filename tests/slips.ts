@@ -58,7 +58,7 @@ export const slips: readonly Slip[] = [
   ),
   field(
     "decimal({ scale: 2, maximum: '9', minimun: '1' })",
-    /'minimun'.*Did you mean.*'minimum'/s,
+    /ThereIsNo<"minimun">/,
     /decimal: there is no option minimun; did you mean minimum\?/,
   ),
   field(

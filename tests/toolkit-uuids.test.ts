@@ -296,7 +296,7 @@ test("a reference of another kind than the ids it refers to does not start, and 
   );
   assert.throws(
     () => defineResource({ name: "a", id: "uid" as "uuid", fields: {} }),
-    /id is 'uid'; it has to be one of integer, uuid; did you mean uuid\?/,
+    /id is 'uid'; it has to be one of integer, uuid, text; did you mean uuid\?/,
   );
 });
 
