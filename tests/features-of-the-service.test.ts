@@ -163,7 +163,7 @@ test("what a config file says wrong of features is told at once", () => {
         'api.version in the config file is no text. Write api: { title: "Bookshop", version: "1" }.',
         "features in the config file is neither a list of features nor a function that gives one. Write features: [ … ].",
         "without in the config file names order, which is no feature that can be left out. The nearest is orders.",
-        "without in the config file names 7, which is no feature that can be left out. The nearest is health.",
+        "without in the config file names 7, which is no feature that can be left out. The nearest is xml.",
       ]);
       return true;
     },
