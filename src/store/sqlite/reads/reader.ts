@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encodeCompared } from "../../sql/codec.ts";
-import { parametersOf } from "../../sql/dialect.ts";
+import { parametersOf, type Parameters } from "../../sql/dialect.ts";
 import { selectBy, selectCount, selectRows } from "../../sql/list.ts";
 import { requireColumn, type Table } from "../../sql/schema/table.ts";
 import { readWordCounts, selectWordCounts } from "../../sql/words.ts";
@@ -122,15 +122,19 @@ export function readerOf({ database, ready, version, tableOf }: ReaderOptions): 
     plan: guarded((query) => {
       const parameters = parametersOf(sqlite);
       const sql = selectPage(of(query.collection).table, query, parameters);
-      const steps = prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...parameters.values);
-      // That the page is put together around it says nothing of the rows.
-      return steps.map((step) => String(step[3])).filter((step) => !step.endsWith("(subquery-1)"));
+      return stepsOf(database, sql, parameters);
     }),
     recall: guarded((idempotency) => {
       recall ??= recallOf(database);
       return recall(idempotency);
     }),
   };
+}
+
+/** How a page is read. That it is put together around its rows says nothing of them. */
+function stepsOf(database: DatabaseSync, sql: string, { values }: Parameters): readonly string[] {
+  const steps = prepare(database, `EXPLAIN QUERY PLAN ${sql}`).all(...values);
+  return steps.map((step) => String(step[3])).filter((step) => !step.endsWith("(subquery-1)"));
 }
 
 /** The statements of one collection. */
