@@ -48,7 +48,7 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
     if (sent === undefined && options.partial === true && field.options.regenerated !== true) continue;
     // What others have written there stays as it is, whatever this program would take.
     if (resource.table !== null && staysAsItIs(name, field, sent, options)) continue;
-    const value = isWritable(field) ? valueOf(field, sent, options) : givenValue(name, field, sent, options);
+    const value = isWritable(field) ? valueOf(name, field, sent, options) : givenValue(name, field, sent, options);
     if (value instanceof Flaw) issues.push(...issuesOf(name, value));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
@@ -78,7 +78,7 @@ function issuesOf(name: string, { code, detail, parts }: Flaw): readonly Issue[]
 }
 
 /** Gives undefined where the field stays as it is. */
-function valueOf(field: Field, sent: unknown, options: DraftOptions): unknown {
+function valueOf(name: string, field: Field, sent: unknown, options: DraftOptions): unknown {
   const { default: fallback, optional } = field.options;
   if (sent === undefined) {
     if (field.options.filled === true) return undefined;
@@ -91,6 +91,8 @@ function valueOf(field: Field, sent: unknown, options: DraftOptions): unknown {
     if (optional !== true || !isStored(field)) return new Flaw("invalid", "This field must not be null.");
     return fallback === undefined ? null : defaultOf(field, options);
   }
+  // What is there and was not touched may be longer than is taken today.
+  if (sent !== options.current?.[name] && isTooLong(field, sent)) return tooLong(field);
   return readValue(field, sent, options.leavesAreText);
 }
 
@@ -99,9 +101,16 @@ function defaultOf({ options: { default: fallback } }: Field, { context }: Draft
 }
 
 function readValue({ kind }: Field, sent: unknown, leavesAreText: boolean): unknown {
-  if (kind.column.type === "json" && isLongerThan(sent, longestJSON(kind)))
-    return new Flaw("too_long", `As JSON it is longer than ${longestJSON(kind)} characters.`);
   return leavesAreText && typeof sent === "string" ? kind.parseText(sent) : kind.parse(sent);
+}
+
+function isTooLong({ kind }: Field, sent: unknown): boolean {
+  return kind.column.type === "json" && isLongerThan(sent, longestJSON(kind));
+}
+
+/** What is told of a value that is longer as JSON than its field takes. */
+export function tooLong({ kind }: Pick<Field, "kind">): Flaw {
+  return new Flaw("too_long", `As JSON it is longer than ${longestJSON(kind)} characters.`);
 }
 
 /** Whether a value of JSON is longer than this when it is written. */

@@ -44,7 +44,10 @@ export function giveWayFor(bytes: Uint8Array): Promise<void> | undefined {
   return bytes.length > LARGE_BYTES ? takeTurn() : undefined;
 }
 
-/** Work that stops now and then and can go on later. */
+/**
+ * Work that stops after every `LARGE_BYTES` and can go on later. What is smaller never stops: it has not waited for its first turn, and
+ * would go before all who have.
+ */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 
 /** Does such work and gives way whenever it stops. What never stops is done at once, but for a trip through the task queue. */

@@ -1,5 +1,5 @@
 import type { Problem } from "../../problem/problem.ts";
-import { inPieces, wholly, type Pieces } from "../body/turns.ts";
+import { inPieces, LARGE_BYTES, wholly, type Pieces } from "../body/turns.ts";
 import type { Format } from "./format.ts";
 import { setMember } from "./member.ts";
 import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
@@ -22,9 +22,6 @@ export const json = {
 export function readJSON(bytes: Uint8Array): unknown {
   return wholly(new Reader(requireText(bytes)).document());
 }
-
-/** So many characters are read before others have their turn: a few milliseconds' worth, whatever stands there. */
-const PIECE = 32 * 1024;
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const QUOTE = 0x22;
@@ -197,7 +194,7 @@ class Reader {
   }
 
   #isPause(): boolean {
-    if (this.#at - this.#paused < PIECE) return false;
+    if (this.#at - this.#paused < LARGE_BYTES) return false;
     this.#paused = this.#at;
     return true;
   }

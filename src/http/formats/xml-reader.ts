@@ -1,5 +1,5 @@
 import { problem, type Problem } from "../../problem/problem.ts";
-import type { Pieces } from "../body/turns.ts";
+import { LARGE_BYTES, type Pieces } from "../body/turns.ts";
 import type { ReadBody } from "./format.ts";
 import { setMember } from "./member.ts";
 import { ARRAYS_OF_OBJECT, malformedAt, MAX_ARRAYS, MAX_LEVELS, MAX_NAMES, quoted, requireText } from "./text.ts";
@@ -41,8 +41,6 @@ const MAX_ATTRIBUTES = 64;
 const NONE: readonly Attribute[] = [];
 const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = 0x0a;
-/** So many characters are read before others have their turn: a few milliseconds' worth, whatever stands there. */
-const PIECE = 32 * 1024;
 const EXCLAMATION = 0x21;
 const SLASH = 0x2f;
 const QUESTION = 0x3f;
@@ -206,8 +204,8 @@ class Reader {
   *#unescapedInPieces(text: string, start: number): Pieces<string> {
     let read = "";
     let from = 0;
-    while (text.length - from > PIECE) {
-      const end = text.indexOf("&", from + PIECE);
+    while (text.length - from > LARGE_BYTES) {
+      const end = text.indexOf("&", from + LARGE_BYTES);
       if (end === -1) break;
       read += this.#unescaped(text.slice(from, end), start + from);
       from = end;
@@ -217,7 +215,7 @@ class Reader {
   }
 
   #isPause(): boolean {
-    if (this.#at - this.#paused < PIECE) return false;
+    if (this.#at - this.#paused < LARGE_BYTES) return false;
     this.#paused = this.#at;
     return true;
   }

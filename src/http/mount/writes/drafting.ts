@@ -1,7 +1,7 @@
 import { requireSecureTransport } from "../../../call/transport.ts";
 import type { Eventually } from "../../../eventually.ts";
 import { Problem, problem, type Issue } from "../../../problem/problem.ts";
-import { isObject, readDraft, type Draft, type DraftOptions } from "../../../resource/draft.ts";
+import { isObject, readDraft, tooLong, type Draft, type DraftOptions } from "../../../resource/draft.ts";
 import { isWritable, longestJSON } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Key, StoredRecord } from "../../../store/store.ts";
@@ -141,8 +141,8 @@ function sentValue({ fields }: Resource, { value, leavesAreText }: ReceivedBody)
     if (kind.column.type !== "json" || !Object.hasOwn(read, name) || read[name] === null) continue;
     const text = read[name];
     if (typeof text === "string" && text.length > longestJSON(kind)) {
-      const detail = `As JSON it is longer than ${longestJSON(kind)} characters.`;
-      issues.push({ pointer: `/${name}`, code: "too_long", detail });
+      const { code, detail } = tooLong({ kind });
+      issues.push({ pointer: `/${name}`, code, detail });
       continue;
     }
     try {
