@@ -9,7 +9,7 @@ import * as resources from "../src/door/resources.ts";
 import * as stores from "../src/door/stores.ts";
 import * as service from "../src/service/service.ts";
 import * as testing from "../src/testing/testing.ts";
-import { signatures, type Signature } from "./signatures.ts";
+import { placeOfOptions, signatures, type Signature } from "./signatures.ts";
 
 // Whatever the doors give is called here as somebody would who has no types. A function that is added is called too, without a word here.
 
@@ -126,14 +126,6 @@ test("what is asked while a request is answered is there", () => {
     [],
   );
 });
-
-/** Where a function takes its options; -1 where it takes none. */
-function placeOfOptions({ parameters }: Signature): number {
-  return parameters.findIndex(
-    ({ name, type }) =>
-      type !== "[]" && (name === "options" || /(?:Options|Declaration|Definition|Sketch|Config)$/.test(type)),
-  );
-}
 
 const configurable = started.filter((each) => placeOfOptions(each) !== -1);
 

@@ -76,8 +76,17 @@ test("its OpenAPI knows no XML, and that of any other does", async () => {
     return written;
   };
 
-  assert.doesNotMatch(await documentOf({ xml: false }), /application\/(?:problem\+)?xml/);
+  const documented = await documentOf({ xml: false });
+  const fields = { xml: text(), title: text({ default: "xml", example: "xml" }) };
+  const pages = mount(defineResource({ name: "page", fields }), { permission: anyone });
+  const named = JSON.parse(await documentOf({ xml: false, mounts: [pages] })) as {
+    readonly components: { readonly schemas: Readonly<Record<string, { readonly properties: object }>> };
+  };
+
+  assert.doesNotMatch(documented, /application\/(?:problem\+)?xml|"xml":/);
+  assert.deepEqual(Object.keys(named.components.schemas["Page"]!.properties), ["id", "xml", "title"]);
   assert.match(await documentOf({}), /"application\/xml"/);
+  assert.match(await documentOf({}), /"xml":\{"name":"book"\}/);
 });
 
 test("an endpoint that reads nothing but XML stops the start of a service without it", async () => {

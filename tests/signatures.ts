@@ -40,3 +40,11 @@ function parameterOf(written: string): Parameter {
     /^(?:\.\.\.)?(\{.*\}|[\w$]+)\??\s*:\s*(.*?)(?:\s*=\s*[^>].*)?$/s.exec(written) ?? [];
   return { name, type: /^Only<\w+,\s*(\w+)/.exec(type)?.[1] ?? /^(\w+)/.exec(type)?.[1] ?? type };
 }
+
+/** Where a function takes its options; -1 where it takes none. */
+export function placeOfOptions({ parameters }: Signature): number {
+  return parameters.findIndex(
+    ({ name, type }) =>
+      type !== "[]" && (name === "options" || /(?:Options|Declaration|Definition|Sketch|Config)$/.test(type)),
+  );
+}

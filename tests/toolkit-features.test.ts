@@ -15,7 +15,7 @@ import {
   type ServiceOptions,
 } from "../src/door/index.ts";
 import { DeclarationError } from "../src/door/resources.ts";
-import { sqliteStore, type Collection } from "../src/door/stores.ts";
+import { sqliteStore, StoreUnavailable, type Collection } from "../src/door/stores.ts";
 
 async function serve(t: TestContext, options: Omit<ServiceOptions, "store">): Promise<Service> {
   const service = await createService({ store: sqliteStore({ path: ":memory:" }), ...options });
@@ -157,6 +157,36 @@ test("where one cannot start, those that have are stopped and the store is close
 
   assert.deepEqual(told, ["stopped"]);
   await assert.rejects(store.check());
+});
+
+test("what fails in start or in stop is told with the name of its feature, and with the fault as its cause", async () => {
+  const fault = new Error("no line");
+  const failing = (where: "start" | "stop", thrown: unknown): Feature => {
+    const fail = async (): Promise<never> => {
+      throw thrown;
+    };
+    const parts = { offer: null, ...(where === "start" ? { start: fail } : { stop: fail }) };
+    return defineFeature({ name: "mail", setUp: () => parts });
+  };
+  const begin = (feature: Feature): Promise<Service> =>
+    createService({ store: sqliteStore({ path: ":memory:" }), features: [feature] });
+
+  await assert.rejects(begin(failing("start", fault)), {
+    message: "feature mail: start threw Error: no line",
+    cause: fault,
+  });
+  await assert.rejects(begin(failing("start", "no line")), {
+    message: "feature mail: start threw 'no line', which is no error",
+    cause: "no line",
+  });
+  await assert.rejects(begin(failing("start", new DeclarationError(["the host is missing; name it"]))), {
+    name: "DeclarationError",
+    mistakes: ["feature mail: the host is missing; name it"],
+  });
+  // Those who try again, or tell it in words of their own, know it by its class.
+  await assert.rejects(begin(failing("start", new StoreUnavailable("gone"))), StoreUnavailable);
+  const service = await begin(failing("stop", fault));
+  await assert.rejects(service.close(), { message: "feature mail: stop threw Error: no line", cause: fault });
 });
 
 test("what is missing, there twice or wrong is told at once, with the place and the cure", async () => {

@@ -8,7 +8,7 @@ import { uuidMaker } from "../crypto/uuid.ts";
 import type { Eventually } from "../eventually.ts";
 import { clockOf } from "../feature/clock.ts";
 import { compose } from "../feature/composition.ts";
-import type { Feature, Parts, ServiceFacts, Upkeep } from "../feature/feature.ts";
+import type { Feature, Parts, ServiceFacts } from "../feature/feature.ts";
 import { harmless, observerOf, tellAll } from "../feature/observers.ts";
 import { startFeatures } from "../feature/starting.ts";
 import { startUpkeep } from "../feature/upkeep.ts";
@@ -39,7 +39,7 @@ import { readerOf } from "../store/reader.ts";
 import type { Collection, Store } from "../store/store.ts";
 import { throttleCollections, loginThrottle, type LoginThrottle } from "../throttle/throttle.ts";
 import { canSetUp, mistakesOf, type ServiceOptions } from "./options.ts";
-import { factsOf, ownParts, requireFacts, scopesAllowOf } from "./parts.ts";
+import { factsOf, ownParts, requireFacts, scopesAllowOf, upkeepOf } from "./parts.ts";
 import { tellAtStart } from "./telling.ts";
 
 export type { ServiceOptions } from "./options.ts";
@@ -149,7 +149,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     stopClock();
     throw error;
   });
-  const stopUpkeep = startUpkeep(upkeepOf(throttle, all), { store, observe, now });
+  const stopUpkeep = startUpkeep(upkeepOf(composition, throttle), { store, observe, now });
   return {
     respond: (arrival) => respond(core, arrival),
     fetch: (request, info) => fetchThrough((arrival) => respond(core, arrival), request, info),
@@ -180,10 +180,6 @@ function routesOf(
 ): ReturnType<typeof makeRoutes> {
   const readable = readableBy(withBuiltIn(formats, xml));
   return makeRoutes([...placed.flatMap(endpointsOf), ...endpoints.map(served)].map(readable), basePath);
-}
-
-function upkeepOf(throttle: LoginThrottle, all: readonly Parts[]): readonly Upkeep[] {
-  return [{ everySeconds: 60, due: (time) => throttle.due?.(time) ?? [] }, ...all.flatMap(({ upkeep = [] }) => upkeep)];
 }
 
 function pathOf(target: string): string {

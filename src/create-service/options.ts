@@ -18,23 +18,20 @@ import {
   orNull,
 } from "../checking/members.ts";
 import { secretMistakes, type Secret } from "../crypto/secret.ts";
-import type { Feature } from "../feature/feature.ts";
+import { partsLists } from "../feature/composition.ts";
+import type { Feature, ServiceParts } from "../feature/feature.ts";
 import { aBasePath } from "../http/base-path.ts";
 import type { ScopesAllow } from "../http/core.ts";
-import type { Endpoint } from "../http/endpoint/endpoint.ts";
-import type { Format } from "../http/formats/format.ts";
 import { MAX_BODY_BYTES } from "../http/limits.ts";
-import { type Mount } from "../http/mount/mount.ts";
 import type { Observer } from "../observation.ts";
-import type { Scheme } from "../scheme/scheme.ts";
 import { aStore } from "../store/checking.ts";
-import type { Collection, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { type LoginThrottle } from "../throttle/throttle.ts";
 import { aTracer } from "../tracer.ts";
 import type { Tracer } from "../tracer.ts";
 
 /** What a service is made of. */
-export interface ServiceOptions {
+export interface ServiceOptions extends ServiceParts {
   /**
    * What callers are told that it is called, in lower case with hyphens; `api` where it is left out. The realm of challenges, the issuer of
    * its tokens, the first part of the names of its metrics, and `X-<name>-Explain`.
@@ -44,16 +41,8 @@ export interface ServiceOptions {
   readonly store: Store;
   /** What the service can do, in any order: each is set up, started after those that it needs, and stopped before them. */
   readonly features?: readonly Feature[];
-  /** The ways of logging in, as a set: their order never changes an answer. */
-  readonly schemes?: readonly Scheme[];
-  readonly mounts?: readonly Mount[];
-  readonly endpoints?: readonly Endpoint[];
-  /** Besides JSON, which is the default, and XML; one for `application/xml` takes its place. */
-  readonly formats?: readonly Format[];
   /** Answers and bodies may be XML too; true where it is left out. Without it `Accept: application/xml` is 406, and such a body 415. */
   readonly xml?: boolean;
-  /** Tables that are no resource's: sessions, tokens, accounts. */
-  readonly collections?: readonly Collection[];
   /**
    * Signs cursors, and keys the fingerprints of repeatable requests. Processes that share a store share it; left out, one is
    * drawn for the cursors of this process, and fingerprints are plain digests, which the next process knows again. At least 32 bytes.
@@ -95,12 +84,8 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   allowedOriginsSetting: optional(text),
   store: aStore,
   features: optional(aList),
-  schemes: anything,
-  mounts: anything,
-  endpoints: anything,
-  formats: anything,
+  ...partsLists,
   xml: optional(aBoolean),
-  collections: anything,
   secret: anything,
   throttle: optional(objectWith("a throttle, like loginThrottle({ store })", "check", "fail", "look", "pass")),
   allowedOrigins: optional(origins),

@@ -1,8 +1,10 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
 import { problemsOf } from "../feature/clashes.ts";
-import type { Parts, ServiceFacts } from "../feature/feature.ts";
+import type { Composition } from "../feature/composition.ts";
+import type { Parts, ServiceFacts, ServiceParts } from "../feature/feature.ts";
+import type { NamedUpkeep } from "../feature/upkeep.ts";
 import type { ScopesAllow } from "../http/core.ts";
-import type { ServiceOptions } from "./options.ts";
+import type { LoginThrottle } from "../throttle/throttle.ts";
 
 /** What of its facts is not in the parts. */
 type Asked = Pick<ServiceFacts, "xml" | "inFlight" | "clockAheadMs" | "respond" | "explain">;
@@ -14,8 +16,18 @@ export function ownParts({
   endpoints = [],
   formats = [],
   collections = [],
-}: ServiceOptions): Parts {
+}: ServiceParts): Parts {
   return { offer: null, schemes, mounts, endpoints, formats, collections };
+}
+
+/** What every feature keeps up, and what keeps the throttle small. */
+export function upkeepOf({ inOrder }: Composition, throttle: LoginThrottle): readonly NamedUpkeep[] {
+  return [
+    { everySeconds: 60, due: (time) => throttle.due?.(time) ?? [] },
+    ...inOrder.flatMap(({ feature: { name }, parts: { upkeep = [] } }) =>
+      upkeep.map((each) => ({ ...each, feature: name })),
+    ),
+  ];
 }
 
 export function factsOf(all: readonly Parts[], asked: Asked): ServiceFacts {

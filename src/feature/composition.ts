@@ -18,7 +18,8 @@ import { declarationMistakes } from "../http/endpoint/declared.ts";
 import { misplacedMounts } from "../http/mount/placing.ts";
 import { DeclarationError } from "../resource/resource.ts";
 import { clashesOf, missingIdentity, missingReferences, unreadTypes, type NamedParts } from "./clashes.ts";
-import type { Assembled, Feature, Host, Parts } from "./feature.ts";
+import { faultOf } from "./failure.ts";
+import type { Assembled, Feature, Host, Parts, ServiceParts } from "./feature.ts";
 import { upkeepMistakes } from "./upkeep.ts";
 
 /** A feature and what it adds to one service. */
@@ -66,7 +67,9 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
       const parts: unknown = feature.setUp(hostOf(feature, surroundings, done));
       if (!isParts(parts))
         throw new DeclarationError([
-          `setUp gave ${givenBy(parts)}; it has to give { offer: … } at once: what has to be waited for belongs into start`,
+          `setUp gave ${givenBy(
+            parts,
+          )}; it has to give { offer: … } at once: what has to be waited for belongs into start`,
         ]);
       done.set(feature, { feature, parts });
       failed.delete(feature);
@@ -118,17 +121,21 @@ function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
 }
 
 /** What is a list of parts is looked at part by part. */
-const partsMembers: Readonly<Record<keyof Parts, Check>> = {
-  offer: (value) =>
-    value === undefined ? "it has to be what the feature offers to others; null where that is nothing" : null,
+export const partsLists: Readonly<Record<keyof ServiceParts, Check>> = {
   schemes: anything,
   mounts: anything,
   endpoints: anything,
   formats: anything,
+  collections: anything,
+};
+
+const partsMembers: Readonly<Record<keyof Parts, Check>> = {
+  ...partsLists,
+  offer: (value) =>
+    value === undefined ? "it has to be what the feature offers to others; null where that is nothing" : null,
   scopesAllow: optional(aFunction),
   limiter: optional(objectWith("a limiter, like that of rateLimits()", "arriving", "identified")),
   identity: optional(texts),
-  collections: anything,
   tags: optional((value) =>
     isObject(value) && Object.values(value).every(isText)
       ? null
@@ -154,7 +161,9 @@ const featureMembers: Readonly<Record<keyof Feature, Check>> = {
     if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
     const at = Array.from(value).findIndex((each) => !isFeature(each));
     if (at === -1) return null;
-    return `what stands there is ${shown(value[at])} and no feature; make it once and hand it over: const people = accounts(); tokenLogin(people)`;
+    return `what stands there is ${shown(
+      value[at],
+    )} and no feature; make it once and hand it over: const people = accounts(); tokenLogin(people)`;
   },
   setUp: aFunction,
 };
@@ -166,11 +175,6 @@ function isFeature(value: unknown): boolean {
 /** Its own parts are looked at with those of the others. */
 function isParts(parts: unknown): parts is Parts {
   return isObject(parts) && !types.isPromise(parts);
-}
-
-/** A fault in somebody's own code: where it is from says the cause of what is thrown. */
-function faultOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : `${shown(error)}, which is no error`;
 }
 
 function givenBy(parts: unknown): string {

@@ -32,22 +32,28 @@ export interface Feature<Offer = unknown> {
   setUp(host: Host): Parts<Offer>;
 }
 
-/** What a feature adds to a service. */
-export interface Parts<Offer = unknown> {
-  /** What other features and one's own code get from `use(feature)`. */
-  readonly offer: Offer;
+/** What stands at addresses and in tables, with the ways of saying who asks: of a feature, or of a service beside its features. */
+export interface ServiceParts {
+  /** The ways of logging in, as a set: their order never changes an answer. */
   readonly schemes?: readonly Scheme[];
   readonly mounts?: readonly Mount[];
   readonly endpoints?: readonly Endpoint[];
+  /** Besides JSON, which is the default, and XML; one for `application/xml` takes its place. */
   readonly formats?: readonly Format[];
+  /** Tables that are no resource's: sessions, tokens, accounts. */
+  readonly collections?: readonly Collection[];
+}
+
+/** What a feature adds to a service. */
+export interface Parts<Offer = unknown> extends ServiceParts {
+  /** What other features and one's own code get from `use(feature)`. */
+  readonly offer: Offer;
   /** The fields of users that it puts into `identity.fields`, for permissions that look at them. */
   readonly identity?: readonly string[];
   /** What a credential that is limited to scopes may ask for at all, in the whole service. */
   readonly scopesAllow?: ScopesAllow;
   /** Says which requests are too many. */
   readonly limiter?: RequestLimiter;
-  /** Its tables, besides those of its mounts. */
-  readonly collections?: readonly Collection[];
   /** What the API's documentation says of the tags of its endpoints; the first who explains one counts. */
   readonly tags?: Readonly<Record<string, string>>;
   /** How pages look and what the service is called there, also on those of other features; the first who says so counts. */
@@ -109,11 +115,7 @@ export interface Host {
 }
 
 /** What a service consists of, for those who describe or measure it. */
-export interface ServiceFacts {
-  readonly schemes: readonly Scheme[];
-  readonly mounts: readonly Mount[];
-  readonly endpoints: readonly Endpoint[];
-  readonly formats: readonly Format[];
+export interface ServiceFacts extends Required<Omit<ServiceParts, "collections">> {
   /** Whether it speaks XML beside these, if none of them does. */
   readonly xml: boolean;
   readonly tags: Readonly<Record<string, string>>;

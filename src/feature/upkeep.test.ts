@@ -110,3 +110,24 @@ async function filled(count: number): Promise<Store> {
   await store.write({ changes: [...changes, { kind: "insert", collection: visits, values: { at: 11 } }] });
   return store;
 }
+
+test("upkeep that fails is told with its feature and its fault, and tried again", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const store = sqliteStore({ path: ":memory:" });
+  const told: Observation[] = [];
+  const fault = new Error("no clock");
+  const due = (): never => {
+    throw fault;
+  };
+  const observe = (each: Observation): void => void told.push(each);
+  const stop = startUpkeep([{ feature: "mail", everySeconds: 1, due }], { store, observe, now: () => 10 });
+
+  for (let round = 0; round < 2; round++) {
+    t.mock.timers.tick(1000);
+    await new Promise(setImmediate);
+  }
+  stop();
+
+  const message = "feature mail: What has run out could not be erased; it will be tried again.";
+  assert.deepEqual(told, Array(2).fill({ kind: "notice", level: "error", message, error: fault }));
+});

@@ -23,9 +23,14 @@ export function upkeepMistakes(upkeep: unknown): readonly string[] {
   });
 }
 
+/** Upkeep, and the name of the feature that it is of. */
+export interface NamedUpkeep extends Upkeep {
+  readonly feature?: string;
+}
+
 /** Runs all upkeep of a service on one timer. Returns what stops it. */
 export function startUpkeep(
-  upkeep: readonly Upkeep[],
+  upkeep: readonly NamedUpkeep[],
   { store, observe, now }: { readonly store: Store; readonly observe: Observer | null; readonly now: () => number },
 ): () => void {
   if (upkeep.length === 0) return () => undefined;
@@ -45,7 +50,9 @@ export function startUpkeep(
           observe?.({
             kind: "notice",
             level: "error",
-            message: "What has run out could not be erased; it will be tried again.",
+            message: `${
+              each.feature === undefined ? "" : `feature ${each.feature}: `
+            }What has run out could not be erased; it will be tried again.`,
             error,
           });
         })

@@ -10,7 +10,7 @@ import { endpointsOf } from "../http/mount/endpoints.ts";
 import { placeMounts } from "../http/mount/placing.ts";
 import { catalogueWith, ownAmong } from "../problem/definition.ts";
 import { joinSchemes } from "../scheme/joining.ts";
-import { usedComponents, type JSONObject } from "./json.ts";
+import { usedComponents, withoutXML, type JSONObject } from "./json.ts";
 import { uniqueNames } from "./names.ts";
 import { headers } from "./operations/headers.ts";
 import { operationOf, type Description } from "./operations/operation.ts";
@@ -60,6 +60,8 @@ export function openapiDocument(options: OpenAPIOptions): Record<string, unknown
     parameters,
     headers,
   };
+  const speaksXML = formats.some(({ mediaType }) => mediaType === "application/xml");
+  const written = speaksXML ? { paths, components } : withoutXML({ paths, components });
   return {
     openapi: "3.1.0",
     info: {
@@ -76,9 +78,9 @@ export function openapiDocument(options: OpenAPIOptions): Record<string, unknown
       ],
       described,
     ),
-    paths,
+    paths: written.paths,
     components: {
-      ...usedComponents(components, paths),
+      ...usedComponents(written.components, written.paths),
       ...(Object.keys(security).length === 0 ? {} : { securitySchemes: security }),
     },
   };

@@ -101,7 +101,7 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
       .then(() => cluster.worker?.disconnect())
       .then(endUnread)
       .catch((error: unknown) => {
-        writeSync(2, explainStart(error, stackOf));
+        writeSync(2, `Latchkey did not end as it should. ${stackOf(error)}\n`);
         process.exitCode = exits.failed;
       });
   };

@@ -47,7 +47,9 @@ function listed(what: string, mistakes: readonly string[]): string {
   return `${head} wrong:\n${mistakes.map((each) => `- ${each}`).join("\n")}`;
 }
 
-/** Whatever was thrown, with its stack where it has one. */
+/** Whatever was thrown, with its stack where it has one. What it comes of follows. */
 export function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const behind = [...(error instanceof AggregateError ? (error.errors as unknown[]) : []), error.cause ?? []].flat();
+  return [error.stack ?? error.message, ...behind.map((each) => `caused by ${stackOf(each)}`)].join("\n");
 }

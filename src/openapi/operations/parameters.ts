@@ -33,7 +33,7 @@ export const parameters = {
     name: FORMAT_PARAMETER,
     in: "query",
     description: "Stands for the `Accept` of its type, where no header can be sent.",
-    schema: { type: "string", examples: ["json", "xml"] },
+    schema: { type: "string", examples: ["json"] },
   },
   PreferReturn: {
     name: "Prefer",

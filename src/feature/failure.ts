@@ -1,0 +1,23 @@
+import { DeclarationError } from "../checking/declaration-error.ts";
+import { shown } from "../checking/members.ts";
+import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../store/store.ts";
+import type { Feature } from "./feature.ts";
+
+/** What the store tells says by itself what is wrong, and is known by its class to whoever tries again. */
+const ofStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
+
+/** What a feature has thrown, under its name: what was thrown is the cause, with its stack. */
+export function failureOf({ name }: Feature, step: "start" | "stop", error: unknown): unknown {
+  if (ofStore.some((each) => error instanceof each)) return error;
+  if (error instanceof DeclarationError)
+    return new DeclarationError(
+      error.mistakes.map((each) => `feature ${name}: ${each}`),
+      { cause: error.cause },
+    );
+  return new Error(`feature ${name}: ${step} threw ${faultOf(error)}`, { cause: error });
+}
+
+/** A fault in somebody's own code: where it is from says the cause of what is thrown. */
+export function faultOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : `${shown(error)}, which is no error`;
+}
