@@ -14,6 +14,7 @@ import {
   reference,
   text,
 } from "../src/door/index.ts";
+import { references } from "../src/door/resources.ts";
 import { sqliteStore } from "../src/door/stores.ts";
 import type { Store } from "../src/store/store.ts";
 import { ownService, type OwnAnswer } from "./own-service.ts";
@@ -31,8 +32,8 @@ const shelves = defineResource({
 const own = anyOf(administrator, owner("owner_id"));
 const browser = { headers: { accept: "text/html" } };
 
-/** A library in which each book is its owner's alone, and how often the store was asked for records by their ids. */
-async function library(t: TestContext) {
+/** A store, and how often it was asked for records by their ids. */
+function countingStore() {
   const asked = { times: 0 };
   const inner = sqliteStore({ path: ":memory:" });
   const store: Store = new Proxy(inner, {
@@ -42,6 +43,12 @@ async function library(t: TestContext) {
       return typeof found === "function" ? found.bind(target) : found;
     },
   });
+  return { asked, store };
+}
+
+/** A library in which each book is its owner's alone. */
+async function library(t: TestContext) {
+  const { asked, store } = countingStore();
   const service = await ownService(t, {
     store,
     mounts: [mount(books, { permission: own }), mount(shelves, { permission: anyone })],
@@ -75,6 +82,71 @@ test("beside an id stands what its record is called, for those who may read that
   assert.match((await get("/shelves/1", { as: "ada", ...browser })).text, new RegExp(`<dd>${known}</dd>`));
   assert.doesNotMatch((await get("/shelves", browser)).text, /Emma|Ulysses|href="\/books\/\d/);
   assert.match((await get("/shelves", { as: "root", ...browser })).text, /Emma[^]*Ulysses/);
+});
+
+test("several ids of one field stand there with what their records are called, by one question a page", async (t) => {
+  const { asked, store } = countingStore();
+  const lists = defineResource({
+    name: "list",
+    fields: { books: references(books, { default: [], maxItems: 200 }), best_id: reference(books, { optional: true }) },
+  });
+  const { ask, get } = await ownService(t, {
+    store,
+    mounts: [mount(books, { permission: own }), mount(lists, { permission: anyone })],
+    features: [consolePages({ title: "Library" })],
+  });
+  for (let at = 1; at <= 120; at += 1)
+    await ask("POST", "/books", { as: at % 2 === 1 ? "ada" : "ben", body: { title: `B<${at}>` } });
+  await ask("POST", "/lists", { body: { books: [3, 2, 1] } });
+  await ask("POST", "/lists", { body: { books: [], best_id: 5 } });
+  await ask("POST", "/lists", { body: { books: Array.from({ length: 120 }, (_, at) => at + 1) } });
+  asked.times = 0;
+
+  const shown = (id: number): string =>
+    `<span class="mono dim">${id}</span> <a href="/books/${id}" dir="auto">B&lt;${id}&gt;</a>`;
+  const list = await get("/lists", { as: "ada", ...browser });
+
+  assert.equal(asked.times, 1);
+  const [first, , none] = cells(list);
+  assert.equal(first, `<span>${shown(3)}</span>, <span>${hidden}</span>, <span>${shown(1)}</span>`);
+  assert.equal(none, '<span class="dim">none</span>');
+  assert.match(list.text, /<span class="dim">and 117 more<\/span>/);
+  const record = (await get("/lists/3", { as: "ada", ...browser })).text;
+  assert.ok(record.includes(`${shown(1)}</span>, <span>${hidden}</span>, <span>${shown(3)}</span>`));
+  assert.match(record, /B&lt;99&gt;[^]*and 20 more/);
+  assert.doesNotMatch(record, /B&lt;(?:2|100)&gt;/);
+  assert.doesNotMatch((await get("/lists/3", browser)).text, /B&lt;|href="\/books\/\d/);
+  assert.match((await get("/lists/3", { as: "root", ...browser })).text, /B&lt;1&gt;[^]*B&lt;2&gt;/);
+});
+
+test("a record may be called by what is computed, and by its id where that cannot be made", async (t) => {
+  let isBroken = false;
+  const nameOf = (first: string, last: string): string => {
+    if (isBroken) throw new Error("no name");
+    return `${first} ${last}`;
+  };
+  const people = defineResource({
+    name: "person",
+    plural: "people",
+    fields: { first: text(), last: text() },
+    computed: { name: { as: text(), from: ({ first, last }) => nameOf(first, last) } },
+  });
+  const pets = defineResource({ name: "pet", fields: { keeper_id: reference(people), keepers: references(people) } });
+  const { ask, get } = await ownService(t, {
+    mounts: [mount(people, { permission: anyone }), mount(pets, { permission: anyone })],
+    features: [consolePages({ title: "Pets" })],
+  });
+  await ask("POST", "/people", { body: { first: "Ada", last: "Byron" } });
+  await ask("POST", "/pets", { body: { keeper_id: 1, keepers: [1] } });
+
+  const page = await get("/pets/1", browser);
+  assert.equal(page.status, 200, page.text);
+  assert.equal(page.text.match(/<a href="\/people\/1" dir="auto">Ada Byron<\/a>/g)?.length, 2);
+
+  isBroken = true;
+  const nameless = await get("/pets/1", browser);
+  assert.equal(nameless.status, 200, nameless.text);
+  assert.match(nameless.text, /<dd><span class="mono">1<\/span><\/dd>/);
 });
 
 test("the words of an enumeration are shown in their tones", async (t) => {

@@ -87,7 +87,7 @@ test("a second start on the port is refused, and harms nobody", async () => {
   });
 
   assert.equal(status, 1);
-  assert.match(stderr, /The address is in use/);
+  assert.match(stderr, /Another program listens on/);
   assert.equal(await ask(service), "answered");
 });
 

@@ -12,7 +12,7 @@ import type { View } from "../http/formats/view.ts";
 import { servedBy } from "../http/mount/endpoints.ts";
 import { problem } from "../problem/problem.ts";
 import { parametersOf } from "./addresses.ts";
-import { giveWayFor } from "./excerpt.ts";
+import { giveWayFor, inCell, onPage } from "./excerpt.ts";
 import { hasLoginForm } from "./forms/login-form.ts";
 import { ACCOUNT_PATH, SESSION_PATH, writeFramed } from "./frame.ts";
 import { labelsFor, noLabels } from "./labels.ts";
@@ -148,7 +148,7 @@ async function labelsOf(site: Site, view: View, { value, items, element }: DataB
   const resource = view.place?.resource ?? null;
   if (resource === null || (items ?? element) !== resource.name) return noLabels;
   const records = [value].flat().filter(isObject);
-  return labelsFor(site, view, resource, records);
+  return labelsFor(site, view, resource, records, items === undefined ? onPage : inCell);
 }
 
 /** Only the record's own tag says which state a change is meant for. */

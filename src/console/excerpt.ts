@@ -3,8 +3,17 @@ import { takeTurn } from "../http/body/turns.ts";
 /** The most characters of one value that a page shows: nobody reads more of it there, and writing it keeps others waiting. */
 export const MOST_SHOWN = 16 * 1024;
 
-/** The same in a cell of a table, which shows one line. */
-export const MOST_IN_CELL = 500;
+/** How much of one value stands at a place. */
+export interface Extent {
+  readonly characters: number;
+  /** Of a list of ids. */
+  readonly ids: number;
+}
+
+export const onPage: Extent = { characters: MOST_SHOWN, ids: 100 };
+
+/** In a cell of a table, which shows one line. */
+export const inCell: Extent = { characters: 500, ids: 3 };
 
 /** The most characters that can be changed on a page. */
 const MOST_EDITED = 64 * 1024;

@@ -1,6 +1,7 @@
 import type { View } from "../http/formats/view.ts";
 import type { Resource } from "../resource/resource.ts";
 import { shownFields } from "../resource/resource.ts";
+import type { Extent } from "./excerpt.ts";
 import { referredBy, type Labels, type Site } from "./site.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -9,7 +10,7 @@ type Id = number | string;
 export const noLabels: Labels = new Map();
 
 /** The field that a record is called by, where it has one of these. */
-const NAMES = ["name", "title"] as const;
+const NAMES = ["name", "title", "label"] as const;
 
 /** The field that a record of a resource is called by; null where none is. */
 export function labelFieldOf(resource: Resource): string | null {
@@ -23,12 +24,14 @@ export async function labelsFor(
   view: View,
   { fields }: Resource,
   records: readonly Values[],
+  { ids: most }: Extent,
 ): Promise<Labels> {
   const referred = new Map<Resource, Set<Id>>();
   for (const [name, field] of Object.entries(fields)) {
     const to = referredBy(site, field);
     if (to === null) continue;
-    const ids = records.map((record) => record[name]).filter((id) => typeof id === "number" || typeof id === "string");
+    const values = records.flatMap((record) => [record[name]].flat().slice(0, most));
+    const ids = values.filter((id) => typeof id === "number" || typeof id === "string");
     referred.set(to, new Set([...(referred.get(to) ?? []), ...ids]));
   }
   const found = [...referred].map(async ([to, ids]) => [to.path, await labelsOf(view, to, [...ids])] as const);

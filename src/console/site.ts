@@ -53,9 +53,9 @@ export function addressOf({ basePath }: View, path: string): string {
   return basePath + path;
 }
 
-/** The resource that a field holds an id of; null where it holds none, or nobody may read what stands there. */
+/** The resource that a field holds an id of, or several; null where it holds none, or nobody may read what stands there. */
 export function referredBy(site: Site, { kind }: Field): Resource | null {
-  const named = kind.references?.resource;
+  const named = (kind.references ?? kind.members)?.resource;
   if (named === undefined) return null;
   const found = site
     .facts()

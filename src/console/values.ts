@@ -2,15 +2,17 @@ import { isObject } from "../checking/members.ts";
 import { html, type Markup } from "../html/markup.ts";
 import { toneOf } from "../resource/kinds/enumeration.ts";
 import type { Field } from "../resource/kinds/field.ts";
-import { excerptOf, MOST_SHOWN, textOfJSON } from "./excerpt.ts";
+import { excerptOf, onPage, textOfJSON, type Extent } from "./excerpt.ts";
 import { addressOf, referredBy, type Drawing } from "./site.ts";
 
-/** One value, as it is shown; `field` is null where nobody declared one. What is longer than `most` characters is cut. */
-export function showValue(drawing: Drawing, field: Field | null, value: unknown, most = MOST_SHOWN): Markup {
+/** One value, as it is shown; `field` is null where nobody declared one. What goes beyond the extent is cut. */
+export function showValue(drawing: Drawing, field: Field | null, value: unknown, extent = onPage): Markup {
+  const most = extent.characters;
   if (value === null || value === undefined) return html`<span class="dim">null</span>`;
+  const to = field === null ? null : referredBy(drawing.site, field);
+  if (to !== null && Array.isArray(value)) return showReferences(drawing, to.path, value, extent);
   if (typeof value === "object") return html`<code>${excerptOf(textOfJSON(value), most)}</code>`;
   if (field === null) return showPlain(value, most);
-  const to = referredBy(drawing.site, field);
   if (to !== null) return showReference(drawing, to.path, value, most);
   if (field.kind.name === "enumeration") return showWord(toneOf(field, value), String(value));
   if (field.kind.column.type === "date-time") return showTime(String(value));
@@ -32,6 +34,17 @@ function showReference({ view, labels }: Drawing, path: string, value: unknown, 
   const at = addressOf(view, `${path}/${id}`);
   if (label === undefined || label === id) return html`<a class="mono" href="${at}">${id}</a>`;
   return html`<span class="mono dim">${id}</span> <a href="${at}" dir="auto">${excerptOf(label, most)}</a>`;
+}
+
+/** The first of several ids, each with what its record is called. */
+function showReferences(drawing: Drawing, path: string, ids: readonly unknown[], extent: Extent): Markup {
+  if (ids.length === 0) return html`<span class="dim">none</span>`;
+  const first = ids.slice(0, extent.ids);
+  const shown = first.map(
+    (id, at) => html`${at === 0 ? "" : ", "}<span>${showReference(drawing, path, id, extent.characters)}</span>`,
+  );
+  const rest = ids.length - first.length;
+  return html`${shown}${rest === 0 ? "" : html` <span class="dim">and ${rest} more</span>`}`;
 }
 
 function showPlain(value: unknown, most: number): Markup {

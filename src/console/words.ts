@@ -11,7 +11,7 @@ const phrases: Readonly<Record<number, string>> = {
   412: "Precondition Failed",
   413: "Content Too Large",
   415: "Unsupported Media Type",
-  422: "Unprocessable PageContent",
+  422: "Unprocessable Content",
   428: "Precondition Required",
   429: "Too Many Requests",
   500: "Internal Server Error",

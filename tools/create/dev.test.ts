@@ -161,6 +161,20 @@ test("a port that the config file changes is the next one, and one that was draw
   assert.equal((await hear(/Started again on (\S+) /))[1], drawn);
 });
 
+test("a port that another program has is told with the cure, and taken when that one ends", async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const { hear, child } = await develop(t, {}, ["--port", String(port)]);
+
+  await hear(new RegExp(`Another program listens on 127\\.0\\.0\\.1:${port}\\. Stop it, .*--port ${port + 1}`));
+  await hear(/tried again every second, for a minute/);
+  other.close();
+
+  await hear(new RegExp(`Latchkey listens on http://127\\.0\\.0\\.1:${port},`));
+  assert.equal(child.exitCode, null);
+});
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,8 +1,11 @@
 import path from "node:path";
+import { exits } from "../exit.ts";
 import { painterOf } from "../output.ts";
+import type { Address } from "../serving/starting.ts";
 import { startChild, type Child } from "./child.ts";
 import type { FromServing, NeededMigration } from "./messages.ts";
 import { askHowToGoOn, type Question } from "./migration-question.ts";
+import { waitForAddress } from "./taken-port.ts";
 import { watchFiles } from "./watching.ts";
 
 /**
@@ -10,9 +13,9 @@ import { watchFiles } from "./watching.ts";
  * loaded the files, so a broken file takes nothing away; and a process waits with the package loaded, so a start costs only the files.
  */
 export function dev(environment: NodeJS.ProcessEnv): Promise<void> {
-  const watch = new Watch(environment);
   return new Promise((resolve) => {
     const stop = (): void => void watch.stop().then(resolve);
+    const watch = new Watch(environment, stop);
     process.once("SIGINT", stop);
     process.once("SIGTERM", stop);
     watch.begin([]);
@@ -33,17 +36,23 @@ class Watch {
   /** Has loaded the package, and waits. */
   #spare: Child | null = null;
   #question: Question | null = null;
+  /** For a port that another program has. */
+  #waiting: { drop(): void } | null = null;
+  readonly #end: () => void;
   #isWelcomed = false;
   #start = { at: 0, files: [] as readonly string[] };
 
-  constructor(environment: NodeJS.ProcessEnv) {
+  constructor(environment: NodeJS.ProcessEnv, end: () => void) {
     this.#environment = environment;
+    this.#end = end;
   }
 
   /** Starts what the files are now. */
   begin(changed: readonly string[]): void {
     this.#question?.drop();
     this.#question = null;
+    this.#waiting?.drop();
+    this.#waiting = null;
     // What a start that was overtaken would have told, this one tells.
     const before = this.#next === null ? [] : this.#start.files;
     this.#start = { at: performance.now(), files: [...new Set([...before, ...changed])] };
@@ -56,6 +65,7 @@ class Watch {
   async stop(): Promise<void> {
     this.#files.close();
     this.#question?.drop();
+    this.#waiting?.drop();
     this.#next?.discard();
     this.#spare?.discard();
     await this.#serving?.stop();
@@ -83,7 +93,7 @@ class Watch {
       case "serving":
         return this.#served(child, message);
       case "failed":
-        return this.#failed(child, message.message, message.migration);
+        return this.#failed(child, message);
     }
   }
 
@@ -108,12 +118,29 @@ class Watch {
     write(`${paint("green", "Started again")} on ${url} in ${took}${names === "" ? "" : `: ${names} changed`}.`);
   }
 
-  #failed(child: Child, message: string, migration: NeededMigration | null): void {
+  #failed(child: Child, { message, migration, taken }: Extract<FromServing, { kind: "failed" }>): void {
     child.discard();
     this.#next = null;
     this.#spare ??= this.#startSpare();
-    write(`${paint("red", message.trimEnd())}\n${goesOn(this.#serving !== null)}`);
-    if (migration === null) return;
+    write(paint("red", message.trimEnd()));
+    if (taken !== null) return this.#waitFor(taken);
+    write(goesOn(this.#serving !== null));
+    if (migration !== null) this.#ask(migration);
+  }
+
+  /** The program that has the port may be ending. */
+  #waitFor(address: Address): void {
+    write("It is tried again every second, for a minute.");
+    this.#waiting = waitForAddress(address, (isFree) => {
+      this.#waiting = null;
+      if (isFree) return this.begin([]);
+      write(paint("red", `The port ${address.port} is still taken, so this ends.`));
+      process.exitCode = exits.failed;
+      this.#end();
+    });
+  }
+
+  #ask(migration: NeededMigration): void {
     this.#question = askHowToGoOn(migration, (emptied) => {
       this.#question = null;
       if (emptied !== null) write(emptied);

@@ -7,7 +7,7 @@ import { ConfigError, readSettings, type Settings } from "../../service/settings
 import { configFileNames, loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
 import { passwordFileOf } from "../../service/system/password-file.ts";
 import { painterOf } from "../output.ts";
-import { explainStart, listenOrClose } from "../serving/starting.ts";
+import { explainStart, listenOrClose, NotListening } from "../serving/starting.ts";
 import { tellLoadedFiles } from "./loaded-files.ts";
 import type { FromServing, NeededMigration, ToServing } from "./messages.ts";
 import { peopleLog } from "./people-log.ts";
@@ -74,6 +74,7 @@ export function serveForDev(): void {
         kind: "failed",
         message: explainFailure(error, (each, isTold) => explainFault(each, directory, paint, isTold)),
         migration,
+        taken: error instanceof NotListening && error.isTaken ? error.address : null,
       });
     });
   });

@@ -3,7 +3,7 @@ import type { Settings } from "../../service/settings/settings.ts";
 import type { ConfigFile } from "../../service/system/config-file.ts";
 import { formatTable } from "../output.ts";
 import { listRoutes } from "../routes.ts";
-import { tellFirst } from "../serving/banner.ts";
+import { followable, tellFirst } from "../serving/banner.ts";
 
 /** What is told at the first start: where everything is, the routes of the project, and the first password once. */
 export function welcome(service: {
@@ -25,7 +25,7 @@ export function welcome(service: {
   return [
     `Latchkey listens on ${url}, and starts again when a file changes.`,
     `  database   ${database.kind === "sqlite" ? database.path : "PostgreSQL"}`,
-    `  pages      ${pages.map((path) => url + path).join("  ")}`,
+    `  pages      ${pages.map((path) => followable(url) + path).join("  ")}`,
     ...(firstAdministrator === null ? [] : [`  ${tellFirst(firstAdministrator)}`]),
     "",
     ...(shown.length === 0 ? [] : formatTable(shown, ["method", "path", "permission"])),

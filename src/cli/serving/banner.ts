@@ -3,7 +3,8 @@ import type { SchemeName, Settings } from "../../service/settings/settings.ts";
 import type { DrawnPassword, FirstAdministrator } from "../../service/users/first-administrator.ts";
 
 /** What the operator reads at the start: where everything is, the first password once, and a line to paste for each scheme. */
-export function banner(settings: Settings, url: string, { firstAdministrator, routes }: Latchkey): string {
+export function banner(settings: Settings, listening: string, { firstAdministrator, routes }: Latchkey): string {
+  const url = followable(listening);
   const serves = (path: string): boolean => routes.some((route) => route.path === path);
   // Both can be left out by the config file. Users are always there.
   const asked = url + (serves("/protected/") ? "/protected/" : "/users");
@@ -12,7 +13,7 @@ export function banner(settings: Settings, url: string, { firstAdministrator, ro
   const drawn = firstAdministrator?.drawn ?? null;
   const shown = drawn !== null && "password" in drawn ? drawn.password : "PASSWORD";
   const lines = [
-    `Latchkey listens on ${url}`,
+    `Latchkey listens on ${listening}`,
     `  database   ${database.kind === "sqlite" ? database.path : "PostgreSQL"}`,
     ...(serves("/docs") ? [`  docs       ${url}/docs`] : []),
     ...(firstAdministrator === null ? [] : [`  ${tellFirst(firstAdministrator)}`]),
@@ -22,6 +23,11 @@ export function banner(settings: Settings, url: string, { firstAdministrator, ro
     "",
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** The address of a service that listens on all addresses, as this machine can ask it: no browser goes to 0.0.0.0. */
+export function followable(url: string): string {
+  return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
 /** What the operator is told once of whom a start, or an import, has made. */

@@ -5,6 +5,31 @@ import { DeclarationError } from "../../door/resources.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../../door/stores.ts";
 import type { Latchkey } from "../../service/latchkey.ts";
 import { ConfigError, type Settings } from "../../service/settings/settings.ts";
+import type { FirstAdministrator } from "../../service/users/first-administrator.ts";
+import { tellFirst } from "./banner.ts";
+
+/** Where a service listens, or would. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The service is sound, and cannot be reached. What its first start has made is told all the same: it is told once. */
+export class NotListening extends Error {
+  readonly address: Address;
+  readonly firstAdministrator: FirstAdministrator | null;
+
+  constructor(cause: unknown, { host, port }: Address, { firstAdministrator }: Pick<Latchkey, "firstAdministrator">) {
+    super(explainListening(cause, { host, port }), { cause });
+    this.address = { host, port };
+    this.firstAdministrator = firstAdministrator;
+  }
+
+  /** Another program has the port, which may end. */
+  get isTaken(): boolean {
+    return codeOf(this.cause) === "EADDRINUSE";
+  }
+}
 
 /** Listens as the settings say; where that cannot be, the service is closed. */
 export async function listenOrClose(latchkey: Latchkey, settings: Settings): Promise<Listener> {
@@ -18,7 +43,7 @@ export async function listenOrClose(latchkey: Latchkey, settings: Settings): Pro
     });
   } catch (error) {
     await latchkey.close();
-    throw error;
+    throw new NotListening(error, settings, latchkey);
   }
 }
 
@@ -31,9 +56,30 @@ export function explainStart(error: unknown, tellFault: (error: unknown) => stri
     return `Latchkey cannot start. ${listed("setting", error.problems)}\n`;
   if (error instanceof MigrationNeeded || error instanceof StoreSetupError || error instanceof StoreUnavailable)
     return `Latchkey cannot start. ${error.message}\n`;
-  if (error instanceof Error && "code" in error && error.code === "EADDRINUSE")
-    return `Latchkey cannot start. The address is in use: ${error.message}. Stop what listens there, or set LATCHKEY_PORT.\n`;
+  if (error instanceof NotListening) {
+    const { message, firstAdministrator } = error;
+    const first = firstAdministrator === null ? "" : `  ${tellFirst(firstAdministrator)}\n`;
+    return `Latchkey cannot start. ${message}\n${first}`;
+  }
   return `Latchkey cannot start. ${tellFault(error)}\n`;
+}
+
+function explainListening(cause: unknown, { host, port }: Address): string {
+  const at = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  switch (codeOf(cause)) {
+    case "EADDRINUSE":
+      return `Another program listens on ${at}. Stop it, or take another port: --port ${port === 65_535 ? 8000 : port + 1}, or LATCHKEY_PORT.`;
+    case "EACCES":
+      return `This user may not listen on ${at}. Take a port above 1023: --port 8000, or LATCHKEY_PORT.`;
+    case "EADDRNOTAVAIL":
+      return `This machine has no address ${host}. Give LATCHKEY_HOST one that it has: 127.0.0.1 for itself, 0.0.0.0 for all.`;
+    default:
+      return `It cannot listen on ${at}: ${cause instanceof Error ? cause.message : String(cause)}.`;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : null;
 }
 
 /** Where a fault lies behind one of the mistakes, it is told with its stack. */

@@ -15,6 +15,7 @@ export function ruleOf(field: Field, where: "form" | "record" = "record"): strin
       : "No two have the same",
     isWritable(field) && !isRequired(field) ? defaultRule(field, where) : "",
     kind.references === undefined ? "" : `The id of one of the ${kind.references.resource}`,
+    kind.members === undefined ? "" : `Ids of the ${kind.members.resource}, as a JSON array`,
   ]);
 }
 
@@ -51,7 +52,7 @@ function defaultRule({ options: { default: fallback, description = "" } }: Field
 function kindRule({ kind: { name, schema, column } }: Field): string {
   const { enum: values, minLength, maxLength, minimum, maximum } = schema;
   if (Array.isArray(values)) return listed(values.map(String));
-  if (name === "reference") return "";
+  if (name === "reference" || name === "references") return "";
   if (column.type === "date-time") return TIME;
   if (column.type === "boolean") return "true or false";
   if (column.type === "integer") return ranged("A whole number", minimum, maximum);

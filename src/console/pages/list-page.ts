@@ -2,7 +2,7 @@ import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { View } from "../../http/formats/view.ts";
 import { shownFields, type Resource } from "../../resource/resource.ts";
 import { linksOf, parametersOf, withParameters } from "../addresses.ts";
-import { MOST_IN_CELL } from "../excerpt.ts";
+import { inCell } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeForm } from "../forms/form.ts";
 import { writeImport } from "../forms/import-form.ts";
@@ -79,7 +79,7 @@ function cellOf(drawing: Drawing, { fields }: Resource, row: Values, name: strin
   }
   const field = Object.hasOwn(fields, name) ? fields[name]! : null;
   const classes = field !== null && isNumeric(field) ? "num" : "clip";
-  return html`<td class="${classes}"><span>${showValue(drawing, field, value, MOST_IN_CELL)}</span></td>`;
+  return html`<td class="${classes}"><span>${showValue(drawing, field, value, inCell)}</span></td>`;
 }
 
 interface Order {

@@ -1,7 +1,7 @@
 import { isObject } from "../../checking/members.ts";
 import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import type { Offer } from "../../http/formats/view.ts";
-import { MOST_IN_CELL } from "../excerpt.ts";
+import { inCell } from "../excerpt.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { inputsOf } from "../forms/inputs.ts";
 import { asJSON, code, column, table } from "../parts.ts";
@@ -74,7 +74,7 @@ export async function elementsOf(
   const offers = await Promise.all(rows.map(async ({ id }) => (isId(id) ? view.offers(`${path}/${id}`) : [])));
   const hasEnds = offers.some((each) => each.some(({ method }) => method === "DELETE"));
   const cellOf = (row: Readonly<Record<string, unknown>>, name: string, may: readonly Offer[]): Markup => {
-    const shown = showValue(drawing, null, row[name], MOST_IN_CELL);
+    const shown = showValue(drawing, null, row[name], inCell);
     const isLink = name === "id" && isId(row[name]) && may.some(({ method }) => method === "GET");
     return isLink
       ? html`<th scope="row"><a class="mono" href="${addressOf(view, `${path}/${String(row[name])}`)}">${String(row[name])}</a></th>`

@@ -2,7 +2,7 @@ import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import type { Offer } from "../../http/formats/view.ts";
 import type { Field } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
-import { excerptOf, isTooLong, MOST_IN_CELL } from "../excerpt.ts";
+import { excerptOf, inCell, isTooLong } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { ruleOf } from "../forms/rules.ts";
@@ -64,7 +64,7 @@ export async function drawRecord(drawing: Drawing, resource: Resource, record: V
 function calledOf(resource: Resource, record: Values): PageContent {
   const label = labelFieldOf(resource);
   const name = label === null ? null : record[label];
-  return typeof name === "string" ? html`<p><bdi>${excerptOf(name, MOST_IN_CELL)}</bdi></p>` : "";
+  return typeof name === "string" ? html`<p><bdi>${excerptOf(name, inCell.characters)}</bdi></p>` : "";
 }
 
 /** Fields by name: what each holds, and what it takes. */

@@ -1,6 +1,6 @@
 import { isObject } from "../../checking/members.ts";
 import { html, type Markup } from "../../html/markup.ts";
-import { MOST_IN_CELL } from "../excerpt.ts";
+import { inCell } from "../excerpt.ts";
 import { column, table } from "../parts.ts";
 import type { Drawing } from "../site.ts";
 import { showValue } from "../values.ts";
@@ -31,7 +31,7 @@ export function rowsOf(drawing: Drawing, rows: readonly Readonly<Record<string, 
   const lines = rows.map(
     (row) =>
       html`<tr>
-        ${names.map((name) => html`<td>${showValue(drawing, null, row[name], MOST_IN_CELL)}</td>`)}
+        ${names.map((name) => html`<td>${showValue(drawing, null, row[name], inCell)}</td>`)}
       </tr> `,
   );
   return table(

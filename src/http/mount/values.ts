@@ -13,20 +13,36 @@ import { askedOf } from "./reads/verdicts.ts";
  */
 export async function readValues(
   exchange: Exchange,
-  { collection }: MountInPlace,
+  placed: MountInPlace,
   field: string,
   decisions: ReadonlyMap<Key, Decision>,
 ): Promise<ReadonlyMap<Key, unknown> | null> {
   const { keys, where } = askedOf("id", decisions);
   if (keys.length === 0) return new Map();
-  const query = { collection, column: "id", keys, where, limit: 1, columns: ["id", field], maxLength: MAX_BESIDE };
+  const isComputed = placed.computed.includes(field);
+  const columns = isComputed ? placed.sources : ["id", field];
+  const query = { collection: placed.collection, column: "id", keys, where, limit: 1, columns, maxLength: MAX_BESIDE };
   try {
     const found = await askForRelated(exchange, { ...query, long: keys.length > DEFAULT_LIMIT });
     if (found === null) return null;
     const records = found.flatMap(({ json }) => JSON.parse(json) as readonly StoredRecord[]);
-    return new Map(records.map((record) => [record["id"] as Key, record[field]]));
+    return new Map(
+      records.flatMap((record) => {
+        const shown = isComputed ? shownOf(placed, record) : record;
+        return shown === null ? [] : [[record["id"] as Key, shown[field]] as const];
+      }),
+    );
   } catch (error) {
     if (error instanceof StoreTimeout) return null;
     throw error;
+  }
+}
+
+/** What cannot be made of a record is told to whoever asks for it; here it is missing alone. */
+function shownOf({ show }: MountInPlace, record: StoredRecord): Readonly<Record<string, unknown>> | null {
+  try {
+    return show(record);
+  } catch {
+    return null;
   }
 }

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { test } from "node:test";
+import { waitForAddress } from "./taken-port.ts";
+
+const patience = { everyMs: 5, withinMs: 100 };
+
+async function taken() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { server, address: { host: "127.0.0.1", port: (server.address() as AddressInfo).port } };
+}
+
+test("a port that becomes free is told, and one that stays taken is given up", async () => {
+  const { server, address } = await taken();
+  const isFree = await new Promise((resolve) => waitForAddress(address, resolve, patience));
+  assert.equal(isFree, false);
+
+  const freed = new Promise((resolve) => waitForAddress(address, resolve, { ...patience, withinMs: 60_000 }));
+  server.close();
+  assert.equal(await freed, true);
+});
+
+test("whoever no longer waits hears nothing", async () => {
+  const { server, address } = await taken();
+  const heard: boolean[] = [];
+  const waiting = waitForAddress(address, (isFree) => void heard.push(isFree), patience);
+  await new Promise((resolve) => waitForAddress(address, resolve, { everyMs: 1, withinMs: 20 }));
+
+  waiting.drop();
+  await new Promise((resolve) => waitForAddress(address, resolve, patience));
+
+  assert.deepEqual(heard, []);
+  server.close();
+});

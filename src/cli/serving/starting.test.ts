@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { test } from "node:test";
+import { createLatchkey } from "../../service/latchkey.ts";
+import { readSettings } from "../../service/settings/settings.ts";
+import { explainStart, listenOrClose, stackOf } from "./starting.ts";
+
+test("a first start that cannot listen says what to do, and the password that its administrator has by then", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const rows = [
+    [
+      { LATCHKEY_PORT: String(port) },
+      new RegExp(`Another program listens on 127\\.0\\.0\\.1:${port}\\. .* --port ${port + 1},`),
+    ],
+    [{ LATCHKEY_HOST: "192.0.2.7", LATCHKEY_PORT: "0" }, /This machine has no address 192\.0\.2\.7\. .*LATCHKEY_HOST/],
+  ] as const;
+
+  for (const [environment, cure] of rows) {
+    const settings = readSettings({ LATCHKEY_DATABASE: "sqlite::memory:", ...environment });
+    const latchkey = await createLatchkey({ settings, config: {}, observe: null });
+    const failed = await listenOrClose(latchkey, settings).catch((error: unknown) => error);
+
+    const told = explainStart(failed, stackOf);
+    assert.match(told, cure);
+    assert.match(told, /first administrator: admin, password: \S+ \(shown only now;/);
+    assert.doesNotMatch(told, /\n\s+at /);
+  }
+  other.close();
+});
