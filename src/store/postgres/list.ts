@@ -6,6 +6,9 @@ import type { ListQuery, ListText, Value } from "../store.ts";
 import { postgres, tableOf } from "./dialect.ts";
 import { prepared, unprepared, type Statement } from "./parameters.ts";
 
+/** The name of a row as it is shown. Nobody may call a column so, of which there would then be two. */
+export const SHOWN = `"_shown"`;
+
 /** The rows of a query, for `rowOf`. */
 export function compileList(query: ListQuery): Statement {
   const values = parametersOf(postgres);
@@ -22,8 +25,8 @@ export function compileListJSON(query: ListQuery): Statement {
   const record = recordOf(table, query.columns);
   return sent(query)(
     `SELECT array_to_string((array_agg(record))[1:${limit}], ','), count(*), (array_agg(ends))[1], (array_agg(ends))[least(count(*), ${limit})] FROM (` +
-      `SELECT row_to_json(r)::text AS record, json_build_array(${sorted.join(", ")})::text AS ends ` +
-      `FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${record}) AS r) AS page`,
+      `SELECT row_to_json(${SHOWN})::text AS record, json_build_array(${sorted.join(", ")})::text AS ends ` +
+      `FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${record}) AS ${SHOWN}) AS page`,
     values.values,
   );
 }

@@ -3,7 +3,7 @@ import { compileRestOfKey, KEYS } from "../sql/related.ts";
 import { requireColumn } from "../sql/schema/table.ts";
 import type { Key, RelatedQuery, RelatedText, Value } from "../store.ts";
 import { postgres, tableOf } from "./dialect.ts";
-import { recordOf } from "./list.ts";
+import { recordOf, SHOWN } from "./list.ts";
 import { prepared, type Statement } from "./parameters.ts";
 
 /** One row for each key that has any: the JSON of its records, whether there are more, and null in place of them all where they are too long. */
@@ -19,7 +19,7 @@ export function compileRelated(query: RelatedQuery): Statement {
       `SELECT ${KEYS}.value AS key, json, found > ${limit} AS more, sum(length(json)) OVER (ORDER BY at) AS total ` +
       `FROM unnest(${keys}::${type}[]) WITH ORDINALITY AS ${KEYS}(value, at), LATERAL (` +
       `SELECT array_to_string((array_agg(record))[1:${limit}], ',') AS json, count(*) AS found FROM (` +
-      `SELECT row_to_json(r)::text AS record FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${recordOf(table, query.columns)}) AS r` +
+      `SELECT row_to_json(${SHOWN})::text AS record FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${recordOf(table, query.columns)}) AS ${SHOWN}` +
       `) AS rows) AS page WHERE found > 0) AS related`,
     values.values,
   );

@@ -17,8 +17,8 @@ export async function foldBeside(session: Session, collection: Collection, colum
   const select = (count: number): string =>
     `SELECT "id", ${name!} FROM ${table!} WHERE ($1::${key} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${count} FOR NO KEY UPDATE`;
   const update =
-    `UPDATE ${table!} SET ${shadow!} = folded FROM unnest($1::${key}[], $2::text[]) AS page (key, folded) ` +
-    `WHERE "id" = key AND ${shadow!} IS DISTINCT FROM folded`;
+    `UPDATE ${table!} SET ${shadow!} = page.folded FROM unnest($1::${key}[], $2::text[]) AS page (key, folded) ` +
+    `WHERE "id" = page.key AND ${shadow!} IS DISTINCT FROM page.folded`;
   let portion = firstPortion;
   let last: Cell = null;
   for (;;) {

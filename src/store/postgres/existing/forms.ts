@@ -89,8 +89,10 @@ function date(type: string): Form | null {
         fits: (x) => `${x} BETWEEN '0001-01-01' AND '9999-12-31'`,
       },
     );
-  return isTextual(type) ? writtenAs("^\\d{4}-\\d\\d-\\d\\d$") : null;
+  return isTextual(type) ? writtenAs(`^${day}$`) : null;
 }
+
+const day = "(?!0000)\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])";
 
 const instant = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`;
 
@@ -114,7 +116,7 @@ function dateTime(type: string): Form | null {
         },
       );
     default:
-      return isTextual(type) ? writtenAs("^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$") : null;
+      return isTextual(type) ? writtenAs(`^${day}T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$`) : null;
   }
 }
 
@@ -124,7 +126,10 @@ function writtenAs(pattern: string): Form {
     order: { of: (x) => byCodePoint(asText(x)), operand: same },
     equal: { of: (x) => byCodePoint(asText(x)), operand: same },
     inOrder: false,
-    fits: (x) => `${x} ~ '${pattern}'`,
+    // The month has that day. What is no day at all would be an error here, and is not looked at.
+    fits: (x) =>
+      `CASE WHEN ${x} ~ '${pattern}' THEN substr(${x}, 9, 2)::integer <= ` +
+      `extract(day FROM make_date(substr(${x}, 1, 4)::integer, substr(${x}, 6, 2)::integer, 1) + interval '1 month - 1 day') ELSE FALSE END`,
   });
 }
 

@@ -9,7 +9,7 @@ import {
 import type { Table } from "../../sql/schema/table.ts";
 import type { Assignment } from "../../sql/writes.ts";
 import type { Change } from "../../store.ts";
-import { prepared, type Statement } from "../parameters.ts";
+import { unprepared, type Statement } from "../parameters.ts";
 
 /** What a change of a table that was there before is made of. */
 interface Making {
@@ -25,27 +25,27 @@ type Written = Exclude<Change, { readonly kind: "require" | "forget" }>;
 
 /**
  * A change of a table that was there before, as one statement. It gives no row: what the database has made of it, triggers and all, is read
- * at the end of the transaction.
+ * at the end of the transaction. Nothing is kept prepared, since it would keep the types that the columns had: an integer that became a bigint.
  */
 export function compileExisting(table: Table, change: Written, { values, key, setting, set }: Making): Statement {
   switch (change.kind) {
     case "insert": {
       const sql = insertExisting(table, key, set());
       const told = `set_config(${values.place(setting)}, ${table.existing!.nameOf("id")}::text, TRUE)`;
-      return prepared(`${sql} RETURNING ${told}`, values.values);
+      return unprepared(`${sql} RETURNING ${told}`, values.values);
     }
     case "update": {
       const sql = updateExisting(table, set(), key!, change.revision, values);
-      return prepared(orRefused(table, sql, key!, change.revision), values.values);
+      return unprepared(orRefused(table, sql, key!, change.revision), values.values);
     }
     case "delete": {
       const sql = deleteExisting(table, key!, change.revision, values);
-      return prepared(orRefused(table, sql, key!, change.revision), values.values);
+      return unprepared(orRefused(table, sql, key!, change.revision), values.values);
     }
     case "updateAll":
-      return prepared(updateAllExisting(table, set(), change, values), values.values);
+      return unprepared(updateAllExisting(table, set(), change, values), values.values);
     case "deleteAll":
-      return prepared(deleteAllExisting(table, change, values), values.values);
+      return unprepared(deleteAllExisting(table, change, values), values.values);
     case "add":
       throw new TypeError(`A row of ${table.collection.existing!.table} is not made by adding to it`);
   }

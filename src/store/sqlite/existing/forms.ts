@@ -50,11 +50,16 @@ const day = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]";
 const time = "[0-2][0-9]:[0-5][0-9]:[0-5][0-9]";
 
 function isDay(x: string): string {
-  return `typeof(${x}) = 'text' AND ${x} GLOB '${day}'`;
+  return `typeof(${x}) = 'text' AND ${x} GLOB '${day}' AND date(${x}) = ${x}`;
 }
 
 function isZulu(x: string): string {
-  return `typeof(${x}) = 'text' AND ${x} GLOB '${day}T${time}.[0-9][0-9][0-9]Z'`;
+  return `typeof(${x}) = 'text' AND ${x} GLOB '${day}T${time}.[0-9][0-9][0-9]Z' AND ${isMoment(x, "T")}`;
+}
+
+/** SQLite makes the first of March of the thirtieth of February; what does not come back as it was is on no calendar. */
+function isMoment(x: string, between: string): string {
+  return `strftime('%Y-%m-%d${between}%H:%M:%S', substr(${x}, 1, 19)) = substr(${x}, 1, 19)`;
 }
 
 /** `2026-01-31 09:30:00.123456` in UTC, with any number of digits or none: shown as it is, with `T` and `Z`. */
@@ -63,7 +68,7 @@ const spaced: Form = compared(
   (place) => place,
   {
     fits: (x) =>
-      `typeof(${x}) = 'text' AND (${x} GLOB '${day} ${time}' OR (${x} GLOB '${day} ${time}.[0-9]*' AND substr(${x}, 21) NOT GLOB '*[^0-9]*' AND length(${x}) <= 29))`,
+      `typeof(${x}) = 'text' AND (${x} GLOB '${day} ${time}' OR (${x} GLOB '${day} ${time}.[0-9]*' AND substr(${x}, 21) NOT GLOB '*[^0-9]*' AND length(${x}) <= 29)) AND ${isMoment(x, " ")}`,
     cellOf: (cell) => (typeof cell === "string" ? cell.replace("T", " ").replace(/Z$/, "") : cell),
     span(cell) {
       const text = String(cell).replace("T", " ").replace(/Z$/, "");
