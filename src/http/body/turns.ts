@@ -15,7 +15,7 @@ export function takeTurn(): Promise<void> {
 }
 
 /** The same for work that has begun, and goes before what has not: a body half read takes memory, and many take the collector's time. */
-function takeTurnAgain(): Promise<void> {
+export function takeTurnAgain(): Promise<void> {
   return waitAmong(begun);
 }
 

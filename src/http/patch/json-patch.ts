@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { problem, type Problem } from "../../problem/problem.ts";
 import { isObject } from "../../resource/draft.ts";
-import { takeTurn } from "../body/turns.ts";
+import { takeTurnAgain } from "../body/turns.ts";
 import { setMember } from "../formats/member.ts";
 import { MAX_LEVELS } from "../formats/text.ts";
 import { invalidOperation, type Operation } from "./operation.ts";
@@ -21,7 +21,7 @@ export async function applyJSONPatch(document: unknown, operations: readonly Ope
 const MAX_ADDED = 2 ** 20;
 
 /** How many values are moved about before others have their turn: a few milliseconds' worth. */
-const WORK_OF_A_TURN = 2 ** 21;
+const WORK_OF_A_TURN = 2 ** 20;
 
 class Patching {
   #document: unknown;
@@ -42,7 +42,7 @@ class Patching {
       // A thousand moves in an array of half a million take half a second in all.
       if (this.#work > WORK_OF_A_TURN) await this.#giveWay();
     }
-    if (this.#work > WORK_OF_A_TURN / 16) await this.#giveWay();
+    if (this.#work > WORK_OF_A_TURN / 8) await this.#giveWay();
     // A move adds nothing and can still make a document deeper.
     if (!isWithin(this.#document, MAX_LEVELS))
       throw problem("invalid_patch", { detail: `The result has more than ${MAX_LEVELS} levels.` });
@@ -51,7 +51,7 @@ class Patching {
 
   async #giveWay(): Promise<void> {
     this.#work = 0;
-    await takeTurn();
+    await takeTurnAgain();
   }
 
   #step(operation: Operation): void {

@@ -26,8 +26,8 @@ export interface Asked {
   readonly search: readonly string[];
   /** For callers who may see every row. */
   readonly query: ListQuery;
-  /** Filters and order, as a cursor is bound to them. */
-  readonly shape: string;
+  /** Filters and order, as a cursor is bound to them. Most pages need none. */
+  readonly shape: () => string;
   /** The query of the address again, without its cursor. */
   readonly kept: string;
   /** What is shown of the page; null: the page as it is. */
@@ -89,7 +89,7 @@ function readAsked(placed: MountInPlace, text: string): Asked {
       request,
     ),
     deprecations: goingInList(placed.resource, { ...request, conditions: request.filters }),
-    shape: shapeOf(request),
+    shape: () => shapeOf(request),
     kept: formatQuery(parameters.filter(([name]) => name !== "cursor")),
   };
 }

@@ -33,9 +33,10 @@ export function list(placed: MountInPlace, exchange: Exchange): Eventually<Reply
 export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked): Eventually<Reply> {
   exchange.useDeprecated(asked.deprecations);
   const { call, identityWasRead, observedIdentity } = exchange;
-  const binding = bindingOf(call.path, identityWasRead ? (observedIdentity?.id ?? null) : null, asked.shape);
+  const caller = identityWasRead ? (observedIdentity?.id ?? null) : null;
+  const binding = (): string => bindingOf(call.path, caller, asked.shape());
   const cursor =
-    asked.cursor === null ? null : exchange.service.cursors.require(asked.cursor, binding, asked.cursorPointer);
+    asked.cursor === null ? null : exchange.service.cursors.require(asked.cursor, binding(), asked.cursorPointer);
   const wanted = queryOf(placed, exchange, asked);
   return after(requireParents(placed, exchange), () =>
     after(searched(exchange, wanted, asked.search), (query) =>
@@ -157,7 +158,7 @@ type Headers = readonly (readonly [string, string])[];
 /** A page on its way, and where it belongs. */
 interface Place {
   readonly query: ListQuery;
-  readonly binding: string;
+  readonly binding: () => string;
   readonly cursor: Cursor | null;
   readonly kept: string;
 }
@@ -167,7 +168,7 @@ function linksOf(exchange: Exchange, { query, binding, cursor, kept }: Place, pa
   const { service, call } = exchange;
   const { path } = call;
   const link = (rel: string, to: Cursor | null): string => {
-    const place = to === null ? "" : `cursor=${service.cursors.format(to, binding)}`;
+    const place = to === null ? "" : `cursor=${service.cursors.format(to, binding())}`;
     const search = kept === "" || place === "" ? kept + place : `${kept}&${place}`;
     return formatLink(search === "" ? path : `${path}?${search}`, rel);
   };

@@ -28,7 +28,7 @@ function readAsked(placed: MountInPlace, exchange: Exchange): Asked {
   return {
     ...askFor(placed, where === null ? null : whereIn(placed.links, conditionFor(placed, where)), request),
     ...(cursor === null ? { cursor: fromAddress } : { cursorPointer: "/cursor" }),
-    shape: `QUERY ${JSON.stringify([where, sort, search])}`,
+    shape: () => `QUERY ${JSON.stringify([where, sort, search])}`,
     kept: "",
     deprecations: goingInList(placed.resource, { ...request, conditions: where === null ? [] : [where] }),
     ...(count === null ? {} : { count }),
