@@ -102,12 +102,13 @@ const passkeyLogin = defineFeature({
         await throttle.check(context.call);
         const { values } = requireDraft(proof, context, { id: null, current: null });
         const row = await context.store.find(keys, values.passkey);
+        const asked = await context.store.find(challenges, values.challenge);
         // Used up whatever comes of it: what is signed once is never signed again.
         const used = await context.write({
           changes: [{ kind: "delete", collection: challenges, key: values.challenge }],
         });
-        const isGood =
-          row !== null && used.kind === "written" && isSigned(row.record, values.challenge, values.signature);
+        const isInTime = used.kind === "written" && Number(asked?.record["expires_at"]) > context.now;
+        const isGood = row !== null && isInTime && isSigned(row.record, values.challenge, values.signature);
         const account = isGood ? await found.find(Number(row.record["user_id"])) : null;
         if (account?.active === true) return login.start(context, account);
         await throttle.fail(context.call);

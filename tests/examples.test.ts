@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { once } from "node:events";
-import { globSync, readFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 
@@ -11,9 +13,9 @@ const root = path.join(import.meta.dirname, "..");
 const fromSource = pathToFileURL(path.join(root, "tests/from-source.ts")).href;
 
 /** Starts an example on a free port and gives the address that it prints. */
-async function run(t: TestContext, example: string): Promise<string> {
+async function run(t: TestContext, example: string, settings: Readonly<Record<string, string>> = {}): Promise<string> {
   const child = spawn(process.execPath, ["--import", fromSource, path.join(root, "examples", example)], {
-    env: { ...process.env, PORT: "0" },
+    env: { ...process.env, PORT: "0", ...settings },
     stdio: ["ignore", "pipe", "inherit"],
   });
   t.after(async () => {
@@ -157,7 +159,10 @@ test("a signed webhook is taken as it was sent, and soon", async (t) => {
 });
 
 test("a passkey logs in with what its device signs, once and no other", async (t) => {
-  const home = await run(t, "passkey-login.ts");
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "shop.db");
+  const home = await run(t, "passkey-login.ts", { DATABASE: file });
   const ask = (path: string, body?: object, headers: object = {}): Promise<Response> =>
     fetch(home + path, {
       method: "POST",
@@ -187,6 +192,11 @@ test("a passkey logs in with what its device signs, once and no other", async (t
   assert.equal(who.username, "ann@example.com");
   assert.equal((await ask("/api/passkeys/session/", proof)).status, 401);
   assert.equal((await ask("/api/passkeys/session/", await prove(() => "another"))).status, 401);
+  const late = await prove((challenge) => challenge);
+  const database = new DatabaseSync(file);
+  database.exec("UPDATE passkey_challenges SET expires_at = 1");
+  database.close();
+  assert.equal((await ask("/api/passkeys/session/", late)).status, 401);
   const elsewhere = { origin: "https://evil.example" };
   assert.equal((await ask("/api/passkeys/session/", await prove((each) => each), elsewhere)).status, 403);
 });
@@ -221,7 +231,7 @@ test("every example is run here", () => {
   const run = readFileSync(import.meta.filename, "utf8");
 
   assert.deepEqual(
-    globSync("*.ts", { cwd: path.join(root, "examples") }).filter((file) => !run.includes(`run(t, "${file}")`)),
+    globSync("*.ts", { cwd: path.join(root, "examples") }).filter((file) => !run.includes(`run(t, "${file}"`)),
     [],
   );
 });
