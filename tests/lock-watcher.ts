@@ -12,6 +12,8 @@ export interface Held {
   readonly granted: boolean;
   /** How long it was seen without a break, in milliseconds. */
   readonly ms: number;
+  /** The same with the time before the first look that saw it. */
+  readonly atMostMs: number;
 }
 
 const conflicting = ["ShareLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
@@ -39,7 +41,7 @@ if (!isMainThread) {
   let isOver = false;
   parentPort!.once("message", () => (isOver = true));
   parentPort!.postMessage("ready");
-  const since = new Map<string, number>();
+  const since = new Map<string, { readonly seen: number; readonly before: number }>();
   const longest = new Map<string, Held>();
   let blindMs = 0;
   let last = performance.now();
@@ -58,10 +60,11 @@ if (!isMainThread) {
       const key = `${pid} ${table} ${mode} ${granted}`;
       seen.add(key);
       // It may have been there since the look before.
-      if (!since.has(key)) since.set(key, last);
+      if (!since.has(key)) since.set(key, { seen: now, before: last });
       const kind = `${table} ${mode} ${granted}`;
-      const ms = now - since.get(key)!;
-      if (ms > (longest.get(kind)?.ms ?? 0)) longest.set(kind, { table, mode, granted, ms });
+      const { seen: first, before } = since.get(key)!;
+      const [ms, atMostMs] = [now - first, now - before];
+      if (ms >= (longest.get(kind)?.ms ?? 0)) longest.set(kind, { table, mode, granted, ms, atMostMs });
     }
     for (const key of since.keys()) if (!seen.has(key)) since.delete(key);
     last = now;

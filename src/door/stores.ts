@@ -10,6 +10,7 @@ export {
   MigrationNeeded,
   OVERTAKEN,
   StoreFull,
+  StoreOutdated,
   StoreTimeout,
   StoreSetupError,
   StoreUnavailable,

@@ -30,6 +30,18 @@ export class StoreFull extends StoreUnavailable {
   override readonly name = "StoreFull";
 }
 
+/** A table was changed for another declaration than this process was started with, so that it may not write there any more. */
+export class StoreOutdated extends StoreUnavailable {
+  override readonly name = "StoreOutdated";
+
+  constructor(collection: string) {
+    super(
+      `Nothing is written to ${collection} any more: its table was changed for another declaration than this process was started with. ` +
+        "Start the service anew, with the declarations of today.",
+    );
+  }
+}
+
 /** The store cannot be used as it is set up: its address, its rights, its server. Each problem names its cure. */
 export class StoreSetupError extends Error {
   readonly problems: readonly string[];

@@ -6,7 +6,14 @@ export type * from "./rows.ts";
 export { isKeyOf, keyOf, OVERTAKEN } from "./transaction.ts";
 export type * from "./transaction.ts";
 
-export { MigrationNeeded, StoreFull, StoreTimeout, StoreSetupError, StoreUnavailable } from "./failures.ts";
+export {
+  MigrationNeeded,
+  StoreFull,
+  StoreOutdated,
+  StoreTimeout,
+  StoreSetupError,
+  StoreUnavailable,
+} from "./failures.ts";
 
 /**
  * The store's contract. Reads and changes are data, so that a driver may answer them at once, batch them, send them to

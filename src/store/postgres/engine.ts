@@ -5,6 +5,7 @@ import { parametersOf } from "../sql/dialect.ts";
 import { indexBeside } from "../sql/indexing.ts";
 import { selectBy, selectCount } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
+import type { Shapes } from "../sql/schema/shape.ts";
 import { requireColumn } from "../sql/schema/table.ts";
 import { settledIn, type Engine } from "../sql/store.ts";
 import { readWordCounts, selectWordCounts } from "../sql/words.ts";
@@ -20,7 +21,7 @@ import { sessionOf, type Session } from "./network/session.ts";
 import { makeSockets } from "./network/sockets.ts";
 import { prepared, unprepared } from "./parameters.ts";
 import { compileRelated, readRelated } from "./related.ts";
-import { prepareSchema, requireSchema } from "./schema.ts";
+import { prepareSchema, requireSchema, shapesIn } from "./schema.ts";
 import { takeSomeWords } from "./words.ts";
 import { recall, writerOf } from "./writes/transactions.ts";
 
@@ -40,7 +41,7 @@ export async function openEngine({
   observe,
   collections,
 }: EngineOptions): Promise<Engine & Required<Pick<Engine, "connections" | "now">>> {
-  const settled = await prepare(address, collections);
+  const { settled, shapes } = await prepare(address, collections);
   const primary = primaryOf(address);
   const sockets = makeSockets();
   const connections = connectionsTo({ address, primary, sockets, size: poolSize, observe });
@@ -50,7 +51,7 @@ export async function openEngine({
     listens: !address.pooled,
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
-  const write = writerOf(connections, settledIn(collections, settled));
+  const write = writerOf(connections, settledIn(collections, settled), { shapes, observe });
   const searched = searchedOf(collections);
   const indexing =
     searched.length === 0 ? null : indexBeside(() => connections.use((session) => takeSomeWords(session, searched)));
@@ -164,15 +165,19 @@ async function takeFirstWords(session: Session, collections: readonly Collection
   }
 }
 
-async function prepare(address: Address, collections: readonly Collection[]): Promise<ReadonlyMap<string, Collection>> {
+async function prepare(
+  address: Address,
+  collections: readonly Collection[],
+): Promise<{ readonly settled: ReadonlyMap<string, Collection>; readonly shapes: Shapes }> {
   try {
     const client = await connectPatiently(address);
     try {
       const session = sessionOf(client, false);
       await requireServer(session);
       const settled = await prepareSchema(session, address, collections);
+      const shapes = await shapesIn(session, address, collections);
       await takeFirstWords(session, collections);
-      return settled;
+      return { settled, shapes };
     } finally {
       await client.end();
     }

@@ -1,4 +1,11 @@
-import { MigrationNeeded, StoreFull, StoreTimeout, StoreSetupError, StoreUnavailable } from "../store.ts";
+import {
+  MigrationNeeded,
+  StoreFull,
+  StoreOutdated,
+  StoreTimeout,
+  StoreSetupError,
+  StoreUnavailable,
+} from "../store.ts";
 import { refusedState } from "./own-tables.ts";
 
 /** The codes that are told apart (postgresql.org/docs/current/errcodes-appendix.html). */
@@ -82,7 +89,7 @@ export function isReadOnly(error: unknown): boolean {
 
 /** The connection is not to be used again: it is gone, leads to a server that does not write, or knows outdated plans. */
 export function spoilsConnection(error: unknown): boolean {
-  if (error instanceof TypeError) return false;
+  if (error instanceof TypeError || error instanceof StoreOutdated) return false;
   const found = stateOf(error);
   if (found === null) return true;
   return /^(08|25|26|57P|58|XX|0A)/.test(found);

@@ -3,16 +3,16 @@ import { ownOf, requireSoundDeclarations } from "../declarations.ts";
 import { encode } from "../sql/codec.ts";
 import { settleExisting } from "../sql/existing/settle.ts";
 import { findTable, isOurs } from "../sql/schema/found-table.ts";
-import { fitTables, rememberDeclaration, type InTheWay } from "../sql/schema/migration.ts";
+import { changedBy, fitTables, rememberDeclaration, type InTheWay } from "../sql/schema/migration.ts";
 import { prepareTables, requireKnownVersion, requireVersion, unprepared } from "../sql/schema/prepare.ts";
 import type { Found } from "../sql/schema/schema.ts";
 import { playAsync, run, type Script } from "../sql/schema/script.ts";
+import { readShapes, type Changed, type Shapes } from "../sql/schema/shape.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
 import { fitBeside, lookAtTables } from "./changes/additions.ts";
-import { passing } from "./changes/patiently.ts";
+import { passing, whoHolds } from "./changes/patiently.ts";
 import { takeTurn } from "./changes/turn.ts";
-import { whoHolds } from "./changes/who-holds.ts";
 import { isPassing, ReadOnly, state, stateOf } from "./errors.ts";
 import { postgresSchema } from "./migration.ts";
 import { sendTo, type Session } from "./network/session.ts";
@@ -79,16 +79,20 @@ async function fitAll({ session, address, play }: Place, collections: readonly C
   if (!address.pooled) await session.run(`SET statement_timeout = 0; SET lock_timeout = ${indexLockMs}`);
   const small: Collection[] = [];
   const large: [collection: Collection, found: Found][] = [];
+  const changed: [collection: Collection, changed: Changed][] = [];
   for (const collection of collections) {
     const found = await play(findTable(postgresSchema, collection));
     if (found === null || !found.rows || !isOurs(found)) small.push(collection);
-    else large.push([collection, found]);
+    else {
+      large.push([collection, found]);
+      changed.push([collection, await play(changedBy(postgresSchema, collection, found))]);
+    }
   }
   const inTheWay = await lookAtTables(large, play);
   if (small.length + inTheWay.problems.length > 0) await play(fitSmall(small, inTheWay));
   for (const [collection] of large) await fitBeside(session, collection, play);
   // Last, so that an older program that starts meanwhile finds what it knows and does nothing.
-  if (large.length > 0) await play(remember(large));
+  if (changed.length > 0) await play(remember(changed));
 }
 
 /** Tables without rows: all of them in one transaction. */
@@ -98,10 +102,26 @@ function* fitSmall(collections: readonly Collection[], inTheWay: InTheWay): Scri
   yield* run("COMMIT");
 }
 
-function* remember(tables: readonly (readonly [Collection, Found])[]): Script<void> {
+function* remember(tables: readonly (readonly [Collection, Changed])[]): Script<void> {
   yield* run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
-  for (const [collection, found] of tables) yield* rememberDeclaration(postgresSchema, collection, found);
+  for (const [collection, changed] of tables) yield* rememberDeclaration(postgresSchema, collection, changed);
   yield* run("COMMIT");
+}
+
+/** What the tables are while they are as declared. */
+export async function shapesIn(
+  session: Session,
+  address: Address,
+  collections: readonly Collection[],
+): Promise<Shapes> {
+  const send = sendTo(session);
+  for (let tries = 1; ; tries++) {
+    const shapes = await playAsync(readShapes(collections), send);
+    if (tries === maxTries || (await playAsync(unprepared(postgresSchema, collections), send)).length === 0)
+      return shapes;
+    // Another process has changed them since: either they can be made to fit again, or this ends the start.
+    await prepareSchema(session, address, collections);
+  }
 }
 
 /** Rejects unless the tables are there and can be written. */

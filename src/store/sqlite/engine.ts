@@ -2,7 +2,16 @@ import type { Observer } from "../../observation.ts";
 import { asData } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
 import { settledIn, type Engine } from "../sql/store.ts";
-import type { Collection, ListQuery, ListText, RelatedQuery, RelatedText, Row, Where } from "../store.ts";
+import {
+  StoreOutdated,
+  type Collection,
+  type ListQuery,
+  type ListText,
+  type RelatedQuery,
+  type RelatedText,
+  type Row,
+  type Where,
+} from "../store.ts";
 import { connectReadOnly, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
@@ -15,7 +24,7 @@ import { longReads, type LongReads } from "./reads/long-reads.ts";
 import { rememberedPages } from "./reads/pages.ts";
 import { readerOf, type Reader } from "./reads/reader.ts";
 import { snapshotOf } from "./reads/snapshot.ts";
-import { prepareFile, prepareSchema, requireSchema } from "./schema.ts";
+import { prepareFile, prepareSchema, requireSchema, shapesIn } from "./schema.ts";
 import { takeSomeWords } from "./words.ts";
 import { committerOf } from "./writes/transactions.ts";
 import { writerThread } from "./writes/writer-thread.ts";
@@ -47,10 +56,11 @@ function openPrepared(
   const snapshot = snapshotOf(database);
   // The first read opens the log, which stays the same for as long as anybody has the file open.
   requireSchema(database, collections);
+  const shapes = shapesIn(database, path, collections);
   const files = filesAt(path);
   const dataVersion = prepare(database, "PRAGMA data_version");
   const data = asData(settledIn(collections, settled));
-  const writer = writerThread({ path, files, busyMs, collections: data }, observe);
+  const writer = writerThread({ path, files, busyMs, collections: data, shapes }, observe);
   const long = longReads({ path, collections: data, limitMs: longReadMs });
   let version = 0;
   let askedIn = 0;
@@ -130,6 +140,7 @@ export function memoryOpener(): Opener {
           takeAllWords();
           commits++;
           if (result!.kind === "fault") throw new TypeError(result.message);
+          if (result!.kind === "outdated") throw new StoreOutdated(result.collection);
           return result!;
         } catch (error) {
           throw storeError(error);

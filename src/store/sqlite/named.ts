@@ -16,7 +16,11 @@ export interface NamedTransaction extends Omit<Transaction, "changes"> {
 export type Refusal = Extract<Outcome, { readonly change: number }>;
 
 /** What became of a transaction. A fault is a mistake of the program, in this transaction alone. */
-export type Result = Outcome | { readonly kind: "fault"; readonly message: string };
+export type Result =
+  | Outcome
+  | { readonly kind: "fault"; readonly message: string }
+  /** The table of the collection was changed for another declaration. */
+  | { readonly kind: "outdated"; readonly collection: string };
 
 /** The transaction with names in the place of its collections. */
 export function nameCollections({ changes, idempotency }: Transaction): NamedTransaction {

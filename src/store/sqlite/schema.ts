@@ -3,8 +3,9 @@ import { ownOf } from "../declarations.ts";
 import { fold } from "../fold.ts";
 import { firstIndexingMs, searchedOf } from "../searched.ts";
 import { settleExisting } from "../sql/existing/settle.ts";
-import { prepareTables, requireKnownVersion } from "../sql/schema/prepare.ts";
+import { prepareTables, requireKnownVersion, unprepared } from "../sql/schema/prepare.ts";
 import { play } from "../sql/schema/script.ts";
+import { outdatedAmong, readShapes, type Shapes } from "../sql/schema/shape.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
 import { connect, createFile, prepare, sendTo } from "./connection.ts";
 import { isBusy } from "./errors.ts";
@@ -13,6 +14,9 @@ import { takeSomeWords } from "./words.ts";
 
 /** How long to go on asking for the WAL mode while another process opens the same file, in milliseconds. */
 const walPatienceMs = 5000;
+
+/** How often it is looked for tables that are as declared while others start too. */
+const maxTries = 5;
 
 /** Collections that are kept in tables which were there before, as these were found. */
 export type Settled = ReadonlyMap<string, Collection>;
@@ -64,6 +68,40 @@ export function requireSchema(database: DatabaseSync, collections: readonly Coll
     if (remembered.get(name) === undefined)
       throw new StoreUnavailable(`SQLite: the table ${name} is not there any more`);
   }
+}
+
+/** What the tables are while they are as declared. */
+export function shapesIn(database: DatabaseSync, path: string, collections: readonly Collection[]): Shapes {
+  const send = sendTo(database);
+  for (let tries = 1; ; tries++) {
+    const shapes = play(readShapes(collections), send);
+    if (tries === maxTries || play(unprepared(sqliteSchema, collections), send).length === 0) return shapes;
+    // Another process has changed them since: either they can be made to fit again, or this ends the start.
+    prepareFile(path, collections);
+  }
+}
+
+/** Whose tables were changed for other declarations. */
+export interface Outdated {
+  /** Looks again, where another connection has committed. The connection must hold the write lock until it has written. */
+  look(): void;
+  has(collection: string): boolean;
+}
+
+/** Compares the tables with what they were when the store was opened. */
+export function outdatedOf(database: DatabaseSync, collections: readonly Collection[], known: Shapes): Outdated {
+  const version = prepare(database, "PRAGMA data_version");
+  let seen: unknown = null;
+  let outdated: ReadonlySet<string> = new Set();
+  return {
+    look() {
+      const now = version.get()![0];
+      if (now === seen) return;
+      outdated = outdatedAmong(known, play(readShapes(collections), sendTo(database)));
+      seen = now;
+    },
+    has: (collection) => outdated.has(collection),
+  };
 }
 
 /** Asks again while another process is doing the same: SQLite does not wait by itself here. */

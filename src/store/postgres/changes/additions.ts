@@ -55,6 +55,7 @@ export async function fitBeside(session: Session, collection: Collection, play: 
   await patiently(session, [...alterations, ...drops], async () => {
     await play(postgresSchema.complete(collection));
     await play(fitWords(postgresSchema, collection));
+    return [];
   });
   for (const [name, { sql, unique, folds }] of indexesOf(postgresSchema, collection)) {
     if (there.has(name)) continue;

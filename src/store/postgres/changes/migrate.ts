@@ -5,8 +5,6 @@ import {
   readHistory,
   readUnfinished,
   requireOwnHistory,
-  writeDone,
-  type Unfinished,
 } from "../../sql/changes/journal.ts";
 import {
   planTables,
@@ -15,28 +13,19 @@ import {
   type MigratedTable,
   type MigrateOptions,
 } from "../../sql/changes/migrating.ts";
-import { rememberDeclaration } from "../../sql/schema/migration.ts";
-import { ask, playAsync, statement, type Script } from "../../sql/schema/script.ts";
-import { triggerPrefix } from "../../sql/words.ts";
+import { playAsync, statement, stepsIn, type Script } from "../../sql/schema/script.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { stateOf } from "../errors.ts";
-import { lockTable, postgresSchema } from "../migration.ts";
+import { postgresSchema } from "../migration.ts";
 import { sendTo, type Session } from "../network/session.ts";
 import { tryMigrationTurn } from "../own-tables.ts";
 import { prepareSchema } from "../schema.ts";
 import { connectWhole, type Whole } from "../whole/whole.ts";
-import {
-  addColumns,
-  besidesOf,
-  discardBeside,
-  dropStrays,
-  indexesBeside,
-  switchColumns,
-  type Beside,
-} from "./beside.ts";
+import { besidesOf, discardBeside, dropStrays, indexesBeside } from "./beside.ts";
 import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "./constraints.ts";
-import { patiently, TooMuch, unhurried } from "./patiently.ts";
-import { catchUp, catchUpBeside, fillBeside, lastRows, waiting, type Work } from "./portions.ts";
+import { passing, patiently, unhurried, whoHolds } from "./patiently.ts";
+import { catchUpBeside, fillBeside, type Work } from "./portions.ts";
+import { switchOver } from "./switching.ts";
 
 /** Makes the tables of a database fit, while anybody reads and writes. What was broken off goes on where it was. */
 export async function migrateDatabase(
@@ -48,7 +37,7 @@ export async function migrateDatabase(
   try {
     return await migrateOver({ session, address }, collections, options);
   } catch (error) {
-    throw told(error);
+    throw passing.has(stateOf(error)) ? await whoHolds(session, collections, error) : told(error);
   } finally {
     await close();
   }
@@ -90,7 +79,7 @@ async function dropUnfinished({ session, plan, play }: Omit<Work, "options">): P
   const { name } = plan.collection;
   if ((await play(readUnfinished(postgresSchema, name))) === null) return;
   const steps = [...discardBeside(plan, []), ...dropStrays(plan, [])];
-  await patiently(session, steps, () => play(forgetUnfinished(postgresSchema, name)));
+  await patiently(session, steps, async () => stepsIn(forgetUnfinished(postgresSchema, name)));
 }
 
 async function changeTable(work: Work): Promise<MigratedTable> {
@@ -110,7 +99,9 @@ async function changeTable(work: Work): Promise<MigratedTable> {
     for (const sql of discardBeside(plan, besides)) await patiently(session, [sql]);
     await play(forgetUnfinished(postgresSchema, collection.name));
     throw new MigrationNeeded([
-      `${collection.name} stays as it was: ${(error as Error).message}. Look at it with latchkey db plan, mend it, and migrate again.`,
+      `${collection.name} stays as it was: ${
+        (error as Error).message
+      }. Look at it with latchkey db plan, mend it, and migrate again.`,
     ]);
   }
   await requireValues(session, plan);
@@ -123,51 +114,4 @@ async function changeTable(work: Work): Promise<MigratedTable> {
 function isAboutValues(error: unknown): boolean {
   const state = stateOf(error);
   return (state !== null && /^(22|23|2BP01)/.test(state)) || error instanceof TypeError;
-}
-
-/** The last rows are filled and columns change places, while nobody else has the table: some milliseconds. */
-async function switchOver(
-  work: Work,
-  besides: readonly Beside[],
-  filled: Unfinished | null,
-  start: number,
-): Promise<number> {
-  const { session, plan, options, play } = work;
-  const { name } = plan.collection;
-  const found = await play(ask(postgresSchema.findIndexes(name)));
-  const indexes = new Set(found.filter(([, isWhole]) => isWhole === true).map(([index]) => String(index)));
-  const triggers = (await play(ask(postgresSchema.findTriggers(name)))).map(([trigger]) => String(trigger));
-  const steps = [...addColumns(plan), ...switchColumns(plan, besides, options.dropped ?? [], indexes)];
-  let state = filled;
-  // However fast others write, it comes to an end.
-  let most = lastRows;
-  // Of what is searched the words are looked up anew, where any column has changed.
-  const isOther = plan.changes.some(({ effect }) => effect !== "adds");
-  if (isOther)
-    steps.unshift(
-      ...triggers
-        .filter((trigger) => trigger.startsWith(triggerPrefix))
-        .map((trigger) => postgresSchema.dropTrigger(plan.collection, trigger)),
-    );
-  const change = async (): Promise<void> => {
-    const left = state === null ? 0 : await waiting(work, most + 1);
-    if (left > most) throw new TooMuch();
-    if (state !== null && left > 0) await catchUp(work, besides, state, left);
-    await session.run(steps.join(";\n"));
-    await play(rememberDeclaration(postgresSchema, plan.collection, plan.found));
-    // Not the very text that is declared: indexes and references are still to come, and a start in between looks for them.
-    await session.send(
-      statement("UPDATE latchkey_schema SET declaration = declaration || ' ' WHERE collection = $1", [name]),
-    );
-    await play(forgetUnfinished(postgresSchema, name));
-    // With the columns themselves: whoever goes on behind a kill finds what was done, and does not do it again.
-    const done = { table: name, rows: state?.rows ?? 0, ms: performance.now() - start, program: options.program };
-    const at = new Date().toISOString();
-    for (const words of wordsOf(plan)) await play(writeDone(postgresSchema, { ...done, at, words }));
-  };
-  await patiently(session, [lockTable(name)], change, async () => {
-    most += lastRows;
-    if (state !== null) state = await catchUpBeside(work, besides, state);
-  });
-  return state?.rows ?? 0;
 }

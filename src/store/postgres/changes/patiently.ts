@@ -1,41 +1,92 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { stateOf } from "../errors.ts";
-import type { Session } from "../network/session.ts";
+import { quote } from "../../sql/names.ts";
+import { statement, type Step } from "../../sql/schema/script.ts";
+import { StoreUnavailable, type Collection } from "../../store.ts";
+import { state, stateOf } from "../errors.ts";
+import { sendTo, type Session } from "../network/session.ts";
 
 /** For a connection whose work takes its time, whatever the server's settings are. */
 export const unhurried = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
 
 /** How long a lock is waited for, in milliseconds: whoever comes behind waits as long. */
-const lockMs = 100;
-const maxTries = 600;
+const lockMs = 50;
+/** How long it is tried again, in milliseconds: where somebody does not let go, and where the server clears up behind what was written. */
+const patienceMs = 135_000;
+const vacuumMs = 3_600_000;
 
 /** What passes by itself: a lock that was not to be had, a deadlock, and rows that others have changed. */
 export const passing: ReadonlySet<string | null> = new Set(["55P03", "40P01", "40001"]);
 
-/** There is more to do than others may be kept waiting for. */
-export class TooMuch extends Error {
-  override readonly name = "TooMuch";
-}
+/** How long others may be kept waiting by one transaction, in milliseconds, and how often that is tried before it takes what it takes. */
+const longestMs = 150;
+const maxHurries = 20;
 
-/** Runs statements in one transaction, again and again until nobody is in the way for long; `between` two tries is free for other work. */
+/** A step that fails where others have been kept waiting for longer than that. */
+const inTime: Step = statement(
+  `SELECT latchkey_refuse('slow') WHERE clock_timestamp() - now() > interval '${longestMs} milliseconds'`,
+);
+
+/**
+ * Runs statements in one transaction, again and again until nobody is in the way for long. `more` gives what is sent with the end of it, so
+ * that a lock is not kept while this process and the server wait for each other.
+ */
 export async function patiently(
   session: Session,
   steps: readonly string[],
-  more: () => Promise<unknown> = async () => {},
-  between: () => Promise<unknown> = async () => {},
+  more: () => Promise<readonly Step[]> = async () => [],
 ): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    await session.run(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${lockMs}`);
+  const begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${lockMs}`;
+  const start = performance.now();
+  for (let hurries = 0; ;) {
     try {
-      for (const sql of steps) await session.run(sql);
-      await more();
-      await session.run("COMMIT");
+      await session.run([begin, ...steps].join(";\n"));
+      await commit(session, [...(await more()), ...(hurries < maxHurries ? [inTime] : [])]);
       return;
     } catch (error) {
       await session.run("ROLLBACK");
-      if (!(passing.has(stateOf(error)) || error instanceof TooMuch) || tries === maxTries) throw error;
+      if (stateOf(error) === state.refused) hurries++;
+      else if (!passing.has(stateOf(error))) throw error;
+      const tried = performance.now() - start;
+      if (tried > vacuumMs || (tried > patienceMs && !(await isVacuumed(session)))) throw error;
     }
     await sleep(50 + Math.random() * 150);
-    await between();
   }
+}
+
+/** Sends the last steps and the end without waiting in between. */
+async function commit(session: Session, steps: readonly Step[]): Promise<void> {
+  const sent = await Promise.allSettled([...steps.map(sendTo(session)), session.run("COMMIT")]);
+  for (const each of sent) if (each.status === "rejected") throw each.reason;
+}
+
+/** Whether tables are being cleared up: behind a million rows that were written anew that takes minutes, and holds the table. */
+async function isVacuumed(session: Session): Promise<boolean> {
+  const found = await session.send(
+    statement("SELECT FROM pg_stat_progress_vacuum WHERE datname = current_database() LIMIT 1"),
+  );
+  return found.length > 0;
+}
+
+/** Says who does not let go of tables that have to be changed: the transaction that has had any of them for longest. */
+export async function whoHolds(
+  session: Session,
+  collections: readonly Collection[],
+  cause: unknown,
+): Promise<StoreUnavailable> {
+  const [found] = await session.send(
+    statement(
+      "SELECT a.pid, a.state, extract(epoch FROM now() - a.xact_start)::integer, left(a.query, 200), l.relation::regclass::text " +
+        "FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid " +
+        "WHERE l.granted AND a.pid <> pg_backend_pid() AND l.relation = ANY(ARRAY(SELECT to_regclass(name) FROM unnest($1::text[]) AS name)) " +
+        "ORDER BY a.xact_start LIMIT 1",
+      [collections.map(({ name }) => quote(name))],
+    ),
+  );
+  const [pid, doing, seconds, query, table] = found ?? [];
+  const who =
+    found === undefined
+      ? "Others do not let go of tables that have to be changed."
+      : `The connection ${String(pid)} (${String(doing)}) has had ${String(table)} for ${String(seconds)} s, and it has to be changed: ${String(query)}. ` +
+        `Let it end, or end it: SELECT pg_terminate_backend(${String(pid)});`;
+  return new StoreUnavailable(`PostgreSQL: ${who}`, { cause });
 }

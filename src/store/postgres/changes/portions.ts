@@ -5,7 +5,7 @@ import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { keyType } from "../../sql/changes/rows-before.ts";
 import type { Cell } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
-import { statement, type Script } from "../../sql/schema/script.ts";
+import { statement, stepsIn, type Script } from "../../sql/schema/script.ts";
 import type { Key } from "../../store.ts";
 import { stateOf } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
@@ -16,10 +16,15 @@ import { passing, patiently } from "./patiently.ts";
 /** How many rows a portion begins with, and how long it may take in milliseconds. */
 export const firstPortion = 500;
 const portionMs = 50;
-/** With no more rows than these left, the columns change places. */
-export const lastRows = 200;
-/** More are not caught up in one transaction; whoever writes faster than that is let wait in the end. */
-const mostAtOnce = 10_000;
+/** What is left is no more beside others when it is expected to take so long, in milliseconds. */
+const momentMs = 10;
+/** So many portions in which nothing is gained: others write faster than rows are filled, and are let wait in the end. */
+const vainPortions = 10;
+/** How many rows are filled at a time while nobody else may write: at first, and at most. */
+const lockedPortion = 100;
+const mostLocked = 5000;
+/** No more of the rows that are left are counted. */
+const mostCounted = 100_000;
 
 /** The work on one table. */
 export interface Work {
@@ -38,7 +43,9 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
   let state = await play(readUnfinished(postgresSchema, name));
   if (state?.target !== target) {
     state = { target, cursor: null, rows: 0, filled: false };
-    await patiently(session, makeBeside(plan, besides), () => play(writeUnfinished(postgresSchema, name, state!)));
+    await patiently(session, makeBeside(plan, besides), async () =>
+      stepsIn(writeUnfinished(postgresSchema, name, state!)),
+    );
   }
   let portion = firstPortion;
   while (!state.filled) {
@@ -53,15 +60,56 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
   return catchUpBeside(work, besides, state);
 }
 
-/** Fills rows that have changed, more at each turn, until hardly any is left, or nobody could say when that would be. */
+/** Fills rows that have changed, until the rest takes a moment, or nobody could say when that would be. */
 export async function catchUpBeside(work: Work, besides: readonly Beside[], state: Unfinished): Promise<Unfinished> {
   let now = state;
-  for (let most = lastRows; most <= mostAtOnce && (await waiting(work, lastRows + 1)) > lastRows; most *= 2) {
-    const [before, start] = [now, performance.now()];
+  let portion = firstPortion;
+  let rowMs = portionMs / firstPortion;
+  let fewest = Infinity;
+  for (let vain = 0; vain < vainPortions;) {
+    const left = await waiting(work, mostCounted);
+    if (left * rowMs <= momentMs) break;
+    vain = left < fewest ? 0 : vain + 1;
+    fewest = Math.min(fewest, left);
+    const [before, start, most] = [now, performance.now(), Math.min(portion, left)];
     now = await inPortion(work.session, (part) => catchUp(work, besides, before, Math.ceil(most * part)));
-    await sleep((performance.now() - start) / 2);
+    const took = performance.now() - start;
+    rowMs = took / Math.max(now.rows - before.rows, 1);
+    portion = nextPortion(most, took);
+    // The last ones are few, and more come for as long as nobody looks.
+    if (vain === 0 && left > portion) await sleep(took / 2);
   }
   return now;
+}
+
+/** Fills rows that have changed for so long, in milliseconds. Nobody else may write meanwhile. Tells whether none is left. */
+export async function catchUpFor(
+  work: Work,
+  besides: readonly Beside[],
+  state: Unfinished,
+  longestMs: number,
+): Promise<{ readonly state: Unfinished; readonly isDone: boolean }> {
+  const due = performance.now() + longestMs;
+  const { name, key } = work.plan.collection;
+  const moved = quote(movedOf(name));
+  let [rows, portion] = [state.rows, lockedPortion];
+  for (let left = longestMs; left > 0; left = due - performance.now()) {
+    const start = performance.now();
+    const taken = await work.session.send(
+      statement(
+        `DELETE FROM ${moved} WHERE "id" = ANY(ARRAY(SELECT "id" FROM ${moved} LIMIT ${portion})) RETURNING "id"`,
+      ),
+    );
+    const among = `"id" = ANY($1::${keyType(postgresSchema, key)}[])`;
+    if (taken.length > 0) rows += await set(work, besides, among, [taken.map(([id]) => id as Cell)]);
+    if (taken.length < portion) return { state: { ...state, rows }, isDone: true };
+    // As many as half of what is left of the time is enough for, as it looks.
+    const fitting = (portion * (due - performance.now())) / 2 / Math.max(performance.now() - start, 1);
+    portion = Math.min(Math.max(Math.floor(fitting), 1), mostLocked);
+  }
+  const now = { ...state, rows };
+  await work.play(writeUnfinished(postgresSchema, name, now));
+  return { state: now, isDone: false };
 }
 
 /** How many rows the next portion has, when one of so many took so long. */
@@ -92,7 +140,9 @@ async function fill(work: Work, besides: readonly Beside[], state: Unfinished, p
   const behind = `($1::${type} IS NULL OR "id" > $1)`;
   const [last] = await session.send(
     statement(
-      `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${quote(name)} WHERE ${behind} ORDER BY "id" LIMIT ${portion}) AS t`,
+      `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${quote(
+        name,
+      )} WHERE ${behind} ORDER BY "id" LIMIT ${portion}) AS t`,
       [state.cursor],
     ),
   );
@@ -118,7 +168,8 @@ export async function catchUp(
   // First the rows and then what was noted of them, as those do who write: so nobody waits for one who waits for him.
   const taken = await session.send(
     statement(
-      `SELECT "id" FROM ${table!} WHERE "id" = ANY(ARRAY(${notedRows(plan, most)})) FOR NO KEY UPDATE SKIP LOCKED`,
+      // Not as a join: nobody has told the planner how few they are, and it might read the whole table for them.
+      `SELECT "id" FROM ${table!} WHERE "id" = ANY(ARRAY(SELECT "id" FROM ${moved!} LIMIT ${most})) FOR NO KEY UPDATE SKIP LOCKED`,
     ),
   );
   const ids = taken.map(([id]) => id as Cell);
@@ -172,13 +223,8 @@ function textOf(cell: Cell): string | null {
 }
 
 /** How many rows have changed since they were filled; no more than `most` are counted. */
-export async function waiting({ session, plan }: Pick<Work, "session" | "plan">, most: number): Promise<number> {
-  const [count] = await session.send(statement(`SELECT count(*) FROM (${notedRows(plan, most)}) AS t`));
+async function waiting({ session, plan }: Pick<Work, "session" | "plan">, most: number): Promise<number> {
+  const noted = `SELECT FROM ${quote(movedOf(plan.collection.name))} LIMIT ${most}`;
+  const [count] = await session.send(statement(`SELECT count(*) FROM (${noted}) AS t`));
   return Number(count![0]);
-}
-
-/** The keys of rows that have changed since they were filled, and are there. */
-function notedRows({ collection }: TablePlan, most: number): string {
-  const [table, moved] = [collection.name, movedOf(collection.name)].map(quote);
-  return `SELECT moved."id" FROM ${moved!} AS moved JOIN ${table!} AS row ON row."id" = moved."id" LIMIT ${most}`;
 }

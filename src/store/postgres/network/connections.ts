@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg, { type QueryArrayConfig } from "pg";
 import type { Observer } from "../../../observation.ts";
-import { StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
+import { StoreOutdated, StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
 import type { Address } from "../address.ts";
 import { decoders } from "../codec.ts";
 import { isCrowded, isPassing, isReadOnly, isTimeout, NotConnected, spoilsConnection, storeError } from "../errors.ts";
@@ -203,7 +203,8 @@ function makeHealth(observe: Observer): Health {
   return {
     isFailing: () => failing,
     told(error) {
-      if (error instanceof StoreUnavailable && !failing) {
+      // Who may not write any more is answered all the same.
+      if (error instanceof StoreUnavailable && !(error instanceof StoreOutdated) && !failing) {
         failing = true;
         observe({ kind: "notice", level: "error", message: "PostgreSQL does not answer", error });
       }
@@ -245,6 +246,7 @@ export async function connectPatiently(address: Address): Promise<pg.Client> {
     types: decoders,
     connectionTimeoutMillis: address.timeouts.connectMs,
     keepAlive: true,
+    pipeline: true,
   });
   await quiet(client).connect();
   return client;

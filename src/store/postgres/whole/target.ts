@@ -83,7 +83,7 @@ function* complete(collections: readonly Collection[], counters: Counters): Scri
   const problems: string[] = [];
   for (const collection of collections) {
     problems.push(...(yield* fitReferences(postgresSchema, collection, null)));
-    yield* rememberDeclaration(postgresSchema, collection, null);
+    yield* rememberDeclaration(postgresSchema, collection, { before: null, alone: false });
   }
   if (problems.length > 0) throw new CopyError("differs", `${problems.join("\n")}\nMend them in the source first.`);
   yield* setNext("latchkey_revision", counters.revision + 1);

@@ -31,32 +31,38 @@ const settingOf = (change: number): string => `latchkey.key_${change}`;
 
 type Of<Kind extends Change["kind"]> = Extract<Change, { readonly kind: Kind }>;
 
-/** A change as one statement, which raises a refusal where it may not be made. `keys` are those of the changes before it. */
-export function compileChange(
-  table: Table,
-  change: Change,
-  keys: readonly MadeKey[],
-  tellsKey: number | null,
-): Statement {
+/** What a change stands among. */
+export interface Among {
+  /** The keys of the changes before it. */
+  readonly keys: readonly MadeKey[];
+  /** The place of a change whose key others speak of; null where none do. */
+  readonly tellsKey: number | null;
+  /** SQL that is 0, or raises that the table was changed for another declaration. */
+  readonly sameShape: string;
+}
+
+/** A change as one statement, which raises a refusal where it may not be made. */
+export function compileChange(table: Table, change: Change, among: Among): Statement {
+  const { keys, tellsKey } = among;
   if (table.existing !== null && change.kind !== "require" && change.kind !== "forget")
     return compileExistingChange(table, change, keys, tellsKey);
   switch (change.kind) {
     case "insert":
-      return compileInsert(table, change, keys, tellsKey);
+      return compileInsert(table, change, among);
     case "update":
-      return compileUpdate(table, change, keys);
+      return compileUpdate(table, change, among);
     case "delete":
-      return compileDelete(table, change);
+      return compileDelete(table, change, among);
     case "updateAll":
-      return compileUpdateAll(table, change, keys);
+      return compileUpdateAll(table, change, among);
     case "deleteAll": {
       const values = parametersOf(postgres);
-      return prepared(deleteAll(table, change, values), values.values);
+      return prepared(`${deleteAll(table, change, values)} AND ${among.sameShape} = 0`, values.values);
     }
     case "add":
-      return compileAdd(table, change, keys);
+      return compileAdd(table, change, among);
     case "require":
-      return compileRequire(table, change);
+      return compileRequire(table, change, among);
     case "forget":
       return forgetRows(change);
   }
@@ -84,7 +90,11 @@ export function compileReading(table: Table, key: NonNullable<MadeKey>): Stateme
   const values = parametersOf(postgres);
   const place = placeKey(table, key, values);
   return prepared(
-    `SELECT ${table.selection} FROM ${table.name} WHERE ${table.existing === null ? isRow(table, place, undefined, values) : `${table.id.compared} = ${table.id.operand(place)}`}`,
+    `SELECT ${table.selection} FROM ${table.name} WHERE ${
+      table.existing === null
+        ? isRow(table, place, undefined, values)
+        : `${table.id.compared} = ${table.id.operand(place)}`
+    }`,
     values.values,
   );
 }
@@ -118,12 +128,7 @@ function compileExistingChange(
   });
 }
 
-function compileInsert(
-  table: Table,
-  change: Of<"insert">,
-  keys: readonly MadeKey[],
-  tellsKey: number | null,
-): Statement {
+function compileInsert(table: Table, change: Of<"insert">, { keys, tellsKey, sameShape }: Among): Statement {
   const { collection } = table;
   const values = parametersOf(postgres);
   const key = keyMadeBy(change, 0, keys);
@@ -132,24 +137,24 @@ function compileInsert(
     change.key === undefined
       ? `latchkey_next_key(${keyArguments(collection)})`
       : takenKey(collection, placeKey(table, key, values));
-  const sql = insertInto(table, place, nextRevision, assignWith(table, change.values, keys, values));
+  const sql = insertInto(table, place, nextRevision(sameShape), assignWith(table, change.values, keys, values));
   const told = tellsKey === null ? "" : `, set_config(${values.place(settingOf(tellsKey))}, "id"::text, TRUE)`;
   return prepared(`${sql} RETURNING ${table.selection}${told}`, values.values);
 }
 
-function compileAdd(table: Table, change: Of<"add">, keys: readonly MadeKey[]): Statement {
+function compileAdd(table: Table, change: Of<"add">, { keys, sameShape }: Among): Statement {
   const column = requireCounter(table, change.column);
   const values = parametersOf(postgres);
   const place = takenKey(table.collection, placeKey(table, { kind: "known", key: change.key }, values));
   const set = assignWith(table, { ...change.values, [change.column]: change.by }, keys, values);
-  return prepared(`${insertInto(table, place, nextRevision, set)} ${orAdd(table, column)}`, values.values);
+  return prepared(`${insertInto(table, place, nextRevision(sameShape), set)} ${orAdd(table, column)}`, values.values);
 }
 
-function compileUpdate(table: Table, change: Of<"update">, keys: readonly MadeKey[]): Statement {
+function compileUpdate(table: Table, change: Of<"update">, { keys, sameShape }: Among): Statement {
   const values = parametersOf(postgres);
   const key = placeKey(table, { kind: "known", key: change.key }, values);
   const only = isRow(table, key, change.revision, values);
-  const set = assignments(table, nextRevision, assignWith(table, change.values, keys, values));
+  const set = assignments(table, nextRevision(sameShape), assignWith(table, change.values, keys, values));
   const nulls = [...table.columns].map(() => "NULL").join(", ");
   return prepared(
     `WITH changed AS (UPDATE ${table.name} SET ${set} WHERE ${only} RETURNING *) ` +
@@ -159,20 +164,20 @@ function compileUpdate(table: Table, change: Of<"update">, keys: readonly MadeKe
   );
 }
 
-function compileDelete(table: Table, change: Of<"delete">): Statement {
+function compileDelete(table: Table, change: Of<"delete">, { sameShape }: Among): Statement {
   const values = parametersOf(postgres);
   const key = placeKey(table, { kind: "known", key: change.key }, values);
   const only = isRow(table, key, change.revision, values);
   return prepared(
-    `WITH gone AS (DELETE FROM ${table.name} WHERE ${only} RETURNING 1) ` +
+    `WITH gone AS (DELETE FROM ${table.name} WHERE ${only} AND ${sameShape} = 0 RETURNING 1) ` +
       `SELECT ${refusal(table, key, change.revision)} WHERE NOT EXISTS (SELECT FROM gone)`,
     values.values,
   );
 }
 
-function compileUpdateAll(table: Table, change: Of<"updateAll">, keys: readonly MadeKey[]): Statement {
+function compileUpdateAll(table: Table, change: Of<"updateAll">, { keys, sameShape }: Among): Statement {
   const values = parametersOf(postgres);
-  const set = assignments(table, nextRevision, assignWith(table, change.values, keys, values));
+  const set = assignments(table, nextRevision(sameShape), assignWith(table, change.values, keys, values));
   return prepared(updateAll(table, set, change, values), values.values);
 }
 
@@ -180,17 +185,21 @@ function compileUpdateAll(table: Table, change: Of<"updateAll">, keys: readonly 
  * What has to be there is locked, so that it is there until the end; what must not be there is watched over by the lock of
  * the table that the transaction begins with (`locksFor` of `plan.ts`).
  */
-function compileRequire(table: Table, { where, atLeast = 0, atMost }: Of<"require">): Statement {
+function compileRequire(table: Table, { where, atLeast = 0, atMost }: Of<"require">, { sameShape }: Among): Statement {
   const values = parametersOf(postgres);
   // Beyond the limit it does not matter how many more there are.
   const limit = atMost === undefined ? atLeast : atMost + 1;
   const lock = atMost === undefined ? " FOR NO KEY UPDATE" : "";
   const found = countUpTo(table, where, limit, lock, values);
   const [least, most] = [values.place(atLeast), values.place(atMost ?? limit)];
-  return prepared(`SELECT latchkey_refuse('refused') WHERE (${found}) NOT BETWEEN ${least} AND ${most}`, values.values);
+  return prepared(
+    `SELECT latchkey_refuse('refused') WHERE (${found}) + ${sameShape} NOT BETWEEN ${least} AND ${most}`,
+    values.values,
+  );
 }
 
-const nextRevision = "nextval('latchkey_revision')";
+/** Once for a statement, and not for each of its rows: whether it may be made at all. */
+const nextRevision = (sameShape: string): string => `nextval('latchkey_revision') + ${sameShape}`;
 
 /** Raises why a row was not found. Without a revision, one that is still seen was removed by somebody else meanwhile. */
 function refusal(table: Table, key: string, revision: number | undefined): string {

@@ -15,7 +15,11 @@ export interface Plan {
 }
 
 /** Throws a TypeError where the transaction cannot be meant. */
-export function planTransaction({ changes }: Transaction, opened: ReadonlyMap<string, Collection>): Plan {
+export function planTransaction(
+  { changes }: Transaction,
+  opened: ReadonlyMap<string, Collection>,
+  sameShape: (collection: Collection) => string,
+): Plan {
   const reread = rowsToRead(changes);
   const told = spokenOf(changes);
   for (const change of reread) told.add(change);
@@ -24,7 +28,11 @@ export function planTransaction({ changes }: Transaction, opened: ReadonlyMap<st
     const collection = opened.get(change.collection.name);
     if (collection === undefined)
       throw new TypeError(`The store was not opened with a collection ${JSON.stringify(change.collection.name)}`);
-    const statement = compileChange(tableOf(collection), change, keys, told.has(at) ? at : null);
+    const statement = compileChange(tableOf(collection), change, {
+      keys,
+      tellsKey: told.has(at) ? at : null,
+      sameShape: sameShape(collection),
+    });
     keys.push(keyMadeBy(change, at, keys));
     return statement;
   });

@@ -1,5 +1,7 @@
 import { setImmediate } from "node:timers/promises";
+import type { Observer } from "../../../observation.ts";
 import { parseKept } from "../../kept-rows.ts";
+import { refusalsTold, type Shapes } from "../../sql/schema/shape.ts";
 import type { Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
 import { tableOf } from "../dialect.ts";
 import { isServerError, state } from "../errors.ts";
@@ -7,6 +9,7 @@ import type { Connections } from "../network/connections.ts";
 import type { Session } from "../network/session.ts";
 import type { Statement } from "../parameters.ts";
 import { claimKey, pruneKeys, recallKey, rememberRows } from "./idempotency.ts";
+import { outdatedBy, sameShapeOf } from "./outdated.ts";
 import { planTransaction, type Plan } from "./plan.ts";
 import { refusalOf } from "./refusals.ts";
 
@@ -26,13 +29,16 @@ class StatementFailed extends Error {
 export function writerOf(
   connections: Connections,
   collections: readonly Collection[],
+  { shapes, observe }: { readonly shapes: Shapes; readonly observe: Observer },
 ): (transaction: Transaction) => Promise<Outcome> {
   const opened = new Map(collections.map((each) => [each.name, each]));
+  const sameShape = sameShapeOf(shapes);
+  const refusing = refusalsTold(observe);
 
   return async (transaction) => {
     let plan: Plan;
     try {
-      plan = planTransaction(transaction, opened);
+      plan = planTransaction(transaction, opened, sameShape);
     } catch (error) {
       // What was written then is told even where it could not be written now.
       const known = transaction.idempotency === undefined ? null : await recall(connections, transaction.idempotency);
@@ -43,7 +49,10 @@ export function writerOf(
       try {
         return await make(session, transaction, plan);
       } catch (error) {
-        return outcomeOf(error, transaction);
+        const cause = error instanceof StatementFailed ? error.cause : error;
+        const outdated = await outdatedBy(cause, transaction.changes, shapes, session);
+        if (outdated !== null) throw refusing(outdated);
+        return outcomeOf(error, transaction, opened);
       }
     });
   };
@@ -89,18 +98,19 @@ export function writerOf(
       return known ?? sendOnce(session, changes, plan, idempotency);
     }
   }
+}
 
-  function outcomeOf(error: unknown, { changes }: Transaction): Outcome {
-    if (!(error instanceof StatementFailed)) throw error;
-    const change = changes[error.at];
-    const collection = change === undefined ? undefined : opened.get(change.collection.name);
-    const refusal =
-      change === undefined || collection === undefined
-        ? null
-        : refusalOf(error.cause, tableOf(collection), change, error.at);
-    if (refusal === null) throw error.cause;
-    return refusal;
-  }
+/** What a transaction that failed came to. Throws what is no refusal. */
+function outcomeOf(error: unknown, { changes }: Transaction, opened: ReadonlyMap<string, Collection>): Outcome {
+  if (!(error instanceof StatementFailed)) throw error;
+  const change = changes[error.at];
+  const collection = change === undefined ? undefined : opened.get(change.collection.name);
+  const refusal =
+    change === undefined || collection === undefined
+      ? null
+      : refusalOf(error.cause, tableOf(collection), change, error.at);
+  if (refusal === null) throw error.cause;
+  return refusal;
 }
 
 /** What became of an earlier write under the key. */

@@ -47,6 +47,11 @@ export function* changesOf(
   return changes;
 }
 
+/** Whether a program with the declaration of before may not write beside one with this. */
+export function endsOthers(changes: readonly Change[]): boolean {
+  return changes.some(({ alone }) => alone !== null);
+}
+
 /** What is seen and left as it is: columns that nobody declares. */
 export function remarksOn(collection: Collection, found: Found, { dropped, month }: Wishes): readonly string[] {
   const { name, removed = {} } = collection;

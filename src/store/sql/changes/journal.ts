@@ -63,13 +63,23 @@ export function* requireOwnHistory(schema: Schema, program: string): Script<void
     ]);
 }
 
-/** Writes down what was done. */
-export function* writeDone(schema: Schema, done: Done): Script<void> {
-  const values = [done.at, done.program, done.table, done.words, done.rows, Math.round(done.ms)];
-  const places = values.map((_, at) => schema.place(at + 1)).join(", ");
+/** Writes down what was done just now: a line for each of the words. */
+export function* writeDone(
+  schema: Schema,
+  { program, table, rows, ms }: Omit<Done, "at" | "words">,
+  words: readonly string[],
+): Script<void> {
+  const at = new Date().toISOString();
+  const values = words.flatMap((each) => [at, program, table, each, rows, Math.round(ms)]);
+  if (values.length === 0) return;
+  const width = values.length / words.length;
+  const lines = words.map(
+    (_, line) =>
+      `(${Array.from({ length: width }, (_, column) => schema.place(line * width + column + 1)).join(", ")})`,
+  );
   yield* ask(
     statement(
-      `INSERT INTO latchkey_migrations (at, program, collection, words, written, ms) VALUES (${places})`,
+      `INSERT INTO latchkey_migrations (at, program, collection, words, written, ms) VALUES ${lines.join(", ")}`,
       values,
     ),
   );

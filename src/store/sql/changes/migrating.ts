@@ -3,12 +3,13 @@ import { type ChecksOf } from "../../../checking/options.ts";
 import { ownOf } from "../../declarations.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { quote } from "../names.ts";
-import { typeOf } from "../schema/definition.ts";
+import { typesOf } from "../schema/definition.ts";
 import { findTable } from "../schema/found-table.ts";
 import { requireKnownVersion } from "../schema/prepare.ts";
 import type { Schema } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
-import { dropWords, type Change } from "./changes.ts";
+import { typesWithShape } from "../schema/shape.ts";
+import { dropWords, endsOthers, type Change } from "./changes.ts";
 import { readHistory, type Done } from "./journal.ts";
 import { planTable, tellMisfit, tellRename, type TablePlan } from "./plan-table.ts";
 
@@ -176,7 +177,9 @@ export function tellMissing({ name }: Collection): PlannedTable {
 }
 
 /** What the columns are from now on. The next start makes what is missing yet: indexes, references, folded values. */
-function rememberTypes(schema: Schema, { collection, found }: TablePlan): string {
-  const types = { ...found.types, ...Object.fromEntries(collection.columns.map((each) => [each.name, typeOf(each)])) };
-  return `UPDATE latchkey_schema SET types = ${schema.literal(JSON.stringify(types))} WHERE collection = ${schema.literal(collection.name)}`;
+function rememberTypes(schema: Schema, { collection, found, changes }: TablePlan): string {
+  const types = typesWithShape(collection, typesOf(collection), { before: found, alone: endsOthers(changes) });
+  return `UPDATE latchkey_schema SET types = ${schema.literal(
+    JSON.stringify(types),
+  )} WHERE collection = ${schema.literal(collection.name)}`;
 }

@@ -90,6 +90,11 @@ export function typeOf({ type, scale }: Column): string {
   return type === "decimal" ? `decimal(${scale ?? 0})` : type;
 }
 
+/** The same of all columns, by their names. */
+export function typesOf({ columns }: Collection): Readonly<Record<string, string>> {
+  return Object.fromEntries(columns.map((column) => [column.name, typeOf(column)]));
+}
+
 function typeWithOrder({ storageOf, collation }: Dialect, column: Column): string {
   const isText = column.type === "text" || column.type === "date" || column.type === "date-time";
   return storageOf(column) + (isText ? collation : "");

@@ -1,12 +1,15 @@
 import { declarationOf } from "../../declarations.ts";
 import { MigrationNeeded, type Collection, type Column } from "../../store.ts";
+import { changesOf, endsOthers } from "../changes/changes.ts";
 import { planTable, tellMisfit, tellRename, type TablePlan } from "../changes/plan-table.ts";
+import { sourcesOf } from "../changes/source.ts";
 import { declaredName, indexPrefix, quote, shadowOf } from "../names.ts";
 import { fitWords } from "../words.ts";
-import { createTable, indexesOf, typeOf } from "./definition.ts";
+import { createTable, indexesOf, typesOf } from "./definition.ts";
 import { findReferences, findTable, isOurs } from "./found-table.ts";
 import { referenceOf, type Found, type Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
+import { typesWithShape, type Changed } from "./shape.ts";
 
 /** What keeps tables from being made to fit. */
 export interface InTheWay {
@@ -24,18 +27,18 @@ export function* fitTables(
 ): Script<void> {
   const problems = [...others.problems];
   const unfit = [...others.unfit];
-  const fitted: [collection: Collection, before: Found | null][] = [];
+  const fitted: [collection: Collection, changed: Changed][] = [];
   for (const collection of collections) {
-    const before = yield* findTable(schema, collection);
-    const found = yield* fitTable(schema, collection, before);
+    const changed = yield* changedBy(schema, collection, yield* findTable(schema, collection));
+    const found = yield* fitTable(schema, collection, changed.before);
     problems.push(...found);
-    if (found.length === 0) fitted.push([collection, before]);
+    if (found.length === 0) fitted.push([collection, changed]);
     else unfit.push(collection.name);
   }
   // References come last, since tables may refer to each other in a circle.
-  for (const [collection, before] of fitted) problems.push(...(yield* fitReferences(schema, collection, before)));
+  for (const [collection, { before }] of fitted) problems.push(...(yield* fitReferences(schema, collection, before)));
   if (problems.length > 0) throw new MigrationNeeded(problems, unfit);
-  for (const [collection, before] of fitted) yield* rememberDeclaration(schema, collection, before);
+  for (const [collection, changed] of fitted) yield* rememberDeclaration(schema, collection, changed);
 }
 
 /** Makes the table of a collection, or makes it fit, but for its references. Gives what stands in the way, each with its cure. */
@@ -53,6 +56,14 @@ export function* fitTable(schema: Schema, collection: Collection, found: Found |
   yield* schema.complete(collection);
   yield* fitWords(schema, collection);
   return yield* fitIndexes(schema, collection);
+}
+
+/** A table before it is made to fit, and whether those who know it as it is may not write to it afterwards. */
+export function* changedBy(schema: Schema, collection: Collection, before: Found | null): Script<Changed> {
+  if (before === null || !isOurs(before)) return { before, alone: false };
+  const sources = sourcesOf(schema, collection, before);
+  const changes = yield* changesOf(schema, collection, before, sources, { dropped: new Set(), month: "" });
+  return { before, alone: endsOthers(changes) };
 }
 
 /** What a start cannot do to a table that is there, each with its cure. */
@@ -86,9 +97,9 @@ export function* fitReferences(
 }
 
 /** Keeps the declaration, and what every column was ever declared as. */
-export function* rememberDeclaration(schema: Schema, collection: Collection, before: Found | null): Script<void> {
-  const declared = Object.fromEntries(collection.columns.map((column) => [column.name, typeOf(column)]));
-  const values = [collection.name, declarationOf(collection), JSON.stringify({ ...before?.types, ...declared })];
+export function* rememberDeclaration(schema: Schema, collection: Collection, changed: Changed): Script<void> {
+  const types = typesWithShape(collection, typesOf(collection), changed);
+  const values = [collection.name, declarationOf(collection), JSON.stringify(types)];
   const places = values.map((_, at) => schema.place(at + 1)).join(", ");
   yield* ask(
     statement(
@@ -123,7 +134,9 @@ function problemsIn({ collection, obstacles, misfits, renames, changes }: TableP
     ...renames.map((rename) => tellRename(collection, rename, month)),
     ...[...asked].map(
       ([place, each]) =>
-        `${place} is declared otherwise than it is. To ${each.map(({ words }) => words).join(", and ")}, run: latchkey db migrate (and before it latchkey db plan, which changes nothing).`,
+        `${place} is declared otherwise than it is. To ${each
+          .map(({ words }) => words)
+          .join(", and ")}, run: latchkey db migrate (and before it latchkey db plan, which changes nothing).`,
     ),
   ];
 }
@@ -166,11 +179,15 @@ export function* findOwnIndexes(
 export function* duplicatesIn(schema: Schema, collection: Collection, column: Column): Script<string | null> {
   const folded = column.unique === "folded";
   const select = (value: string): string =>
-    `SELECT ${value} AS value, count(*) FROM ${quote(collection.name)} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
+    `SELECT ${value} AS value, count(*) FROM ${quote(
+      collection.name,
+    )} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
   const found = yield* ask(statement(`${select(quote(folded ? shadowOf(schema, column) : column.name))} LIMIT 1`));
   if (found.length === 0) return null;
   const shown = folded ? `lower(${quote(column.name)})` : quote(column.name);
-  return `${collection.name}.${column.name} is declared unique${folded ? " without regard to case" : ""}, and some values are there more than once. Find them and change all but one: ${select(shown)};`;
+  return `${collection.name}.${column.name} is declared unique${
+    folded ? " without regard to case" : ""
+  }, and some values are there more than once. Find them and change all but one: ${select(shown)};`;
 }
 
 /** What is told where rows refer to none; null where all do. */

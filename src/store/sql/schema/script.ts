@@ -30,6 +30,13 @@ export function* run(sql: string): Script<void> {
   yield { run: sql };
 }
 
+/** The steps of a script that asks nothing: they may be sent without waiting. */
+export function stepsIn(script: Script<void>): readonly Step[] {
+  const steps: Step[] = [];
+  for (let step = script.next(); step.done !== true; step = script.next([])) steps.push(step.value);
+  return steps;
+}
+
 /** Plays a script where every answer is there at once. */
 export function play<T>(script: Script<T>, send: (step: Step) => Rows): T {
   let step = script.next();

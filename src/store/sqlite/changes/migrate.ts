@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { fold } from "../../fold.ts";
+import { endsOthers } from "../../sql/changes/changes.ts";
 import {
   forgetUnfinished,
   makeJournal,
@@ -127,11 +128,9 @@ function takePlace(work: Work, done: MigratedTable): void {
   for (const sql of own) database.exec(sql);
   ask(database, fitWords(sqliteSchema, collection));
   requireReferences(database, plan);
-  ask(database, rememberDeclaration(sqliteSchema, collection, found));
+  ask(database, rememberDeclaration(sqliteSchema, collection, { before: found, alone: endsOthers(plan.changes) }));
   ask(database, forgetUnfinished(sqliteSchema, collection.name));
-  const at = new Date().toISOString();
-  for (const words of done.words)
-    ask(database, writeDone(sqliteSchema, { ...done, at, program: options.program, words }));
+  ask(database, writeDone(sqliteSchema, { ...done, program: options.program }, done.words));
 }
 
 /** Rows that refer to none are found by SQLite itself, where references have changed. */

@@ -1,8 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Collection, Key, Outcome, Row } from "../../store.ts";
+import type { Shapes } from "../../sql/schema/shape.ts";
+import type { Collection, Key, Row } from "../../store.ts";
 import { prepare } from "../connection.ts";
 import { code, codeOf, isStoreFailure } from "../errors.ts";
 import type { NamedTransaction, Result } from "../named.ts";
+import { outdatedOf, type Outdated } from "../schema.ts";
 import { changesOf, type Changes } from "./changes.ts";
 import { countersOf } from "./counters.ts";
 import { idempotencyRecordsOf, type IdempotencyRecords } from "./idempotency.ts";
@@ -15,7 +17,11 @@ export interface Committer {
 }
 
 /** A committer over a connection that writes. */
-export function committerOf(database: DatabaseSync, collections: readonly Collection[]): Committer {
+export function committerOf(
+  database: DatabaseSync,
+  collections: readonly Collection[],
+  shapes: Shapes = new Map(),
+): Committer {
   const counters = countersOf(database);
   const notes = notesOf(database);
   const changes = changesOf(database, new Map(collections.map((each) => [each.name, each])), counters, notes);
@@ -23,7 +29,8 @@ export function committerOf(database: DatabaseSync, collections: readonly Collec
   const begin = prepare(database, "BEGIN IMMEDIATE");
   const commit = prepare(database, "COMMIT");
   const rollback = prepare(database, "ROLLBACK");
-  const { attemptAlone, attemptTogether } = attemptsOf({ database, changes, records, notes });
+  const outdated = outdatedOf(database, collections, shapes);
+  const { attemptAlone, attemptTogether } = attemptsOf({ database, changes, records, notes, outdated });
 
   /** By itself, so that what is refused at its end takes none of the others with it. */
   function commitOne(transaction: NamedTransaction): Result {
@@ -42,6 +49,7 @@ export function committerOf(database: DatabaseSync, collections: readonly Collec
     notes.undo(0);
     try {
       counters.load();
+      outdated.look();
       const results = work();
       if (results === null) {
         rollback.run();
@@ -78,6 +86,7 @@ interface Trying {
   readonly changes: Changes;
   readonly records: IdempotencyRecords;
   readonly notes: Notes;
+  readonly outdated: Outdated;
 }
 
 interface Attempts {
@@ -87,16 +96,17 @@ interface Attempts {
 
 /** A trigger has rolled everything back (`RAISE(ROLLBACK, …)`), and this is what became of the one that set it off. */
 class EndedByTrigger extends Error {
-  readonly outcome: Outcome;
+  readonly outcome: Result;
 
-  constructor(outcome: Outcome) {
+  constructor(outcome: Result) {
     super("a trigger has ended the transaction");
     this.outcome = outcome;
   }
 }
 
 /** Tries transactions within one that was begun. */
-function attemptsOf({ database, changes, records, notes }: Trying): Attempts {
+function attemptsOf(trying: Trying): Attempts {
+  const { database, notes } = trying;
   const savepoint = prepare(database, "SAVEPOINT one");
   const release = prepare(database, "RELEASE one");
   const undo = prepare(database, "ROLLBACK TO one");
@@ -104,7 +114,7 @@ function attemptsOf({ database, changes, records, notes }: Trying): Attempts {
   /** Runs one of a group. */
   function attempt(transaction: NamedTransaction): Result {
     try {
-      const outcome = run(transaction, changes, records);
+      const outcome = run(transaction, trying);
       // A trigger of others may have ended the transaction of all.
       if (outcome.kind !== "written" && !database.isTransaction) throw new EndedByTrigger(outcome);
       return outcome;
@@ -143,16 +153,15 @@ function attemptsOf({ database, changes, records, notes }: Trying): Attempts {
 
 /** What was refused before anything was changed: the first change alone, which SQLite undoes by itself, or a repetition. */
 function leavesNothing(result: Result): boolean {
-  return result.kind === "replayed" || result.kind === "mismatch" || ("change" in result && result.change === 0);
+  if (result.kind === "replayed" || result.kind === "mismatch" || result.kind === "outdated") return true;
+  return "change" in result && result.change === 0;
 }
 
-function run(
-  { changes: wanted, idempotency }: NamedTransaction,
-  changes: Changes,
-  records: IdempotencyRecords,
-): Outcome {
+function run({ changes: wanted, idempotency }: NamedTransaction, { changes, records, outdated }: Trying): Result {
   const known = idempotency === undefined ? null : records.recall(idempotency);
   if (known !== null) return known;
+  const other = wanted.find(({ kind, collection }) => kind !== "forget" && outdated.has(collection));
+  if (other !== undefined) return { kind: "outdated", collection: other.collection };
 
   const rows: (Row | null)[] = [];
   const keys: (Key | null)[] = [];

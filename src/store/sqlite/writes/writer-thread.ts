@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Observer } from "../../../observation.ts";
+import { refusalsTold } from "../../sql/schema/shape.ts";
 import { StoreUnavailable, type Outcome, type Transaction } from "../../store.ts";
 import { errorOf, unavailable } from "../errors.ts";
 import { nameCollections, type Result } from "../named.ts";
@@ -154,11 +155,13 @@ function makeTelling(observe: Observer, done: () => void): Telling {
   const outcomes: { readonly waiter: Waiting; readonly result: Result }[] = [];
   let underWay = false;
   let failing = false;
+  const refusing = refusalsTold(observe);
 
   /** Some in each turn of the event loop, so that a group that has come back keeps no read waiting. */
   function tell(): void {
     for (const { waiter, result } of outcomes.splice(0, mostOutcomes)) {
       if (result.kind === "fault") waiter.reject(new TypeError(result.message));
+      else if (result.kind === "outdated") waiter.reject(refusing(result.collection));
       else waiter.resolve(result);
     }
     underWay = outcomes.length > 0;

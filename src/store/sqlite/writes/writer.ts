@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { searchedOf } from "../../searched.ts";
 import { indexBeside } from "../../sql/indexing.ts";
+import type { Shapes } from "../../sql/schema/shape.ts";
 import type { Collection } from "../../store.ts";
 import { connect } from "../connection.ts";
 import { failureOf, type Failure } from "../errors.ts";
@@ -20,6 +21,8 @@ export interface WriterData {
   /** How long a group waits for what another process writes, in milliseconds. */
   readonly busyMs: number;
   readonly collections: readonly Collection[];
+  /** What their tables were when they were found as declared. */
+  readonly shapes: Shapes;
 }
 
 /** What it is sent: a group of transactions as JSON, or null when there will be no more. */
@@ -29,7 +32,7 @@ export type ToWriter = string | null;
 export type FromWriter = { readonly results: string } | { readonly failed: Failure; readonly count: number };
 
 /** The thread that writes: each group with one trip to the disk. */
-function write(port: MessagePort, { path, files, busyMs, collections }: WriterData): void {
+function write(port: MessagePort, { path, files, busyMs, collections, shapes }: WriterData): void {
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
   let committed = (): void => {};
@@ -64,7 +67,7 @@ function write(port: MessagePort, { path, files, busyMs, collections }: WriterDa
   function commit(group: readonly NamedTransaction[]): FromWriter {
     try {
       const writes = connected();
-      committer ??= committerOf(writes, collections);
+      committer ??= committerOf(writes, collections, shapes);
       const results: Result[] = committer.commit(group);
       requireInPlace(path, files);
       return { results: JSON.stringify(results) };

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { endsOthers } from "../../sql/changes/changes.ts";
+import { forgetUnfinished, writeDone, type Unfinished } from "../../sql/changes/journal.ts";
+import { wordsOf } from "../../sql/changes/migrating.ts";
+import { rememberDeclaration } from "../../sql/schema/migration.ts";
+import { ask, statement, stepsIn, type Script } from "../../sql/schema/script.ts";
+import { triggerPrefix } from "../../sql/words.ts";
+import { lockTable, postgresSchema } from "../migration.ts";
+import { addColumns, switchColumns, type Beside } from "./beside.ts";
+import { patiently } from "./patiently.ts";
+import { catchUpBeside, catchUpFor, type Work } from "./portions.ts";
+
+/** How long rows are filled while nobody else has the table, and how long those who wait then have it again, in milliseconds. */
+const fillMs = 50;
+const pauseMs = 100;
+
+/**
+ * The last rows are filled and columns change places, while nobody else has the table: some milliseconds. Who writes faster than rows are
+ * filled is let wait now and then for so long, until none is left.
+ */
+export async function switchOver(
+  work: Work,
+  besides: readonly Beside[],
+  filled: Unfinished | null,
+  start: number,
+): Promise<number> {
+  const { session, plan } = work;
+  const steps = await stepsOf(work, besides);
+  let state = filled;
+  for (let isOver = false; !isOver;) {
+    const before = state;
+    await patiently(session, [lockTable(plan.collection.name)], async () => {
+      const caught = before === null ? null : await catchUpFor(work, besides, before, fillMs);
+      state = caught?.state ?? null;
+      isOver = caught?.isDone ?? true;
+      return isOver ? [{ run: steps }, ...stepsIn(writeEnd(work, state?.rows ?? 0, start))] : [];
+    });
+    if (isOver) break;
+    await sleep(pauseMs);
+    state = await catchUpBeside(work, besides, state!);
+  }
+  return state?.rows ?? 0;
+}
+
+/** What puts the columns in their places, as one text. */
+async function stepsOf({ plan, options, play }: Work, besides: readonly Beside[]): Promise<string> {
+  const { name } = plan.collection;
+  const found = await play(ask(postgresSchema.findIndexes(name)));
+  const indexes = new Set(found.filter(([, isWhole]) => isWhole === true).map(([index]) => String(index)));
+  const triggers = (await play(ask(postgresSchema.findTriggers(name)))).map(([trigger]) => String(trigger));
+  // Of what is searched the words are looked up anew, where any column has changed.
+  const isOther = plan.changes.some(({ effect }) => effect !== "adds");
+  const ofWords = triggers.filter((trigger) => isOther && trigger.startsWith(triggerPrefix));
+  return [
+    ...ofWords.map((trigger) => postgresSchema.dropTrigger(plan.collection, trigger)),
+    ...addColumns(plan),
+    ...switchColumns(plan, besides, options.dropped ?? [], indexes),
+  ].join(";\n");
+}
+
+/** What was done is written with the columns themselves: whoever goes on behind a kill finds it, and does not do it again. */
+function* writeEnd({ plan, options }: Work, rows: number, start: number): Script<void> {
+  const { name } = plan.collection;
+  const changed = { before: plan.found, alone: endsOthers(plan.changes) };
+  yield* rememberDeclaration(postgresSchema, plan.collection, changed);
+  // Not the very text that is declared: indexes and references are still to come, and a start in between looks for them.
+  yield* ask(statement("UPDATE latchkey_schema SET declaration = declaration || ' ' WHERE collection = $1", [name]));
+  yield* forgetUnfinished(postgresSchema, name);
+  const done = { table: name, rows, ms: performance.now() - start, program: options.program };
+  yield* writeDone(postgresSchema, done, wordsOf(plan));
+}

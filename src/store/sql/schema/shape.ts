@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import type { Observer } from "../../../observation.ts";
+import { declarationOf } from "../../declarations.ts";
+import { StoreOutdated, type Collection } from "../../store.ts";
+import { readTypes } from "./found-table.ts";
+import type { Found } from "./schema.ts";
+import { ask, statement, type Script } from "./script.ts";
+
+/**
+ * What stands among the types of the columns of a table since a change after which a program with the declaration of before may not write:
+ * no column has such a name. A program that was started with another one writes no more.
+ */
+const shapeMember = "_shape";
+
+/** How the types of a table with that shape begin: a look at the first characters is half the price of reading all of them. */
+export function beginningOf(shape: string | null): string {
+  return shape === null ? `{"${shapeMember}"` : `{"${shapeMember}":${JSON.stringify(shape)}`;
+}
+
+/** The shape of each collection's table, as it was found; null where no such change was ever made. */
+export type Shapes = ReadonlyMap<string, string | null>;
+
+/** What is remembered of a table that is changed. */
+export interface Changed {
+  /** The table as it was; null where there was none. */
+  readonly before: Found | null;
+  /** Whether a program with the declaration of before may not write to it any more. */
+  readonly alone: boolean;
+}
+
+/** The types that are remembered, with the shape. */
+export function typesWithShape(
+  collection: Collection,
+  declared: Readonly<Record<string, string>>,
+  { before, alone }: Changed,
+): Readonly<Record<string, string>> {
+  const types = { ...before?.types, ...declared };
+  if (!alone) return types;
+  // By the declaration: processes with the same one may be started one after another, and by whom it is made does not matter.
+  const shape = createHash("sha256").update(declarationOf(collection)).digest("hex").slice(0, 16);
+  return { [shapeMember]: shape, ...withoutShape(types) };
+}
+
+function withoutShape(types: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(types).filter(([name]) => name !== shapeMember));
+}
+
+/** The shapes of tables as they are. */
+export function* readShapes(collections: readonly Collection[]): Script<Shapes> {
+  const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
+  const found = new Map(rows.map(([name, types]) => [name, readTypes(types)[shapeMember] ?? null]));
+  return new Map(collections.map(({ name }) => [name, found.get(name) ?? null]));
+}
+
+/** The collections among those that have another shape than they had. */
+export function outdatedAmong(known: Shapes, now: Shapes): ReadonlySet<string> {
+  return new Set([...known].filter(([name, shape]) => (now.get(name) ?? null) !== shape).map(([name]) => name));
+}
+
+/** Makes the error of a write that is refused for it, and tells the operator of each collection once. */
+export function refusalsTold(observe: Observer): (collection: string) => StoreOutdated {
+  const told = new Set<string>();
+  return (collection) => {
+    const error = new StoreOutdated(collection);
+    if (!told.has(collection)) observe({ kind: "notice", level: "error", message: "Writes are refused", error });
+    told.add(collection);
+    return error;
+  };
+}

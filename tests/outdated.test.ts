@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import { Secret } from "../src/crypto/secret.ts";
+import {
+  migratePostgres,
+  migrateSQLite,
+  postgresStore,
+  sqliteStore,
+  StoreUnavailable,
+  type Change,
+  type Collection,
+  type Store,
+} from "../src/door/stores.ts";
+import type { Observation } from "../src/observation.ts";
+import { startPostgres, type TestServer } from "./postgres.ts";
+
+// What was started with the declarations of before writes no more where they are no longer what the database has.
+
+let server: TestServer;
+
+before(async () => {
+  server = await startPostgres();
+});
+after(() => server.stop());
+
+interface Place {
+  readonly engine: string;
+  open(seen?: Observation[]): Store;
+  migrate(collections: readonly Collection[]): Promise<unknown>;
+}
+
+async function places(t: TestContext): Promise<readonly Place[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-outdated-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "things.db");
+  const url = new Secret(await server.makeDatabase());
+  const options = { program: "1.0.0" };
+  return [
+    {
+      engine: "sqlite",
+      open: (seen = []) => sqliteStore({ path: file, observe: (one) => seen.push(one) }),
+      migrate: (collections) => migrateSQLite(file, collections, options),
+    },
+    {
+      engine: "postgres",
+      open: (seen = []) => postgresStore({ url, poolSize: 2, observe: (one) => seen.push(one) }),
+      migrate: (collections) => migratePostgres(url, collections, options),
+    },
+  ];
+}
+
+const others: Collection = { name: "others", key: "integer", columns: [{ name: "name", type: "text" }] };
+const old: Collection = {
+  name: "things",
+  key: "integer",
+  columns: [
+    { name: "title", type: "text" },
+    { name: "price", type: "integer" },
+  ],
+};
+const converted: Collection = {
+  ...old,
+  columns: [
+    { name: "title", type: "text" },
+    { name: "price", type: "text" },
+  ],
+};
+const renamed: Collection = {
+  ...old,
+  columns: [
+    { name: "name", type: "text", origin: { renamedFrom: "title" } },
+    { name: "price", type: "integer" },
+  ],
+};
+const added: Collection = { ...old, columns: [...old.columns, { name: "note", type: "text", nullable: true }] };
+const narrowed: Collection = {
+  ...old,
+  columns: [
+    { name: "title", type: "text", rule: { maxLength: 5 }, fits: (value) => String(value).length <= 5 },
+    { name: "price", type: "integer" },
+  ],
+};
+const wide: Collection = {
+  ...old,
+  columns: [
+    { name: "title", type: "text", rule: { maxLength: 10 }, fits: (value) => String(value).length <= 10 },
+    { name: "price", type: "integer" },
+  ],
+};
+
+const row = { title: "one", price: 1 };
+const insert = (collection: Collection): Change => ({ kind: "insert", collection, values: row });
+
+/** What an old program would write into a table of another declaration. */
+const writes: readonly (readonly Change[])[] = [
+  [insert(old)],
+  [insert(old), insert(old)],
+  [
+    { kind: "insert", collection: others, values: { name: "beside" } },
+    { kind: "update", collection: old, key: 1, values: { price: 19 } },
+  ],
+  [{ kind: "update", collection: old, key: 1, values: { price: 19 } }],
+  [{ kind: "updateAll", collection: old, where: { column: "price", operator: "eq", value: 1 }, values: { price: 19 } }],
+  [{ kind: "deleteAll", collection: old, where: { column: "price", operator: "eq", value: 1 } }],
+  [
+    {
+      kind: "require",
+      name: "cheap",
+      collection: old,
+      where: { column: "price", operator: "lt", value: 5 },
+      atLeast: 1,
+    },
+    { kind: "insert", collection: others, values: { name: "beside" } },
+  ],
+];
+
+for (const [what, now] of [
+  ["converted", converted],
+  ["renamed", renamed],
+] as const)
+  test(`who was started before a column was ${what} writes to its table no more, and says why`, async (t) => {
+    for (const { engine, open, migrate } of await places(t)) {
+      const seen: Observation[] = [];
+      const [before, today] = [open(seen), open()];
+      await before.open([others, old]);
+      await before.write({ changes: [insert(old)] });
+      await migrate([others, now]);
+      await today.open([others, now]);
+      for (const changes of writes)
+        await assert.rejects(
+          before.write({ changes }),
+          (error: unknown) => error instanceof StoreUnavailable && /things.*another declaration/.test(error.message),
+          `${engine}: ${changes.map(({ kind }) => kind).join(", ")}`,
+        );
+      const idempotency = {
+        key: "k",
+        columns: ["id"],
+        erasable: false,
+        fingerprint: "f",
+        now: "2026-01-01T00:00:00Z",
+        expiresAt: "2026-01-02T00:00:00Z",
+      };
+      await assert.rejects(before.write({ changes: [insert(old)], idempotency }), StoreUnavailable);
+      const list = { sort: [{ column: "id" }], where: null, limit: 10 } as const;
+      assert.equal((await today.list({ collection: now, ...list })).length, 1, engine);
+      assert.deepEqual(await today.list({ collection: others, ...list }), [], engine);
+
+      const told = seen.filter((one) => one.kind === "notice" && one.level === "error");
+      assert.deepEqual(
+        told.map((one) => one.kind === "notice" && /another declaration/.test(String(one.error))),
+        [true],
+        engine,
+      );
+      const other: Change = { kind: "insert", collection: others, values: { name: "nobody is in its way" } };
+      assert.equal((await before.write({ changes: [other] })).kind, "written");
+      const title = now === renamed ? "name" : "title";
+      const values = { [title]: "new", price: now === converted ? "2" : 2 };
+      assert.equal((await today.write({ changes: [{ kind: "insert", collection: now, values }] })).kind, "written");
+      await before.close();
+      await today.close();
+    }
+  });
+
+test("who was started before a column came goes on writing", async (t) => {
+  for (const { open, migrate, engine } of await places(t)) {
+    const [before, today] = [open(), open()];
+    await before.open([others, old]);
+    await before.write({ changes: [insert(old)] });
+    await migrate([others, added]);
+    await today.open([others, added]);
+    for (const store of [before, today, before])
+      assert.equal((await store.write({ changes: [insert(old)] })).kind, "written", engine);
+    await before.close();
+    await today.close();
+  }
+});
+
+test("a start that asks more of a field ends the writes of those who ask less, and of nobody else", async (t) => {
+  for (const { open, engine } of await places(t)) {
+    const [before, today, again, tomorrow] = [open(), open(), open(), open()];
+    await before.open([wide]);
+    await before.write({ changes: [insert(wide)] });
+    await today.open([narrowed]);
+    await assert.rejects(before.write({ changes: [insert(wide)] }), StoreUnavailable, engine);
+    // One of before that is started again does as it always did, and one of today ends that.
+    await again.open([wide]);
+    assert.equal((await again.write({ changes: [insert(wide)] })).kind, "written", engine);
+    await tomorrow.open([narrowed]);
+    for (const store of [today, tomorrow])
+      assert.equal((await store.write({ changes: [insert(narrowed)] })).kind, "written", engine);
+    for (const store of [before, today, again, tomorrow]) await store.close();
+  }
+});
