@@ -159,3 +159,38 @@ test("nobody is led to another site", async (t) => {
     assert.equal(await target(next), expected, next);
   assert.equal(await target("https://evil.example", "http://127.0.0.1:8000/docs"), "/docs");
 });
+
+test("a form of our own page logs out without a script, and a page of nobody else does", async (t) => {
+  const api = await serve(t, { settings: { LATCHKEY_ALLOWED_ORIGINS: "https://app.example" } });
+  const logIn = async (): Promise<string> =>
+    (await send(api, "/api/session/", right, page)).headers.get("set-cookie")!.split(";")[0]!;
+  const isIn = async (cookie: string): Promise<boolean> => (await api.get("/api/session/", { cookie })).status === 200;
+  const logOut = (cookie: string, headers: Record<string, string>, body = "next=%2Fdocs") =>
+    send(api, "/api/session/end/", body, { cookie, ...headers });
+
+  const cookie = await logIn();
+  for (const headers of [
+    { origin: "https://app.example", "sec-fetch-site": "cross-site" },
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { "sec-fetch-site": "same-site" },
+  ]) {
+    assert.equal((await logOut(cookie, { ...headers, ...html })).status, 403);
+    assert.equal((await logOut(cookie, headers, "")).json.code, "cross_site");
+  }
+  assert.equal((await logOut(cookie, { ...page, ...html }, "next=/&next=/")).status, 400);
+  assert.equal((await api.get("/api/session/end/", { cookie })).status, 405);
+  assert.equal(await isIn(cookie), true);
+
+  const left = await logOut(cookie, { ...page, ...html });
+  assert.deepEqual([left.status, left.headers.get("location"), left.text], [303, "/docs", ""]);
+  assert.match(left.headers.get("set-cookie")!, /^session=; .*Max-Age=0/);
+  assert.equal(left.headers.get("cache-control"), "no-store");
+  assert.equal(await isIn(cookie), false);
+  // Twice is no mistake, nobody is led to another site, and a program is told in its own way.
+  assert.equal((await logOut(cookie, { ...page, ...html }, "next=https://evil.example")).headers.get("location"), "/");
+  assert.equal((await send(api, "/api/session/end/", "", { ...page, ...html })).status, 303);
+  const asProgram = await logOut(await logIn(), {}, "");
+  assert.deepEqual([asProgram.status, asProgram.headers.get("location")], [204, null]);
+  assert.equal((await logOut(`${cookie}; session=other`, page)).json.code, "duplicate_credentials");
+});

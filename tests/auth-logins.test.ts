@@ -8,7 +8,7 @@ const admin = { username: "admin", password: adminPassword };
 const logins = [
   {
     scheme: "session",
-    calls: ["POST /api/session/", "GET /api/session/", "DELETE /api/session/"],
+    calls: ["POST /api/session/", "GET /api/session/", "DELETE /api/session/", "POST /api/session/end/"],
     challenge: 'Session realm="latchkey"',
   },
   {

@@ -58,8 +58,8 @@ function toolsOf(site: Site, view: View): PageContent {
   const hasSessions = isServed(site, SESSION_PATH);
   if (identity === null) return html`${docs}${hasSessions ? html`<a href="${session}">Log in</a>` : ""}`;
   const { username, role, scheme } = identity;
-  const out = html`<form data-method="DELETE" data-path="${session}" data-then="${addressOf(view, "/")}" data-js hidden>
-    <button class="btn">Log out</button>
+  const out = html`<form method="post" action="${session}end/">
+    <input type="hidden" name="next" value="${addressOf(view, "/")}" /><button class="btn">Log out</button>
   </form>`;
   return html`${docs}
     <details class="menu end">

@@ -137,7 +137,7 @@ for (const [width, colorScheme] of [
   });
 }
 
-test("reading and logging in need no script", async () => {
+test("reading, logging in and logging out need no script", async () => {
   await using opened = await open({ javaScriptEnabled: false });
   const { page } = opened;
 
@@ -160,6 +160,12 @@ test("reading and logging in need no script", async () => {
   await page.waitForURL(/status=paid/);
   assert.equal(await page.getByRole("button", { name: "Add order" }).isVisible(), false);
   await page.locator("form noscript p").first().waitFor();
+
+  await page.locator(".tools summary").click();
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.waitForURL(`${service.address}/`);
+  await page.goto(`${service.address}/orders`);
+  await page.getByRole("heading", { name: "Log in to see this" }).waitFor();
 });
 
 test("a record is made, changed and deleted by keyboard alone", async () => {

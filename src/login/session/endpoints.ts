@@ -62,8 +62,28 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
       guard: (context) => withOneCookie(parts, context),
       handle: (context) => logOut(parts, context),
     }),
+    // Forms of browsers know no DELETE.
+    builtInEndpoint({
+      method: "POST",
+      path: `${path}end/`,
+      access: "open",
+      consumes: [formType],
+      bodyOptional: true,
+      maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+      redirectsFor: ["text/html"],
+      documentation: documentation.logOutByForm,
+      guard(context) {
+        withOneCookie(parts, context);
+        fromOwnPage(parts, context);
+      },
+      handle: (context) => logOutByForm(parts, context),
+    }),
   ];
 }
+
+const nextField = { next: text({ maxLength: 2048, optional: true }) };
+const form = defineResource({ name: "form", plural: "forms", fields: { ...loginFields, ...nextField } });
+const wayOn = defineResource({ name: "way_on", plural: "ways_on", fields: nextField });
 
 const documentationOf = ({ roles }: People) =>
   ({
@@ -112,6 +132,22 @@ const documentationOf = ({ roles }: People) =>
       },
       problems: ["cross_site", "duplicate_credentials"],
     },
+    logOutByForm: {
+      summary: "Log out by the form of a page",
+      tag: "session",
+      request: wayOn,
+      responses: {
+        204: {
+          description: "The session has ended, if there was one.",
+          headers: { "Set-Cookie": "Clears the cookie." },
+        },
+        303: {
+          description: "The same for a page: to where its field `next` leads, or back to where it came from.",
+          headers: { "Set-Cookie": "Clears the cookie.", Location: "A path of this service." },
+        },
+      },
+      problems: ["cross_site", "duplicate_credentials"],
+    },
   }) satisfies Record<string, EndpointDocumentation>;
 
 /** No other site may make a browser log in, or out. */
@@ -124,11 +160,10 @@ function withOneCookie({ cookie }: SessionParts, context: Context): void {
   fromSameSite(context);
 }
 
-const form = defineResource({
-  name: "form",
-  plural: "forms",
-  fields: { ...loginFields, next: text({ maxLength: 2048, optional: true }) },
-});
+/** Any site can make a browser send a form, so that those who may send JSON may not send one. */
+function fromOwnPage({ ownOrigins }: SessionParts, { call }: Context): void {
+  requireSameSite(call, ownOrigins);
+}
 
 async function logIn(parts: SessionParts, context: Context): Promise<Reply> {
   return context.body?.mediaType === formType
@@ -136,10 +171,8 @@ async function logIn(parts: SessionParts, context: Context): Promise<Reply> {
     : startSession(parts, context, await logInWith(parts.people, context));
 }
 
-/** Any site can make a browser send a form, so that those who may send JSON may not send one. */
 async function logInByForm(parts: SessionParts, context: Context): Promise<Reply> {
-  const { call } = context;
-  requireSameSite(call, parts.ownOrigins);
+  fromOwnPage(parts, context);
   const { username, password, next } = requireDraft(form, context, { id: null, current: null }).values;
   const account = await parts.people.requireLogin(context, username, password);
   const { body, ...reply } = await startSession(parts, context, account);
@@ -177,4 +210,11 @@ async function logOut(parts: SessionParts, { call }: Context): Promise<Reply> {
   const cookie = requireOneCookie(call, sessionCookieName(call, parts.cookie));
   if (cookie !== null) await parts.sessions.end(cookie);
   return { status: 204, cache: "no-store", headers: [clearedSessionCookie(call, parts.cookie)] };
+}
+
+async function logOutByForm(parts: SessionParts, context: Context): Promise<Reply> {
+  const { next } = requireDraft(wayOn, context, { id: null, current: null }).values;
+  const reply = await logOut(parts, context);
+  if (!prefersRedirect(context)) return reply;
+  return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(context, next)]] };
 }
