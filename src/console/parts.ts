@@ -9,7 +9,7 @@ export function table(caption: PageContent, columns: readonly PageContent[], row
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Table">
     <table>
       <caption>
-        ${caption}
+        <div>${caption}</div>
       </caption>
       <thead>
         <tr>

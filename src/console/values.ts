@@ -44,7 +44,7 @@ function showReferences(drawing: Drawing, path: string, ids: readonly unknown[],
     (id, at) => html`${at === 0 ? "" : ", "}<span>${showReference(drawing, path, id, extent.characters)}</span>`,
   );
   const rest = ids.length - first.length;
-  return html`${shown}${rest === 0 ? "" : html` <span class="dim">and ${rest} more</span>`}`;
+  return html`<span class="many">${shown}</span>${rest === 0 ? "" : html` <span class="dim">and ${rest} more</span>`}`;
 }
 
 function showPlain(value: unknown, most: number): Markup {

@@ -60,7 +60,7 @@ export function problemIndexPage(catalogue: Catalogue, of: PageOf): Page {
     <div class="scroll" tabindex="0" role="group" aria-label="Problems">
       <table>
         <caption>
-          Each with its status, its name and its code
+          <div>Each with its status, its name and its code</div>
         </caption>
         <thead>
           <tr>

@@ -1,15 +1,35 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from "playwright-core";
+import { anyone, defineResource, mount, reference, text } from "../../src/door/index.ts";
+import { references } from "../../src/door/resources.ts";
 import { startBrowser } from "./browser.ts";
 import { startObservedService, type ObservedService } from "./observed-service.ts";
 
 let browser: Browser;
 let service: ObservedService;
 
+const shelves = defineResource({ name: "shelf", plural: "shelves", id: "uuid", fields: { title: text() } });
+const books = defineResource({
+  name: "book",
+  fields: {
+    title: text({ maxLength: 200 }),
+    shelf_id: reference(shelves, { optional: true }),
+    shelves: references(shelves),
+  },
+  filters: { title: ["eq", "starts"] },
+  sorts: ["title"],
+});
+const mounts = [shelves, books].map((each) => mount(each, { permission: anyone }));
+
 before(async () => {
-  [browser, service] = await Promise.all([startBrowser(), startObservedService()]);
+  [browser, service] = await Promise.all([startBrowser(), startObservedService({}, { mounts })]);
+  const ids: string[] = [];
+  for (const title of ["Upper shelf", "W".repeat(200), "مكتب الشحن", "Last"])
+    ids.push(((await (await send("/shelves", { title })).json()) as { id: string }).id);
+  await send("/books", { title: "W".repeat(200), shelf_id: ids[1], shelves: ids });
+  await send("/books", { title: "Emma", shelf_id: ids[0], shelves: [ids[0]] });
   const [, ...others] = [
     "",
     "<script>alert(1)</script>",
@@ -89,6 +109,8 @@ async function source(): Promise<string> {
 
 const addresses = [
   "/",
+  "/books?sort=-title",
+  "/books/1",
   "/users",
   "/users/2",
   "/orders?status=open&sort=-id",
@@ -136,6 +158,32 @@ for (const [width, colorScheme] of [
     assert.deepEqual(complaints, []);
   });
 }
+
+test("on the narrowest screen every button of a list and of a record is in sight, and so is what it opens", async () => {
+  await using opened = await open({ viewport: { width: 320, height: 900 } });
+  const { page } = opened;
+  await logIn(page);
+  const reach = (element: Locator) =>
+    element.evaluate((each) => [each.getBoundingClientRect().left, each.getBoundingClientRect().right]);
+
+  for (const address of ["/books?sort=-title", "/books/1", "/users/2", "/users/1/account"]) {
+    await page.goto(service.address + address);
+    const opens = page.locator("details.menu > summary");
+    const cut: string[] = [];
+    const look = async (part: Locator): Promise<void> => {
+      const [left = 0, right = 0] = await reach(part);
+      if (left < 0 || right > 320) cut.push(`${await part.innerText()} from ${left} to ${right}`);
+    };
+    for (const part of await page.locator("button:visible:not(td *)").all()) await look(part);
+    for (const summary of await opens.all()) {
+      await look(summary);
+      await summary.click();
+      await look(summary.locator("xpath=following-sibling::div"));
+      await summary.click();
+    }
+    assert.deepEqual(cut, [], address);
+  }
+});
 
 test("reading, logging in and logging out need no script", async () => {
   await using opened = await open({ javaScriptEnabled: false });

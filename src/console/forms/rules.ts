@@ -1,3 +1,4 @@
+import { isObject } from "../../checking/members.ts";
 import { readDeprecation, sayDeprecation } from "../../deprecation.ts";
 import { isRequired, isWritable, type Field } from "../../resource/kinds/field.ts";
 
@@ -20,21 +21,52 @@ export function ruleOf(field: Field, where: "form" | "record" = "record"): strin
 }
 
 /** What a value takes that is told by JSON Schema (2020-12). */
-export function ruleOfSchema(schema: Readonly<Record<string, unknown>>): string {
-  const { enum: values, minLength, maxLength, minimum, maximum, format, description } = schema;
-  const [type] = [schema["type"] ?? "any"].flat().filter((each) => each !== "null");
-  const rules: Readonly<Record<string, () => string>> = {
-    string: () => (format === "date-time" ? TIME : typeof maxLength === "number" ? length(minLength, maxLength) : ""),
-    integer: () => ranged("A whole number", minimum, maximum),
-    number: () => ranged("A number", minimum, maximum),
-    array: () => "A list, as JSON",
-    boolean: () => "",
-  };
-  const rule = Array.isArray(values) ? listed(values.map(String)) : (rules[String(type)]?.() ?? "Any JSON value");
-  return joined([rule, typeof description === "string" ? description : ""]);
+export function ruleOfSchema(schema: Schema): string {
+  const { description } = schema;
+  return joined([shapeOf(schema), typeof description === "string" ? description : ""]);
 }
 
-const TIME = "A time, like 2026-01-31T09:30:00Z";
+type Schema = Readonly<Record<string, unknown>>;
+
+function shapeOf(schema: Schema): string {
+  const { enum: values, type: types, minimum, maximum } = schema;
+  if (Array.isArray(values)) return listed(values.map(String));
+  const [type] = [types ?? "any"].flat().filter((each) => each !== "null");
+  switch (type) {
+    case "string":
+      return textShape(schema);
+    case "integer":
+      return ranged("A whole number", minimum, maximum);
+    case "number":
+      return ranged("A number", minimum, maximum);
+    case "boolean":
+      return "true or false";
+    case "array":
+      return arrayShape(schema);
+    default:
+      return "Any JSON value";
+  }
+}
+
+const formats: Readonly<Record<string, string>> = {
+  "date-time": "A time, like 2026-01-31T09:30:00Z",
+  date: "A date, like 2026-01-31",
+  uri: "A web address, like https://example.org/",
+  uuid: "A UUID, like 01890a5d-ac96-774b-bcce-b302099a8057",
+  email: "An e-mail address",
+};
+
+function textShape({ format, minLength, maxLength }: Schema): string {
+  const known = formats[String(format)];
+  if (typeof maxLength !== "number" || format === "email") return known ?? "Text";
+  return known === undefined ? length(minLength, maxLength) : `${known}. At most ${counted(maxLength)} characters`;
+}
+
+function arrayShape({ items, minItems, maxItems }: Schema): string {
+  const each = isObject(items) ? `, each: ${shapeOf(items)}` : "";
+  if (typeof maxItems !== "number") return `A JSON array${each}`;
+  return `A JSON array of ${counted(Number(minItems ?? 0))} to ${counted(maxItems)} values${each}`;
+}
 
 function joined(sentences: readonly (string | undefined)[]): string {
   return sentences.flatMap((each) => (each === undefined || each === "" ? [] : [each.replace(/\.$/, "")])).join(". ");
@@ -46,20 +78,13 @@ function defaultRule({ options: { default: fallback, description = "" } }: Field
   if (fallback === undefined) return where === "form" ? "" : "May be left out";
   return typeof fallback === "function"
     ? "The service fills it in where it is left out"
-    : `At first ${String(fallback)}`;
+    : `At first ${typeof fallback === "object" || fallback === "" ? JSON.stringify(fallback) : String(fallback)}`;
 }
 
 function kindRule({ kind: { name, schema, column } }: Field): string {
-  const { enum: values, minLength, maxLength, minimum, maximum } = schema;
-  if (Array.isArray(values)) return listed(values.map(String));
   if (name === "reference" || name === "references") return "";
-  if (column.type === "date-time") return TIME;
-  if (column.type === "boolean") return "true or false";
-  if (column.type === "integer") return ranged("A whole number", minimum, maximum);
   if (column.type === "decimal") return `A decimal number with at most ${column.scale ?? 0} digits after the point`;
-  if (column.type === "json") return "Any JSON value";
-  if (name === "e-mail") return "An e-mail address";
-  return typeof maxLength === "number" ? length(minLength, maxLength) : "Text";
+  return shapeOf(schema);
 }
 
 function length(least: unknown, most: number): string {
