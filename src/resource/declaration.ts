@@ -2,14 +2,29 @@ import type { Deprecated, Deprecation } from "../deprecation.ts";
 import { type Operator } from "../operators.ts";
 import type { Issue } from "../problem/problem.ts";
 import type { IdKind } from "./ids.ts";
-import type { Field } from "./kinds/field.ts";
+import type { ComputedSQL, Field } from "./kinds/field.ts";
 import type { CheckedOf, RecordOf, ShownBy } from "./types.ts";
 
 /** The fields of a resource by name, in the order in which they are shown. */
 export type Fields = Readonly<Record<string, Field>>;
 
 /** A field that is made of the others: read-only, and kept nowhere. */
-export interface ComputedField<R extends Resource, F extends Field> {
+export type ComputedField<R extends Resource, F extends Field> = ComputedByFunction<R, F> | ComputedBySQL<F>;
+
+/** A field that the database makes of the others whenever it reads the record. */
+export interface ComputedBySQL<F extends Field> {
+  /** What its values are: `text()`, `decimal({ … })`. */
+  readonly as: F;
+  /**
+   * An expression over the fields of the record, by their names in quotes: `'"count" * "price"'`; where the databases do not agree, one for
+   * each. It is tried at the start, and always has to give the same of the same: no clock, no chance, no other table. Text of callers has no
+   * business in it.
+   */
+  readonly sql: string | ComputedSQL;
+}
+
+/** A field that a function makes of the others. */
+export interface ComputedByFunction<R extends Resource, F extends Field> {
   /** What its values are: `text()`, `decimal({ … })`. */
   readonly as: F;
   /** Makes it of the record as callers see it. What throws, or gives what the kind does not take, is a fault (500), and nothing is written. */

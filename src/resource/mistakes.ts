@@ -151,8 +151,18 @@ const filterMembers: Checks = { operators: () => null, deprecated: optional(aDep
 
 const computedMembers: Checks = {
   as: (value) => together(shapeMistakes(value)),
-  from: aFunction,
+  from: optional(aFunction),
+  sql: optional((value) => {
+    const expressions = isText(value) ? { sqlite: value, postgres: value } : value;
+    if (!isObject(expressions) || Object.keys(expressions).length === 0)
+      return `it is ${shown(value)}; it has to be an expression, like '"count" * "price"', or one for each database`;
+    return together(membersMistakes(expressions, { sqlite: optional(anExpression), postgres: optional(anExpression) }));
+  }),
 };
+
+function anExpression(value: unknown): string | null {
+  return isText(value) && value.trim() !== "" ? null : `it is ${shown(value)}, and no expression`;
+}
 
 /** What a value that is made anew each time cannot be told. */
 const OF_COLUMNS = [
@@ -174,6 +184,10 @@ function computedMistakes(name: string, declared: unknown): string[] {
   if (!isObject(declared)) return [`it is ${shown(declared)}; it has to be like { as: text(), from: (record) => … }`];
   const mistakes = membersMistakes(declared, computedMembers);
   if (mistakes.length > 0) return mistakes;
+  const [from, sql] = [declared["from"], declared["sql"]];
+  if (from === undefined && sql === undefined) return ["from is missing, or sql, where the database makes it"];
+  if (from !== undefined && sql !== undefined)
+    return ["it is made by a function (from) or by the database (sql); write one of the two"];
   const { options } = declared["as"] as Field;
   return OF_COLUMNS.filter((option) => options[option] !== undefined).map(
     (option) => `${option} is about what is kept, and this is computed; leave it out`,

@@ -15,7 +15,7 @@ import type {
   TableWrite,
 } from "./declaration.ts";
 import type { IdKind } from "./ids.ts";
-import { isShown, type Field } from "./kinds/field.ts";
+import { isShown, type ComputedSQL, type Field } from "./kinds/field.ts";
 import { mistakesOf } from "./mistakes.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 import type { ComputedFields } from "./types.ts";
@@ -80,11 +80,19 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
 
 function computedFields({ computed = {} }: ResourceDeclaration<Fields>): Fields {
   return Object.fromEntries(
-    Object.entries(computed).map(([name, { as, from }]): [string, Field] => [
+    Object.entries(computed).map(([name, declared]): [string, Field] => [
       name,
-      { kind: as.kind, options: { ...as.options, readOnly: true }, computed: from as NonNullable<Field["computed"]> },
+      {
+        kind: declared.as.kind,
+        options: { ...declared.as.options, readOnly: true },
+        computed: "sql" in declared ? expressionsOf(declared.sql) : (declared.from as NonNullable<Field["computed"]>),
+      },
     ]),
   );
+}
+
+function expressionsOf(sql: string | ComputedSQL): ComputedSQL {
+  return typeof sql === "string" ? { sqlite: sql, postgres: sql } : sql;
 }
 
 function filtersOf({ filters = {} }: ResourceDeclaration<Fields>): readonly (readonly [string, FilterDeclaration])[] {

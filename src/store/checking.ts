@@ -105,6 +105,11 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
     if (!Array.isArray(value)) return 'it has to be a list, like [{ name: "at", type: "integer" }]';
     return together(Array.from(value, columnMistake).filter((mistake) => mistake !== null));
   },
+  computed: optional((value) => {
+    if (!Array.isArray(value))
+      return 'it has to be a list, like [{ name: "sum", type: "integer", sql: { sqlite: … } }]';
+    return together(Array.from(value, computedMistake).filter((mistake) => mistake !== null));
+  }),
   existing: optional(objectOf(existingMembers, 'it has to be an object, like { table: "auth_user", … }')),
   removed: optional((value) =>
     isObject(value) && Object.values(value).every((month) => isText(month) && /^\d{4}-\d\d$/.test(month))
@@ -117,6 +122,17 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
       : 'it has to be a list of lists of columns, like [["user_id"]]',
   ),
 };
+
+const expressions = objectOf(
+  { sqlite: optional(text), postgres: optional(text) },
+  "it has to be an expression for each database",
+);
+
+function computedMistake(column: unknown, at: number): string | null {
+  if (!isObject(column)) return columnMistake(column, at);
+  const { sql, ...rest } = column;
+  return columnMistake(rest, at) ?? expressions(sql);
+}
 
 function columnMistake(column: unknown, at: number): string | null {
   if (!isObject(column)) return `columns[${at}] is ${shown(column)}, and no object`;

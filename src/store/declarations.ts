@@ -97,7 +97,8 @@ export function asData(collections: readonly Collection[]): readonly Collection[
 
 /** The declaration that is remembered with a table, as text. */
 export function declarationOf(collection: Collection): string {
-  return JSON.stringify(asData([collection])[0]);
+  const { computed: _, ...kept } = asData([collection])[0]!;
+  return JSON.stringify(kept);
 }
 
 const asked = new Set<keyof Column>(["origin", "fits"]);

@@ -8,6 +8,8 @@ export interface Collection<V = unknown> {
   readonly columns: readonly Column[];
   /** Columns that are searched or sorted together, the most selective use first. */
   readonly indexes?: readonly (readonly string[])[];
+  /** What is made of the columns of a row whenever it is read, by SQL, and kept nowhere. */
+  readonly computed?: readonly ComputedColumn[];
   /** The table that was there before and that others write to, where the store makes none of its own. */
   readonly existing?: ExistingTable;
   /** Columns that are declared no more and stay, unseen, each with the month until which: `{ nickname: "2027-01" }`. */
@@ -83,6 +85,12 @@ export interface Column {
   readonly fits?: (value: Value) => boolean;
   /** Where its values come from when the rows that are there have none of it, or others. */
   readonly origin?: Origin;
+}
+
+/** A value that the database makes of the columns of a row: shown with it, and neither written, compared nor sorted by. */
+export interface ComputedColumn extends Column {
+  /** An expression over the columns of the row, where it is for one of the databases or for both. The author of the program writes it. */
+  readonly sql: SQLConversion;
 }
 
 /** Where the values of a column come from. It is looked at once, when the table is made to fit. */

@@ -1,7 +1,7 @@
 import { Flaw, isStored, type Field } from "../../resource/kinds/field.ts";
 import type { ExistingTable, Resource, StoredOf } from "../../resource/resource.ts";
 import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
-import type { Collection, Column, JSONValue, Origin } from "../../store/store.ts";
+import type { Collection, Column, ComputedColumn, JSONValue, Origin } from "../../store/store.ts";
 import { indexesOf } from "./indexes.ts";
 
 /** The table of a resource: its fields as columns, and the indexes for its filters and sorts. `narrowedBy`: the columns that a permission narrows lists by. */
@@ -43,14 +43,33 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
       ...originOf(field),
     });
   }
+  const computed = computedColumns(resource);
   return {
     name: tableOf(resource),
     key: columnTypeOf(resource),
     columns,
     indexes: resource.table === null ? indexesOf(resource, columns, narrowedBy) : [],
+    ...(computed.length === 0 ? {} : { computed }),
     ...(resource.table === null ? {} : { existing: existingOf(resource.table) }),
     ...(Object.keys(resource.removed).length === 0 ? {} : { removed: resource.removed }),
   };
+}
+
+/** What the database makes of the columns. */
+function computedColumns({ fields }: Resource): readonly ComputedColumn[] {
+  return Object.entries(fields).flatMap(([name, { kind, options, computed }]) =>
+    computed === undefined || typeof computed === "function"
+      ? []
+      : [
+          {
+            name,
+            ...kind.column,
+            ...(options.optional === true ? { nullable: true } : {}),
+            rule: { kind: kind.name, ...(kind.schema as Readonly<Record<string, JSONValue>>) },
+            sql: computed,
+          },
+        ],
+  );
 }
 
 /** The table that was there before, as the store speaks of it. */

@@ -7,7 +7,9 @@ type Values = Readonly<Record<string, unknown>>;
 /** Makes the computed fields of a record as callers see it; null where there are none. Throws where one of them cannot be made: that is a fault. */
 export function computerOf({ path, fields }: Resource): ((record: Values) => Values) | null {
   const computed = Object.entries(fields).flatMap(([name, field]) =>
-    field.computed === undefined ? [] : [{ name, compute: field.computed, kind: field.kind, options: field.options }],
+    typeof field.computed !== "function"
+      ? []
+      : [{ name, compute: field.computed, kind: field.kind, options: field.options }],
   );
   if (computed.length === 0) return null;
   return (record) => {

@@ -143,8 +143,9 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     ...collection.columns
       .map((column) => column.name)
       .filter((name) => name !== resource.parentColumn && isShown(resource.fields[name]!)),
+    ...(collection.computed ?? []).map(({ name }) => name),
   ];
-  const computed = Object.keys(resource.fields).filter((name) => resource.fields[name]!.computed !== undefined);
+  const computed = Object.keys(resource.fields).filter((name) => typeof resource.fields[name]!.computed === "function");
   const shown = [...sources, ...computed];
   return Object.freeze({
     resource,
@@ -233,8 +234,8 @@ function makeShow(resource: Resource, collection: Collection, names: readonly st
   return compute === null ? show : (record) => ({ ...show(record), ...compute(show(record)) });
 }
 
-function showStored({ columns }: Collection, names: readonly string[]): Mount["show"] {
-  if (names.length === columns.length + 1) return (record) => record as RecordOf<Resource>;
+function showStored({ columns, computed = [] }: Collection, names: readonly string[]): Mount["show"] {
+  if (names.length === columns.length + computed.length + 1) return (record) => record as RecordOf<Resource>;
   return (record) => {
     const picked: Record<string, unknown> = {};
     for (const name of names) picked[name] = record[name];

@@ -214,10 +214,16 @@ export function optionMistakes(
 export interface Field<T = unknown, O = unknown> {
   readonly kind: Kind<T>;
   readonly options: FieldOptions<T>;
-  /** Makes the value of the record as callers see it; such a field has no column and is read-only. */
-  readonly computed?: (record: Readonly<Record<string, unknown>>) => unknown;
+  /** Makes the value of the record as callers see it, or lets the database make it; such a field has no column and is read-only. */
+  readonly computed?: ((record: Readonly<Record<string, unknown>>) => unknown) | ComputedSQL;
   /** Only for the type checker. */
   readonly typed?: { readonly value: T; readonly options: O };
+}
+
+/** An expression over the fields of a record, for each database that the service may be kept in. */
+export interface ComputedSQL {
+  readonly sqlite?: string;
+  readonly postgres?: string;
 }
 
 /** Only for the type checker: the value is the id of a record. */

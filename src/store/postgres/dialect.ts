@@ -6,6 +6,7 @@ import { formOf } from "./existing/forms.ts";
 
 /** What is true of PostgreSQL. */
 export const postgres: Dialect = {
+  engine: "postgres",
   ownTypes: new Set(["integer", "text", "boolean", "decimal", "date", "date-time", "json"]),
   holdsNUL: false,
   maxNameLength: 63,
@@ -36,6 +37,11 @@ export const postgres: Dialect = {
   isLocked: (compared, select) => `${compared} = ANY(ARRAY(${select} FOR UPDATE))`,
   contains: (text, part) => `strpos(${text}, ${part}) > 0`,
   formOf,
+  made(column, expression) {
+    const storage = storageOf(column);
+    return { sql: `(${expression})::${storage}`, storage: storage.replace(/\(.*/, "") };
+  },
+  typeOf: (expression, table) => `SELECT pg_typeof((SELECT (${expression}) FROM ${table} LIMIT 1))::text`,
   // What has a point in its name stands in another schema.
   quoteTable: (table) => table.split(".").map(quote).join("."),
   fail: (said, column) => `latchkey_refuse(${said})::text::${storageOf(column)}`,

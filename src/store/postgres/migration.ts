@@ -27,7 +27,6 @@ const pageSize = 1000;
 /** How tables are found, made and changed in PostgreSQL. */
 export const postgresSchema: Schema = {
   ...postgres,
-  engine: "postgres",
   convert,
   convertOrFail,
   version: schemaVersion,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ownOf, requireSoundDeclarations } from "../declarations.ts";
 import { encode } from "../sql/codec.ts";
-import { settleExisting } from "../sql/existing/settle.ts";
+import { checkComputed } from "../sql/computed/check.ts";
+import { asSettled, settleExisting } from "../sql/existing/settle.ts";
 import { findTable, isOurs } from "../sql/schema/found-table.ts";
 import { changedBy, fitTables, rememberDeclaration, type InTheWay } from "../sql/schema/migration.ts";
 import { prepareTables, requireKnownVersion, requireVersion, unprepared } from "../sql/schema/prepare.ts";
@@ -49,6 +50,7 @@ export async function prepareSchema(
   for (let tries = 1; ; tries++) {
     try {
       await prepareOnce(place, collections);
+      await place.play(checkComputed(postgresSchema, asSettled(collections, settled)));
       return settled;
     } catch (error) {
       await session.run("ROLLBACK").catch(() => undefined);

@@ -16,6 +16,8 @@ export interface Parameters {
  * has but connections, transactions and feeds of its own.
  */
 export interface Dialect {
+  /** Which of the expressions that a declaration has for each database is for it. */
+  readonly engine: "sqlite" | "postgres";
   /** The types that the database has itself. Without them booleans are 0 and 1, decimals whole numbers of their last digit, and JSON is text that is parsed here. */
   readonly ownTypes: ReadonlySet<Column["type"]>;
   /** Whether a text may have U+0000. */
@@ -52,6 +54,10 @@ export interface Dialect {
   contains(text: string, part: string): string;
   /** How a column of a table that was there before holds values of the declared kind; a sentence where it cannot. */
   formOf(column: Column, found: FoundColumnForm): Form | string;
+  /** What an expression gives, as a column of such a table would hold it: SQL for its value, and the type of that. */
+  made(column: Column, expression: string): { readonly sql: string; readonly storage: string };
+  /** The type of an expression over a table, in one row; null where expressions have none. */
+  typeOf(expression: string, table: string): string | null;
   /** The name of such a table. */
   quoteTable(table: string): string;
   /** SQL that ends a statement as a fault, with what `said` gives; of the type that the column has. */

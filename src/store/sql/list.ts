@@ -28,7 +28,7 @@ export function compileRest(table: Table, query: ListQuery, values: Parameters, 
   if (query.after !== undefined) conditions.push(compileAfter(table, query, query.after, values));
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
   const order = query.sort.map((each) => compileOrder(requireColumn(table, each.column), each)).join(", ");
-  return `FROM ${table.name}${where}${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${limitOf(table, query, values)}`;
+  return `FROM ${table.source}${where}${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${limitOf(table, query, values)}`;
 }
 
 function compileOrder({ sql, nullable }: TableColumn, { descending, nullsFirst }: Sort): string {
@@ -43,15 +43,18 @@ function watched({ dialect: { watch } }: Table): string[] {
 
 /** The columns to show, in the order of the declaration. */
 export function shownIn(table: Table, names: readonly string[] | undefined): TableColumn[] {
-  if (names === undefined) return [...table.columns.values()];
-  for (const name of names) requireColumn(table, name);
-  return [...table.columns.values()].filter((column) => names.includes(column.name));
+  const all = [...table.columns.values(), ...table.computed];
+  if (names === undefined) return all;
+  for (const name of names) if (!all.some((column) => column.name === name)) requireColumn(table, name);
+  return all.filter((column) => names.includes(column.name));
 }
 
 /** The columns that a page is made of, by their names, with the key where a value may have to be told by it. */
-export function namesOfPage({ existing, id }: Table, shown: readonly TableColumn[]): string {
+export function namesOfPage({ existing, computed, id }: Table, shown: readonly TableColumn[]): string {
   const names = shown.map(({ quoted }) => quoted);
-  return (existing === null || names.includes(id.quoted) ? names : [...names, id.quoted]).join(", ");
+  return (
+    (existing === null && computed.length === 0) || names.includes(id.quoted) ? names : [...names, id.quoted]
+  ).join(", ");
 }
 
 function limitOf({ dialect }: Table, { limit }: ListQuery, values: Parameters): string {

@@ -7,6 +7,7 @@ import { digestOf } from "./existing/functions.ts";
 
 /** What is true of SQLite. */
 export const sqlite: Dialect = {
+  engine: "sqlite",
   ownTypes: new Set(["integer", "text", "date", "date-time"]),
   holdsNUL: true,
   maxNameLength: Infinity,
@@ -32,6 +33,11 @@ export const sqlite: Dialect = {
   isLocked: (compared, select) => `${compared} IN (${select})`,
   contains: (text, part) => `instr(${text}, ${part}) > 0`,
   formOf,
+  made: ({ type, scale = 0 }, expression) =>
+    type === "decimal"
+      ? { sql: `round((${expression}), ${scale})`, storage: "REAL" }
+      : { sql: `(${expression})`, storage: type === "integer" ? "INTEGER" : "TEXT" },
+  typeOf: () => null,
   quoteTable: quote,
   fail: (said) => `latchkey_fail(${said})`,
   revisionOf: { database: null, digest: digestOf },

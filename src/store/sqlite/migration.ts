@@ -18,7 +18,6 @@ const version = 1;
  */
 export const sqliteSchema: Schema = {
   ...sqlite,
-  engine: "sqlite",
   convert,
   convertOrFail,
   version,

@@ -2,7 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { ownOf } from "../declarations.ts";
 import { fold } from "../fold.ts";
 import { firstIndexingMs, searchedOf } from "../searched.ts";
-import { settleExisting } from "../sql/existing/settle.ts";
+import { checkComputed } from "../sql/computed/check.ts";
+import { asSettled, settleExisting } from "../sql/existing/settle.ts";
 import { prepareTables, requireKnownVersion, unprepared } from "../sql/schema/prepare.ts";
 import { play } from "../sql/schema/script.ts";
 import { outdatedAmong, readShapes, type Shapes } from "../sql/schema/shape.ts";
@@ -53,6 +54,7 @@ export function prepareSchema(database: DatabaseSync, collections: readonly Coll
     // Where a table of others is not as declared, none of ours is made.
     const settled = play(settleExisting(sqliteSchema, collections), send);
     play(prepareTables(sqliteSchema, collections), send);
+    play(checkComputed(sqliteSchema, asSettled(collections, settled)), send);
     return settled;
   } finally {
     if (database.isTransaction) database.exec("ROLLBACK");

@@ -74,7 +74,12 @@ export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount
     shown: ["id", ...seen.map(({ name }) => name)],
     sources: isComputed
       ? newer.sources
-      : ["id", ...collection.columns.map(({ name }) => name).filter((name) => needed.has(name))],
+      : [
+          "id",
+          ...[...collection.columns, ...(collection.computed ?? [])]
+            .map(({ name }) => name)
+            .filter((name) => needed.has(name)),
+        ],
     jsonMembers: seen.filter(({ field }) => field.kind.column.type === "json").map(({ name }) => name),
     show: (record: StoredRecord) => showOlder(seen, isComputed ? newer.show(record) : record) as RecordOf<Resource>,
     older: { prefix, newer, members, defaults },

@@ -155,7 +155,7 @@ function compileUpdate(table: Table, change: Of<"update">, { keys, sameShape }: 
   const key = placeKey(table, { kind: "known", key: change.key }, values);
   const only = isRow(table, key, change.revision, values);
   const set = assignments(table, nextRevision(sameShape), assignWith(table, change.values, keys, values));
-  const nulls = [...table.columns].map(() => "NULL").join(", ");
+  const nulls = [...table.columns.keys(), ...table.computed].map(() => "NULL").join(", ");
   return prepared(
     `WITH changed AS (UPDATE ${table.name} SET ${set} WHERE ${only} RETURNING *) ` +
       `SELECT ${table.selection} FROM changed UNION ALL ` +

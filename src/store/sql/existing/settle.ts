@@ -8,7 +8,8 @@ import {
 } from "../../store.ts";
 import type { Schema } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
-import { tablesOf, wordsFor } from "../schema/table.ts";
+import { tablesOf } from "../schema/table.ts";
+import { unfitIn, wordsFor } from "./checked.ts";
 import { same } from "./form.ts";
 import { keyColumnOf, rawNameOf, type FoundExisting, type FoundExistingColumn } from "./found.ts";
 
@@ -47,6 +48,14 @@ export function* settleExisting(
   }
   if (problems.length > 0) throw new StoreSetupError(problems);
   return settled;
+}
+
+/** All collections, those over tables that were there before as these were found. */
+export function asSettled(
+  collections: readonly Collection[],
+  settled: ReadonlyMap<string, Collection>,
+): readonly Collection[] {
+  return collections.map((each) => settled.get(each.name) ?? each);
 }
 
 /** The collection with what was found. Of its indexes those count that are there. */
@@ -208,13 +217,11 @@ function* unfitRows(schema: Schema, collection: Collection): Script<readonly str
       );
   }
   for (const column of table.columns.values()) {
-    const { form, quoted, nullable } = column;
-    const isNull = collection.existing!.found![column.name]!.nullable && nullable !== true;
-    if (form === null || (form.fits === undefined && !isNull)) continue;
-    const unfit = [
-      ...(isNull ? [`${quoted} IS NULL`] : []),
-      ...(form.fits === undefined ? [] : [`(${quoted} IS NOT NULL AND NOT (${form.fits(quoted)}))`]),
-    ].join(" OR ");
+    const { form, quoted } = column;
+    if (form === null) continue;
+    const isNullable = collection.existing!.found![column.name]!.nullable;
+    const unfit = unfitIn({ column, form, isNullable }, quoted);
+    if (unfit === null) continue;
     const rows = yield* ask(
       statement(
         `SELECT "id" FROM (SELECT "id", ${quoted} FROM ${table.name} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 4`.replace(

@@ -35,8 +35,6 @@ export interface FoundReference {
 
 /** What else is true of a database: how its tables are found, made and changed. */
 export interface Schema extends Dialect {
-  /** Which of the expressions of a declared conversion is for it. */
-  readonly engine: "sqlite" | "postgres";
   /** How values of one type become those of another. */
   readonly convert: Convert;
   /** The same as one expression, which fails where a value does not fit. */

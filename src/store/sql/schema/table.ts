@@ -3,7 +3,9 @@ import { isFolded } from "../../fold.ts";
 import { isSearched } from "../../searched.ts";
 import type { Collection, Column, ExistingTable, Row, Value } from "../../store.ts";
 import { decoderOf } from "../codec.ts";
+import { computingOf, sourceOf } from "../computed/computed.ts";
 import type { Dialect } from "../dialect.ts";
+import { checkedValue } from "../existing/checked.ts";
 import { same, type Form } from "../existing/form.ts";
 import { keyColumnOf, rawNameOf } from "../existing/found.ts";
 import { quote, shadowOf, wordsColumnOf, wordsTableOf } from "../names.ts";
@@ -41,8 +43,12 @@ export interface Table {
   readonly name: string;
   /** The table that was there before, where it is one. */
   readonly existing: ExistingNames | null;
+  /** The same with what is made of its columns, for whatever reads them by the names of what is shown. */
+  readonly source: string;
   /** The columns by their declared names, `id` first. */
   readonly columns: ReadonlyMap<string, TableColumn>;
+  /** What is made of the columns by SQL; no condition and no order knows them. */
+  readonly computed: readonly TableColumn[];
   /** The quoted name of the table that has the words of the rows, where some columns are searched. */
   readonly wordsTable: string;
   readonly isSearched: boolean;
@@ -95,18 +101,24 @@ function makeTable(dialect: Dialect, collection: Collection): Table {
   const id = makeColumn(dialect, { name: "id", type: collection.key });
   const all = [id, ...collection.columns.map((column) => makeColumn(dialect, column))];
   const revision = quote("_revision");
+  const computed = computedColumns(dialect, collection);
+  const name = quote(collection.name);
   return {
     dialect,
     collection,
-    name: quote(collection.name),
+    name,
+    source: sourceOf(dialect, collection, name),
+    computed,
     existing: null,
     wordsTable: quote(wordsTableOf(dialect, collection)),
     isSearched: collection.columns.some(isSearched),
     columns: new Map(all.map((column) => [column.name, column])),
     id,
     revision,
-    selection: [revision, ...all.map(({ selected }) => selected)].join(", "),
-    rowOf: rowMaker(dialect, all),
+    selection: [revision, ...all, ...computed]
+      .map((each) => (typeof each === "string" ? each : each.selected))
+      .join(", "),
+    rowOf: rowMaker(dialect, [...all, ...computed]),
   };
 }
 
@@ -148,18 +160,22 @@ function makeExistingTable(dialect: Dialect, collection: Collection, existing: E
       : ((from === "database" ? dialect.revisionOf.database : null) ?? dialect.revisionOf.digest(raw));
   const name = dialect.quoteTable(existing.table);
   const source = [`${revision} AS "_revision"`, ...columns.map(({ name }) => `${nameOf(name)} AS ${quote(name)}`)];
+  const computed = computedColumns(dialect, collection);
+  const read = `(SELECT ${source.join(", ")} FROM ${name}) AS ${quote(collection.name)}`;
   return {
     dialect,
     collection,
-    name: `(SELECT ${source.join(", ")} FROM ${name}) AS ${quote(collection.name)}`,
+    name: read,
+    source: sourceOf(dialect, collection, read),
+    computed,
     existing: { name, nameOf, revision },
     wordsTable: "",
     isSearched: false,
     columns: new Map(columns.map((column) => [column.name, column])),
     id: columns[0]!,
     revision: `"_revision"`,
-    selection: [`"_revision"`, ...columns.map(({ selected }) => selected)].join(", "),
-    rowOf: rowMaker(dialect, columns),
+    selection: [`"_revision"`, ...[...columns, ...computed].map(({ selected }) => selected)].join(", "),
+    rowOf: rowMaker(dialect, [...columns, ...computed]),
   };
 }
 
@@ -173,24 +189,14 @@ function makeExistingColumn(
   const form = found === undefined ? "is not there" : dialect.formOf(column, found);
   if (typeof form === "string") throw new TypeError(`Column ${column.name} of ${existing.table} ${form}`);
   const name = quote(column.name);
-  const isNullable = found!.nullable;
-  const place = `${existing.table}.${rawNameOf(existing, column.name)}`;
-  const valueIn = (of: string): string => {
-    const x = of + name;
-    const conditions = [
-      ...(isNullable && column.nullable !== true ? [`${x} IS NOT NULL`] : []),
-      ...(form.fits === undefined ? [] : [form.fits(x)]),
-    ];
-    if (conditions.length === 0) return form.convert(x);
-    const fits = `(${conditions.join(" AND ")})`;
-    const all = column.nullable === true ? `${x} IS NULL OR ${fits}` : fits;
-    const said = dialect.joined(
-      dialect.literal(`${place} of the row `),
-      `${of}"id"`,
-      dialect.literal(` is no value of the field ${collection.name}.${column.name}, which is ${wordsFor(column)}`),
-    );
-    return `CASE WHEN ${all} THEN ${form.convert(x)} ELSE ${dialect.fail(said, column)} END`;
+  const checked = {
+    column,
+    form,
+    isNullable: found!.nullable,
+    place: `${existing.table}.${rawNameOf(existing, column.name)}`,
+    field: `${collection.name}.${column.name}`,
   };
+  const valueIn = (of: string): string => checkedValue(dialect, checked, of + name, `${of}"id"`);
   return {
     ...column,
     quoted: name,
@@ -207,9 +213,28 @@ function makeExistingColumn(
   };
 }
 
-/** What a column is declared as, for people. */
-export function wordsFor({ type, scale, nullable }: Column): string {
-  return `${type === "decimal" ? `a decimal of ${scale ?? 0} places` : type}${nullable === true ? "" : " and not optional"}`;
+/** What is made of the columns by SQL: read by its name where the source has it, and made at once where there is the row alone. */
+function computedColumns(dialect: Dialect, collection: Collection): readonly TableColumn[] {
+  return computingOf(dialect, collection).map((computing) => {
+    const { column, form, sql } = computing;
+    const name = quote(column.name);
+    const valueIn = (of: string): string => checkedValue(dialect, computing, of + name, `${of}"id"`);
+    const made = `(SELECT ${checkedValue(dialect, computing, `"_made"."_value"`, `"id"`)} FROM (SELECT ${sql} AS "_value") AS "_made")`;
+    return {
+      ...column,
+      quoted: name,
+      sql: name,
+      shadow: null,
+      words: null,
+      compared: name,
+      selected: selectedAs(dialect, column, made),
+      valueIn,
+      operand: same,
+      bound: same,
+      text: name,
+      form,
+    };
+  });
 }
 
 /** One loop without a branch for collections in which every cell is its value: reads by key spend most of their time here. */

@@ -138,12 +138,18 @@ interface Inserting {
 function insert({ statements, counters, notes }: Inserting, table: Table, change: Of<"insert">, keys: Keys): Done {
   const { collection } = table;
   const cells = encodeAll(table, change.values, finderOf(keys));
-  const statement = statements(`insert ${collection.name}`, () => insertAll(table));
+  const isMade = table.computed.length > 0;
+  const statement = statements(
+    `insert ${collection.name}`,
+    () => insertAll(table) + (isMade ? ` RETURNING ${table.selection}` : ""),
+  );
   // Nothing that is not in the cells comes into a new row, and having SQLite tell it doubles the price.
   const put = (key: Key): Done => {
     const revision = counters.nextRevision();
-    statement.run(key, revision, ...cells);
+    const made = isMade ? statement.get(key, revision, ...cells) : undefined;
+    if (!isMade) statement.run(key, revision, ...cells);
     if (table.isSearched) notes.add(table, key);
+    if (made !== undefined) return done(table, made);
     return done(table, [revision, key, ...cells]);
   };
   const given = change.key === undefined ? undefined : keyIn(change.key, keys);

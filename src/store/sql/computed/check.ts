@@ -1,0 +1,90 @@
+import { StoreSetupError, type Collection, type Column } from "../../store.ts";
+import { unfitIn, wordsFor } from "../existing/checked.ts";
+import { quote } from "../names.ts";
+import type { Schema } from "../schema/schema.ts";
+import { ask, run, statement, type Script } from "../schema/script.ts";
+import { tablesOf } from "../schema/table.ts";
+import { computingOf, seenColumns, sourceOf, type Computing } from "./computed.ts";
+
+/** How many rows are looked at before anybody asks. */
+const lookedAt = 10_000;
+
+/** The types of PostgreSQL that a value of each kind may have. */
+const typesFor: Readonly<Record<Column["type"], readonly string[]>> = {
+  integer: ["smallint", "integer", "bigint"],
+  boolean: ["boolean"],
+  decimal: ["numeric", "smallint", "integer", "bigint"],
+  date: ["text", "character varying", "date"],
+  "date-time": ["text", "character varying"],
+  json: ["json", "jsonb"],
+  text: ["text", "character varying", "uuid", "character"],
+};
+
+/**
+ * Looks at what is computed by SQL once the tables are there: whether each is one expression over the columns of its row that always gives
+ * the same of the same, as an index asks for, of the declared type, and has a value for the rows that are there. Nothing stays.
+ */
+export function* checkComputed(schema: Schema, collections: readonly Collection[]): Script<void> {
+  const problems: string[] = [];
+  for (const collection of collections)
+    for (const computing of computingOf(schema, collection)) {
+      const wrong = yield* mistakeIn(schema, collection, computing);
+      if (wrong !== null) problems.push(`${collection.name}.${computing.column.name}: ${wrong}.`);
+    }
+  if (problems.length > 0) throw new StoreSetupError(problems);
+}
+
+function* mistakeIn(schema: Schema, collection: Collection, computing: Computing): Script<string | null> {
+  const expression = computing.column.sql[schema.engine];
+  if (expression === undefined) return `sql has no expression for this database; add ${schema.engine}`;
+  const type = yield* tried(tryExpression(schema, collection, computing.column, expression));
+  if (type instanceof Error) return `the database does not take ${expression} for it: ${type.message}`;
+  if (type !== null && !typesFor[computing.column.type].includes(type))
+    return `${expression} is of type ${type}, and it is declared as ${wordsFor(computing.column)}; add a cast`;
+  const rows = yield* tried(unfitRows(schema, collection, computing));
+  if (rows instanceof Error) return `it has no value for some rows: ${rows.message}`;
+  return rows.length === 0
+    ? null
+    : `what ${expression} gives is not ${wordsFor(computing.column)} in the rows ${rows.join(", ")}; mend it, or declare it otherwise`;
+}
+
+/** An index takes what is made of its own row alone and without chance, clock or other tables. */
+function* tryExpression(
+  schema: Schema,
+  collection: Collection,
+  { type }: Column,
+  expression: string,
+): Script<string | null> {
+  const table = tablesOf(schema)(collection);
+  const seen = [quote("id"), ...seenColumns(schema, collection)].join(", ");
+  yield* run(`CREATE TEMP TABLE latchkey_made AS SELECT ${seen} FROM ${table.name} LIMIT 0`);
+  const indexed = type === "json" && schema.engine === "postgres" ? `(${expression})::text` : expression;
+  yield* run(`CREATE INDEX latchkey_made_once ON latchkey_made ((${indexed}))`);
+  const typed = schema.typeOf(expression, "latchkey_made");
+  if (typed === null) return null;
+  const [row] = yield* ask(statement(typed));
+  return String(row![0]);
+}
+
+function* unfitRows(schema: Schema, collection: Collection, computing: Computing): Script<readonly string[]> {
+  const table = tablesOf(schema)(collection);
+  const name = quote(computing.column.name);
+  const unfit = unfitIn(computing, name) ?? "FALSE";
+  const source = sourceOf(schema, collection, table.name);
+  const rows = yield* ask(
+    statement(`SELECT "id" FROM (SELECT "id", ${name} FROM ${source} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 3`),
+  );
+  return rows.map(([id]) => String(id));
+}
+
+/** Does something of which nothing stays. */
+function* tried<T>(script: Script<T>): Script<T | Error> {
+  yield* run("BEGIN");
+  try {
+    return yield* script;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    yield* run("ROLLBACK");
+  }
+}

@@ -1,0 +1,45 @@
+import type { Collection, ComputedColumn, FoundColumnForm } from "../../store.ts";
+import type { Dialect } from "../dialect.ts";
+import type { Checked } from "../existing/checked.ts";
+import { quote } from "../names.ts";
+
+/** A value that is made by SQL, as SQL speaks of it. */
+export interface Computing extends Checked {
+  readonly column: ComputedColumn;
+  /** Its value over the columns of a row. */
+  readonly sql: string;
+}
+
+/** What is made of the columns of a collection. An expression that is not there for this database is told when the store is opened. */
+export function computingOf(dialect: Dialect, collection: Collection): readonly Computing[] {
+  return (collection.computed ?? []).map((column) => {
+    const { sql, storage } = dialect.made(column, column.sql[dialect.engine] ?? "NULL");
+    const form = dialect.formOf(column, { ...anything, storage });
+    if (typeof form === "string") throw new TypeError(`What is computed as ${column.name} ${form}`);
+    const [place, field] = [`the value computed by SQL`, `${collection.name}.${column.name}`];
+    return { column, form, isNullable: true, place, field, sql: withNumbers(dialect, collection, sql) };
+  });
+}
+
+const anything: Omit<FoundColumnForm, "storage"> = { nullable: true, filled: false, generated: true, shape: "zulu" };
+
+/** What its rows are read from, with what is made of them beside the columns. Databases see through it to the indexes. */
+export function sourceOf(dialect: Dialect, collection: Collection, name: string): string {
+  const computing = computingOf(dialect, collection);
+  if (computing.length === 0) return name;
+  const made = computing.map(({ sql, column }) => `${sql} AS ${quote(column.name)}`);
+  return `(SELECT *, ${made.join(", ")} FROM ${name}) AS ${quote(collection.name)}`;
+}
+
+/** Its columns as the author of an expression sees them: a decimal is a number, also where it is kept as the whole number of its last digit. */
+export function seenColumns(dialect: Dialect, { columns, existing }: Collection): readonly string[] {
+  return columns.map(({ name, type, scale = 0 }) => {
+    const isUnits = existing === undefined && type === "decimal" && !dialect.ownTypes.has(type);
+    return isUnits ? `(${quote(name)} / 1${"0".repeat(scale)}.0) AS ${quote(name)}` : quote(name);
+  });
+}
+
+function withNumbers(dialect: Dialect, collection: Collection, sql: string): string {
+  const numbers = seenColumns(dialect, collection).filter((seen) => seen.startsWith("("));
+  return numbers.length === 0 ? sql : `(SELECT ${sql} FROM (SELECT ${numbers.join(", ")}))`;
+}
