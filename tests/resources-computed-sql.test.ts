@@ -129,7 +129,7 @@ for (const [what, sql, as, told] of [
     const after = defineResource({
       name: "line",
       fields,
-      computed: { made: { as: as as ReturnType<typeof integer>, sql } },
+      computed: { made: { as, sql } },
     });
 
     await assert.rejects(serve(mount(after, { permission: anyone })), told);
