@@ -194,3 +194,34 @@ test("a start that asks more of a field ends the writes of those who ask less, a
     for (const store of [before, today, again, tomorrow]) await store.close();
   }
 });
+
+test("who writes no values without regard to case ends writing when somebody is to find by them", async (t) => {
+  const folded: Collection = { ...old, columns: [{ name: "title", type: "text", folded: true }, old.columns[1]!] };
+  for (const { open, engine } of await places(t)) {
+    const [before, today] = [open(), open()];
+    await before.open([others, old]);
+    await before.write({ changes: [insert(old)] });
+    const writing = keepWriting(before);
+    await today.open([others, folded]);
+
+    const written = await writing;
+
+    const where = { column: "title", operator: "icontains", value: "ONE" } as const;
+    const count = async (): Promise<number> => today.count(folded, where);
+    assert.equal(await count(), written + 1, engine);
+    await before.close();
+    await today.close();
+  }
+});
+
+/** Writes until that is refused; how often it was not. */
+async function keepWriting(store: Store): Promise<number> {
+  for (let written = 0; ; written++) {
+    try {
+      await store.write({ changes: [insert(old)] });
+    } catch (error) {
+      assert.ok(error instanceof StoreUnavailable, String(error));
+      return written;
+    }
+  }
+}

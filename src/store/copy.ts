@@ -45,7 +45,7 @@ export interface CopiedTable {
   readonly name: string;
   /** The order of the cells. */
   readonly columns: readonly Column[];
-  /** The columns that order the rows. */
+  /** The columns that order the rows; they are the first. */
   readonly key: readonly string[];
 }
 
@@ -68,6 +68,18 @@ export const keptBeside: readonly CopiedTable[] = [
       { name: "expires_at", type: "integer" },
     ],
     key: ["key"],
+  },
+  {
+    name: "latchkey_migrations",
+    columns: [
+      { name: "at", type: "text" },
+      { name: "collection", type: "text" },
+      { name: "words", type: "text" },
+      { name: "program", type: "text" },
+      { name: "written", type: "integer" },
+      { name: "ms", type: "integer" },
+    ],
+    key: ["at", "collection", "words"],
   },
 ];
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ownOf, requireSoundDeclarations } from "../declarations.ts";
+import { isFoldedAnew } from "../sql/changes/changes.ts";
 import { encode } from "../sql/codec.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
@@ -8,7 +9,7 @@ import { changedBy, fitTables, rememberDeclaration, type InTheWay } from "../sql
 import { prepareTables, requireKnownVersion, requireVersion, unprepared } from "../sql/schema/prepare.ts";
 import type { Found } from "../sql/schema/schema.ts";
 import { playAsync, run, type Script } from "../sql/schema/script.ts";
-import { readShapes, type Changed, type Shapes } from "../sql/schema/shape.ts";
+import { markShape, readShapes, type Changed, type Shapes } from "../sql/schema/shape.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
 import { fitBeside, lookAtTables } from "./changes/additions.ts";
@@ -92,7 +93,18 @@ async function fitAll({ session, address, play }: Place, collections: readonly C
   }
   const inTheWay = await lookAtTables(large, play);
   if (small.length + inTheWay.problems.length > 0) await play(fitSmall(small, inTheWay));
-  for (const [collection] of large) await fitBeside(session, collection, play);
+  // Who writes no folded values has to end before they are made of what is there; what else is against its writes, the database refuses.
+  const folding = changed.filter(([collection, { before }]) =>
+    collection.columns.some((column) => isFoldedAnew(postgresSchema, column, before!)),
+  );
+  for (const [collection, each] of folding) await play(markShape(postgresSchema, collection, each));
+  try {
+    for (const [collection] of large) await fitBeside(session, collection, play);
+  } catch (error) {
+    for (const [collection, { before }] of folding)
+      await play(markShape(postgresSchema, collection, { before, alone: false })).catch(() => undefined);
+    throw error;
+  }
   // Last, so that an older program that starts meanwhile finds what it knows and does nothing.
   if (changed.length > 0) await play(remember(changed));
 }

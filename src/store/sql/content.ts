@@ -34,11 +34,19 @@ export function contentOf(
     collections,
     counters: () => playAsync(schema.readCounters(collections), send),
     async count(name) {
+      if (!(await isThere(schema, name, send))) return 0;
       const [row] = await send(statement(`SELECT count(*) FROM ${quote(name)}`));
       return row![0] as number;
     },
-    read: (name) => readPages(schema, tables.get(name)!, send),
+    async *read(name) {
+      if (await isThere(schema, name, send)) yield* readPages(schema, tables.get(name)!, send);
+    },
   };
+}
+
+/** The history of migrations is there only where something was migrated. */
+async function isThere(schema: Schema, name: string, send: (step: Step) => Promise<Rows>): Promise<boolean> {
+  return (await send(schema.findColumns(name))).length > 0;
 }
 
 /** Every collection that the database remembers. Throws `CopyError` where it holds what nobody remembers. */

@@ -43,6 +43,8 @@ export const sqliteSchema: Schema = {
   findIndexes: (table) => statement("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?", [table]),
   findUnknownTables: statement(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN (SELECT collection FROM latchkey_schema) " +
+      // What a migration has begun is nobody's yet.
+      "AND name NOT IN (SELECT '_' || collection || '_next' FROM latchkey_schema) " +
       "AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) AS c WHERE c.name = '_revision')",
   ),
   findExisting,

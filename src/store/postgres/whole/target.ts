@@ -1,5 +1,6 @@
 import type { Secret } from "../../../crypto/secret.ts";
 import { CopyError, type Cells, type CopiedTable, type Counters, type StoreTarget } from "../../copy.ts";
+import { makeJournal } from "../../sql/changes/journal.ts";
 import { encode } from "../../sql/codec.ts";
 import { contentOf, tablesToCopy } from "../../sql/content.ts";
 import type { Cell } from "../../sql/dialect.ts";
@@ -73,6 +74,7 @@ function fill({ session, told, close }: Whole): StoreTarget {
 
 function* create(collections: readonly Collection[]): Script<void> {
   yield* run(postgresSchema.ownTables);
+  yield* makeJournal(postgresSchema);
   const problems: string[] = [];
   // References come last: rows may refer to rows that come later.
   for (const collection of collections) problems.push(...(yield* fitTable(postgresSchema, collection, null)));

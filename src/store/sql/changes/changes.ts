@@ -1,5 +1,6 @@
+import { isFolded } from "../../fold.ts";
 import type { Collection, Column } from "../../store.ts";
-import { declaredName, indexPrefix } from "../names.ts";
+import { declaredName, indexPrefix, shadowOf } from "../names.ts";
 import { indexesOf, typeOf } from "../schema/definition.ts";
 import { leftOvers, requiredLeftOvers } from "../schema/found-table.ts";
 import { referenceOf, type Found, type Schema } from "../schema/schema.ts";
@@ -124,6 +125,8 @@ function columnChanges(
     add("changes", `convert it from ${typeOf(was)} to ${typeOf(column)}`, `it takes it for ${typeOf(was)}`);
   else if (source.kind === "sql" || source.kind === "program")
     add("changes", "give its rows new values, as declared", "it writes values as before");
+  if (isFoldedAnew(schema, column, found))
+    add("adds", "keep its values without regard to case beside it", "it writes values that are not found that way");
   if (was.nullable === true && column.nullable !== true)
     add("adds", "let every row have a value", "it makes rows without one");
   if (was.nullable !== true && column.nullable === true) add("adds", "let rows be without a value");
@@ -137,6 +140,11 @@ function columnChanges(
       target === "" ? "it may name rows that are not there" : null,
     );
   return changes;
+}
+
+/** Whether values are kept beside a column from now on that a program of before writes none of. */
+export function isFoldedAnew(schema: Schema, column: Column, found: Found): boolean {
+  return isFolded(column) && found.columns.has(column.name) && !found.columns.has(shadowOf(schema, column));
 }
 
 function leftOverChanges(collection: Collection, found: Found, { dropped }: Wishes): readonly Change[] {

@@ -32,8 +32,9 @@ export interface Unfinished {
 /** Makes what a migration writes about itself. */
 export function* makeJournal(schema: Schema): Script<void> {
   const integer = schema.storageOf({ name: "ms", type: "integer" });
+  const text = `TEXT${schema.collation} NOT NULL`;
   yield* run(
-    `CREATE TABLE IF NOT EXISTS latchkey_migrations (at TEXT NOT NULL, program TEXT NOT NULL, collection TEXT NOT NULL, words TEXT NOT NULL, written ${integer} NOT NULL, ms ${integer} NOT NULL);
+    `CREATE TABLE IF NOT EXISTS latchkey_migrations (at ${text}, program ${text}, collection ${text}, words ${text}, written ${integer} NOT NULL, ms ${integer} NOT NULL);
      CREATE TABLE IF NOT EXISTS latchkey_unfinished (collection TEXT NOT NULL PRIMARY KEY, target TEXT NOT NULL, reached TEXT NOT NULL, written ${integer} NOT NULL, filled ${integer} NOT NULL)`,
   );
 }

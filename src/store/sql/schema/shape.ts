@@ -3,7 +3,7 @@ import type { Observer } from "../../../observation.ts";
 import { declarationOf } from "../../declarations.ts";
 import { StoreOutdated, type Collection } from "../../store.ts";
 import { readTypes } from "./found-table.ts";
-import type { Found } from "./schema.ts";
+import type { Found, Schema } from "./schema.ts";
 import { ask, statement, type Script } from "./script.ts";
 
 /**
@@ -43,6 +43,14 @@ export function typesWithShape(
 
 function withoutShape(types: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(types).filter(([name]) => name !== shapeMember));
+}
+
+/** Remembers the shape before the declaration, which is remembered when all is done. */
+export function* markShape(schema: Schema, collection: Collection, changed: Changed): Script<void> {
+  const types = JSON.stringify(typesWithShape(collection, {}, changed));
+  const [first, second] = [schema.place(1), schema.place(2)];
+  const text = `UPDATE latchkey_schema SET types = ${first} WHERE collection = ${second}`;
+  yield* ask(statement(text, [types, collection.name]));
 }
 
 /** The shapes of tables as they are. */

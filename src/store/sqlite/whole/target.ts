@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CopyError, type CopiedTable, type Counters, type StoreTarget } from "../../copy.ts";
+import { makeJournal } from "../../sql/changes/journal.ts";
 import { encode } from "../../sql/codec.ts";
 import { tablesToCopy } from "../../sql/content.ts";
 import { quote } from "../../sql/names.ts";
+import { play } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
-import { connect, prepare, type Statement } from "../connection.ts";
+import { connect, prepare, sendTo, type Statement } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
 import { contentIn } from "./content.ts";
@@ -55,6 +57,7 @@ function fill(draft: Draft): StoreTarget {
       database = connect(draft.path);
       // Rows may refer to rows that come later; all references are looked at in the end. And what is not kept need not be synced.
       database.exec("PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN IMMEDIATE");
+      play(makeJournal(sqliteSchema), sendTo(database));
     },
     async write(name, rows) {
       const table = tables.get(name)!;
