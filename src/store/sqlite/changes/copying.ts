@@ -17,8 +17,10 @@ const firstPortion = 200;
 const portionMs = 15;
 /** With no more rows than these left, the tables change places. */
 const lastRows = 300;
-/** Who writes faster than rows are copied is let wait in the end. */
-const mostAtOnce = 100_000;
+/** So many portions in which nothing is gained: who writes faster than rows are copied is let wait in the end. */
+const vainPortions = 10;
+/** No more of the rows that are left are counted. */
+const mostCounted = 100_000;
 
 /** What is there cannot become what is declared. Everything else (a full disk, a lock) passes, and what was copied stays. */
 export class Unfit extends Error {
@@ -63,10 +65,18 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
 
 /** Copies rows until hardly any is left, some milliseconds at a time. */
 export async function copyRows(work: Work): Promise<void> {
-  while (!work.state.filled) await portionOf(work, () => fill(work));
-  // More at each turn, so that it comes to an end however fast others write.
-  for (let most = lastRows; waiting(work) > lastRows && most < mostAtOnce; most *= 2)
-    await portionOf(work, () => catchUp(work, most));
+  while (!work.state.filled) await sleep(await portionOf(work, work.portion, () => fill(work)));
+  let fewest = Infinity;
+  for (let vain = 0; vain < vainPortions;) {
+    const left = waiting(work);
+    if (left <= lastRows) return;
+    vain = left < fewest ? 0 : vain + 1;
+    fewest = Math.min(fewest, left);
+    const most = Math.min(work.portion, left);
+    const took = await portionOf(work, most, () => catchUp(work, most));
+    // The others' turn is as long, unless they write more in it than is copied.
+    if (vain === 0) await sleep(took);
+  }
 }
 
 /** Copies what is left. Nobody else may write meanwhile. */
@@ -127,15 +137,16 @@ function keep(work: Work, state: Unfinished): void {
   work.state = state;
 }
 
+/** How many rows have changed since they were copied, as far as they are counted. */
 function waiting({ database, shadow }: Work): number {
   return prepare(
     database,
-    `SELECT count(*) FROM (SELECT 1 FROM ${shadow.moved} LIMIT ${lastRows + 1})`,
+    `SELECT count(*) FROM (SELECT 1 FROM ${shadow.moved} LIMIT ${mostCounted})`,
   ).get()![0] as number;
 }
 
-/** A portion, and then the others' turn for as long as it took. */
-async function portionOf(work: Work, task: () => void): Promise<void> {
+/** A portion of so many rows. Gives how long others have waited for it, in milliseconds. */
+async function portionOf(work: Work, rows: number, task: () => void): Promise<number> {
   const { database, options, plan, total } = work;
   const took = await change(database, () => {
     // Without the wait for those who write.
@@ -143,11 +154,11 @@ async function portionOf(work: Work, task: () => void): Promise<void> {
     task();
     return performance.now() - start;
   });
-  work.portion = Math.min(Math.max(Math.round((work.portion * portionMs) / Math.max(took, 1)), 100), 5000);
+  work.portion = Math.min(Math.max(Math.round((rows * portionMs) / Math.max(took, 1)), 100), 5000);
   options.tell?.(plan.collection.name, work.state.rows, total);
   // The log is brought into the file here, and not by whoever happens to write next.
   database.exec("PRAGMA wal_checkpoint(PASSIVE)");
-  await sleep(took);
+  return took;
 }
 
 function literal(key: Key): string {
