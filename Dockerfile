@@ -1,5 +1,5 @@
 # The Node of package.json. The image has the libraries that its binary needs. A digest pins what a tag may be moved away from:
-# docker build --build-arg NODE_IMAGE=node:26.10.0-slim@sha256:… (docs/operation.md).
+# docker build --build-arg NODE_IMAGE=node:26.10.0-slim@sha256:… (docs/operation/running.md).
 ARG NODE_IMAGE=node:26.10.0-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build

@@ -73,7 +73,7 @@ test("every event of the log is named, with the level it is told at", () => {
 });
 
 test("every counter that is read for safety is one of the metrics", () => {
-  const metrics = read("docs/operation.md");
+  const metrics = read("docs/operation/monitoring.md");
 
   for (const name of namedIn("Log", 4)) assert.ok(metrics.includes(`| \`${name}\``), name);
 });

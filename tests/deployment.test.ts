@@ -139,9 +139,9 @@ test("compose.yaml has the settings of today, and no secret", () => {
   assert.doesNotMatch(read("compose.yaml"), /:\/\/[^/\s]*:[^/\s]*@/);
   for (const name of Object.values(compose.services).flatMap(({ secrets }) => secrets))
     assert.equal(compose.secrets[name]?.file, `./secrets/${name}`);
-  const made = read("docs/operation.md");
+  const made = read("docs/operation/running.md");
   for (const name of Object.keys(compose.secrets))
-    assert.match(made, new RegExp(`(?:secrets/| )${name}\\b`), `docs/operation.md makes ${name}`);
+    assert.match(made, new RegExp(`(?:secrets/| )${name}\\b`), `docs/operation/running.md makes ${name}`);
   assert.match(read(".gitignore"), /^secrets\/$/m);
 });
 

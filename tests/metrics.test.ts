@@ -179,7 +179,7 @@ test("a busy event loop is seen as delay and as work", async (t) => {
   assert.ok(valueOf(families, "latchkey_event_loop_seconds_total", { state: "active" }) >= 0.3);
 });
 
-test("PostgreSQL's pool and the age of its revocation feed are told, and docs/operation.md names all there is", async (t) => {
+test("PostgreSQL's pool and the age of its revocation feed are told, and docs/operation/monitoring.md names all there is", async (t) => {
   const server = await startPostgres();
   t.after(() => server.stop());
   const api = await serve(t, {
@@ -192,7 +192,7 @@ test("PostgreSQL's pool and the age of its revocation feed are told, and docs/op
   await api.get("/protected/", { authorization: "Bearer x.y.z" });
   const families = await scrape(api).then(() => scrape(api));
 
-  const page = readFileSync(path.join(import.meta.dirname, "../docs/operation.md"), "utf8");
+  const page = readFileSync(path.join(import.meta.dirname, "../docs/operation/monitoring.md"), "utf8");
   const documented = [
     ...page.matchAll(/^\| `((?:latchkey|process)_\w+)` \| (counter|gauge|histogram|summary)\b/gm),
   ].map(([, name, type]) => `${name} ${type}`);

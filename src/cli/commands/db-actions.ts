@@ -184,7 +184,7 @@ function secretFileOf({ database, secretFile }: Readings): string | null {
 function requireSQLite(database: Database, otherwise: string, mayCreate: boolean): string {
   if (database.kind === "postgres")
     throw new CommandFailed(
-      `LATCHKEY_DATABASE is PostgreSQL, which is ${otherwise}: see "PostgreSQL" in docs/operation.md.`,
+      `LATCHKEY_DATABASE is PostgreSQL, which is ${otherwise}: see docs/operation/postgresql.md.`,
       "postgres",
     );
   requireLastingStore(database, mayCreate);
