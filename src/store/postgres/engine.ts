@@ -1,28 +1,29 @@
 import type { Observer } from "../../observation.ts";
-import { firstIndexingMs, searchedOf } from "../searched.ts";
+import { searchedOf } from "../searched.ts";
 import { encodeCompared } from "../sql/codec.ts";
 import { parametersOf } from "../sql/dialect.ts";
 import { indexBeside } from "../sql/indexing.ts";
 import { selectBy, selectCount } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
+import { playAsync } from "../sql/schema/script.ts";
 import type { Shapes } from "../sql/schema/shape.ts";
 import { requireColumn } from "../sql/schema/table.ts";
 import { settledIn, type Engine } from "../sql/store.ts";
-import { readWordCounts, selectWordCounts } from "../sql/words.ts";
+import { readWordCounts, selectWordCounts, takeFirstWords, takeSomeWords } from "../sql/words.ts";
 import { MigrationNeeded, StoreSetupError, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
 import { postgres, tableOf } from "./dialect.ts";
 import { compileList, compileListJSON, readListJSON } from "./list.ts";
+import { postgresSchema } from "./migration.ts";
 import { connectionsTo, connectPatiently, makeClient, type Connections } from "./network/connections.ts";
 import { feedsOver, markFollowed } from "./network/feeds.ts";
 import { primaryOf } from "./network/primary.ts";
 import { openingError, requireServer } from "./network/server.ts";
-import { sessionOf, type Session } from "./network/session.ts";
+import { sendTo, sessionOf, type Session } from "./network/session.ts";
 import { makeSockets } from "./network/sockets.ts";
 import { prepared, unprepared } from "./parameters.ts";
 import { compileRelated, readRelated } from "./related.ts";
 import { prepareSchema, requireSchema, shapesIn } from "./schema.ts";
-import { takeSomeWords } from "./words.ts";
 import { recall, writerOf } from "./writes/transactions.ts";
 
 export interface EngineOptions {
@@ -52,9 +53,10 @@ export async function openEngine({
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
   const write = writerOf(connections, settledIn(collections, settled), { shapes, observe });
-  const searched = searchedOf(collections);
-  const indexing =
-    searched.length === 0 ? null : indexBeside(() => connections.use((session) => takeSomeWords(session, searched)));
+  const searched = searchedOf(collections).map(tableOf);
+  const takeSome = (session: Session): Promise<boolean> =>
+    playAsync(takeSomeWords(postgresSchema, searched), sendTo(session));
+  const indexing = searched.length === 0 ? null : indexBeside(() => connections.use(takeSome));
 
   return {
     settled,
@@ -155,16 +157,6 @@ const estimateSQL =
   "SELECT round(reltuples / relpages * (pg_relation_size(oid) / current_setting('block_size')::integer))::bigint " +
   "FROM pg_class WHERE oid = to_regclass($1) AND reltuples > 0 AND relpages > 0";
 
-/** What takes longer is done beside all else, and so is what a full disk does not take: a start on one is for reading. */
-async function takeFirstWords(session: Session, collections: readonly Collection[]): Promise<void> {
-  const due = performance.now() + firstIndexingMs;
-  try {
-    while (performance.now() < due && (await takeSomeWords(session, searchedOf(collections))));
-  } catch {
-    // It is tried again behind the writes; until then these rows are looked at one by one.
-  }
-}
-
 async function prepare(
   address: Address,
   collections: readonly Collection[],
@@ -176,7 +168,7 @@ async function prepare(
       await requireServer(session);
       const settled = await prepareSchema(session, address, collections);
       const shapes = await shapesIn(session, address, collections);
-      await takeFirstWords(session, collections);
+      await playAsync(takeFirstWords(postgresSchema, searchedOf(collections).map(tableOf)), sendTo(session));
       return { settled, shapes };
     } finally {
       await client.end();

@@ -1,13 +1,13 @@
 import { wordsOf } from "../../words/words.ts";
 import { behindPrefix } from "../prefix.ts";
-import { isSearched } from "../searched.ts";
+import { firstIndexingMs, isSearched } from "../searched.ts";
 import type { Collection } from "../store.ts";
 import { wordsCell } from "./codec.ts";
 import type { Cell, Dialect, Parameters } from "./dialect.ts";
 import { quote, wordsColumnOf, wordsTableOf } from "./names.ts";
 import { defineColumn } from "./schema/definition.ts";
 import type { Schema } from "./schema/schema.ts";
-import { ask, run, statement, type Script } from "./schema/script.ts";
+import { ask, orUndone, run, statement, type Script } from "./schema/script.ts";
 import type { Table, TableColumn } from "./schema/table.ts";
 
 /*
@@ -78,8 +78,24 @@ export function* fitWords(schema: Schema, collection: Collection): Script<void> 
   yield* run(`INSERT INTO ${words} SELECT ${TAKEN}, ${first} WHERE EXISTS (SELECT 1 FROM ${table})`);
 }
 
-/** Takes in the words of some rows; false where none are left. Whoever plays it rolls back where it fails. */
-export function* takeWords(schema: Schema, table: Table): Script<boolean> {
+/** Takes in the words of some rows of each table; false where none are left. What it had begun is undone where it fails. */
+export function* takeSomeWords(schema: Schema, tables: readonly Table[]): Script<boolean> {
+  let hasTaken = false;
+  for (const table of tables) hasTaken = (yield* orUndone(takeWords(schema, table))) || hasTaken;
+  return hasTaken;
+}
+
+/** The same at a start. What takes longer is done beside all else, and so is what a full disk does not take: a start on one is for reading. */
+export function* takeFirstWords(schema: Schema, tables: readonly Table[]): Script<void> {
+  const due = performance.now() + firstIndexingMs;
+  try {
+    while (performance.now() < due && (yield* takeSomeWords(schema, tables)));
+  } catch {
+    // It is tried again behind the writes; until then these rows are looked at one by one.
+  }
+}
+
+function* takeWords(schema: Schema, table: Table): Script<boolean> {
   const { wordsTable } = table;
   const some = yield* ask(
     statement(`SELECT 1 FROM ${wordsTable} WHERE "word" IN (${PENDING}, ${TAKEN}) ORDER BY "word" LIMIT 1`),

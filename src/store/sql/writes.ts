@@ -11,16 +11,20 @@ export interface Assignment {
 }
 
 /** What a key becomes that an earlier change made: the key, or SQL for one that only the database knows. */
-export type KeyFinder = (column: TableColumn, key: KeyOf) => Cell | { readonly sql: string };
+export type KeyFinder = (column: TableColumn, key: KeyOf, values: Parameters) => GivenCell;
+
+/** What is given for a column: a value of the database's, or SQL. */
+type GivenCell = Cell | { readonly sql: string };
 
 /** Gives every value its place, and what is kept beside it. */
 export function assign(table: Table, given: WrittenValues, values: Parameters, findKey: KeyFinder): Assignment[] {
   const set: Assignment[] = [];
+  const find = (column: TableColumn, key: KeyOf): GivenCell => findKey(column, key, values);
   for (const name of Object.keys(given)) {
     const column = requireWritable(table, name);
     const value = given[name];
     if (value === undefined) continue;
-    const cell = encodeGiven(table, column, value, findKey);
+    const cell = encodeGiven(table, column, value, find);
     if (table.existing !== null) {
       set.push(assignExisting(table.existing, column, cell, values));
       continue;
@@ -39,7 +43,7 @@ export function assign(table: Table, given: WrittenValues, values: Parameters, f
 function assignExisting(
   { nameOf }: ExistingNames,
   { name, form }: TableColumn,
-  cell: ReturnType<KeyFinder>,
+  cell: GivenCell,
   values: Parameters,
 ): Assignment {
   const sql = nameOf(name);
@@ -81,8 +85,8 @@ export function encodeGiven(
   { dialect }: Table,
   column: TableColumn,
   value: Value | KeyOf,
-  findKey: KeyFinder,
-): ReturnType<KeyFinder> {
+  findKey: (column: TableColumn, key: KeyOf) => GivenCell,
+): GivenCell {
   return column.type !== "json" && isKeyOf(value) ? findKey(column, value) : encode(dialect, column, value);
 }
 
@@ -139,6 +143,6 @@ export function countUpTo(table: Table, where: Where, most: number, lock: string
   return `SELECT count(*) FROM (SELECT 1 FROM ${table.name} WHERE ${condition} LIMIT ${values.place(most)}${lock}) AS found`;
 }
 
-function isSQL(cell: ReturnType<KeyFinder>): cell is { readonly sql: string } {
+export function isSQL(cell: GivenCell): cell is { readonly sql: string } {
   return typeof cell === "object" && cell !== null && "sql" in cell;
 }

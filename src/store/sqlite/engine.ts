@@ -1,22 +1,16 @@
 import type { Observer } from "../../observation.ts";
 import { asData } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
+import { play } from "../sql/schema/script.ts";
 import { settledIn, type Engine } from "../sql/store.ts";
-import {
-  StoreOutdated,
-  type Collection,
-  type ListQuery,
-  type ListText,
-  type RelatedQuery,
-  type RelatedText,
-  type Row,
-  type Where,
-} from "../store.ts";
-import { connectReadOnly, prepare } from "./connection.ts";
+import { takeSomeWords } from "../sql/words.ts";
+import { StoreOutdated, type Collection, type ListQuery, type ListText } from "../store.ts";
+import { connectReadOnly, prepare, sendTo } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { followCollection } from "./feed.ts";
+import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 import { filesAt, requireInPlace, watchFile } from "./place.ts";
@@ -25,7 +19,6 @@ import { rememberedPages } from "./reads/pages.ts";
 import { readerOf, type Reader } from "./reads/reader.ts";
 import { snapshotOf } from "./reads/snapshot.ts";
 import { prepareFile, prepareSchema, requireSchema, shapesIn } from "./schema.ts";
-import { takeSomeWords } from "./words.ts";
 import { committerOf } from "./writes/transactions.ts";
 import { writerThread } from "./writes/writer-thread.ts";
 
@@ -125,9 +118,9 @@ export function memoryOpener(): Opener {
 
   return (collections) => {
     const settled = prepareSchema(database, collections);
-    const searched = searchedOf(collections);
+    const searched = searchedOf(collections).map(tableOf);
     const takeAllWords = (): void => {
-      while (takeSomeWords(database, searched));
+      while (play(takeSomeWords(sqliteSchema, searched), sendTo(database)));
     };
     takeAllWords();
     const committer = committerOf(database, settledIn(collections, settled));
@@ -172,32 +165,19 @@ function besides(
   const remember = rememberedPages(version);
 
   async function readPage(query: ListQuery): Promise<ListText> {
-    const { collection, repeated: _, ...rest } = query;
     // Asked before the page is read: what is committed in between makes it an old one, and not a wrong one.
     const now = version();
-    const { page } = await long.read({ kind: "page", collection: collection.name, ...rest });
+    const page = await long.read("listJSON", query);
     remember.keep(query, page, now);
     return page;
   }
 
-  async function readRows({ collection, ...rest }: ListQuery): Promise<readonly Row[]> {
-    return (await long.read({ kind: "list", collection: collection.name, ...rest })).rows;
-  }
-
-  async function readRelated({ collection, ...rest }: RelatedQuery): Promise<readonly RelatedText[] | null> {
-    return (await long.read({ kind: "related", collection: collection.name, ...rest })).related;
-  }
-
-  async function count({ name }: Collection, where: Where | null): Promise<number> {
-    return (await long.read({ kind: "count", collection: name, where })).count;
-  }
-
   return {
     ...reading,
-    list: (query) => (query.long === true ? readRows(query) : reading.list(query)),
+    list: (query) => (query.long === true ? long.read("list", query) : reading.list(query)),
     listJSON: (query) => (query.long === true ? (remember.find(query) ?? readPage(query)) : reading.listJSON(query)),
-    listRelated: (query) => (query.long === true ? readRelated(query) : reading.listRelated(query)),
+    listRelated: (query) => (query.long === true ? long.read("listRelated", query) : reading.listRelated(query)),
     count: (collection, where, isLong) =>
-      isLong === true ? count(collection, where) : reading.count(collection, where),
+      isLong === true ? long.read("count", { collection, where }) : reading.count(collection, where),
   };
 }

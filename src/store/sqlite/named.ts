@@ -12,9 +12,6 @@ export interface NamedTransaction extends Omit<Transaction, "changes"> {
   readonly changes: readonly NamedChange[];
 }
 
-/** Why a change was not made. */
-export type Refusal = Extract<Outcome, { readonly change: number }>;
-
 /** What became of a transaction. A fault is a mistake of the program, in this transaction alone. */
 export type Result =
   | Outcome

@@ -1,17 +1,18 @@
 import type { DatabaseSync } from "node:sqlite";
 import { ownOf } from "../declarations.ts";
 import { fold } from "../fold.ts";
-import { firstIndexingMs, searchedOf } from "../searched.ts";
+import { searchedOf } from "../searched.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
 import { prepareTables, requireKnownVersion, unprepared } from "../sql/schema/prepare.ts";
 import { play } from "../sql/schema/script.ts";
 import { outdatedAmong, readShapes, type Shapes } from "../sql/schema/shape.ts";
+import { takeFirstWords } from "../sql/words.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
 import { connect, createFile, prepare, sendTo } from "./connection.ts";
+import { tableOf } from "./dialect.ts";
 import { isBusy } from "./errors.ts";
 import { sqliteSchema } from "./migration.ts";
-import { takeSomeWords } from "./words.ts";
 
 /** How long to go on asking for the WAL mode while another process opens the same file, in milliseconds. */
 const walPatienceMs = 5000;
@@ -29,20 +30,10 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
   try {
     setWriteAheadLog(database);
     const settled = prepareSchema(database, collections);
-    takeFirstWords(database, collections);
+    play(takeFirstWords(sqliteSchema, searchedOf(collections).map(tableOf)), sendTo(database));
     return settled;
   } finally {
     database.close();
-  }
-}
-
-/** What takes longer is done beside all else, and so is what a full disk does not take: a start on one is for reading. */
-function takeFirstWords(database: DatabaseSync, collections: readonly Collection[]): void {
-  const due = performance.now() + firstIndexingMs;
-  try {
-    while (performance.now() < due && takeSomeWords(database, searchedOf(collections)));
-  } catch {
-    // It is tried again behind the writes; until then these rows are looked at one by one.
   }
 }
 

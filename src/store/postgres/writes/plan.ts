@@ -1,8 +1,9 @@
+import { rowsToRead } from "../../sql/changing.ts";
 import { quote } from "../../sql/names.ts";
 import type { Change, Collection, Transaction } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
 import type { Statement } from "../parameters.ts";
-import { compileChange, compileReading, keyMadeBy, spokenOf, type MadeKey } from "./changes.ts";
+import { compile, compileReading, keyMadeBy, spokenOf, type MadeKey } from "./changes.ts";
 
 /** A transaction as what is sent: everything is known beforehand, so that nothing has to be waited for. */
 export interface Plan {
@@ -20,7 +21,7 @@ export function planTransaction(
   opened: ReadonlyMap<string, Collection>,
   sameShape: (collection: Collection) => string,
 ): Plan {
-  const reread = rowsToRead(changes);
+  const reread = rowsToRead(changes, (at) => changes[at]!.collection.existing !== undefined);
   const told = spokenOf(changes);
   for (const change of reread) told.add(change);
   const keys: MadeKey[] = [];
@@ -28,7 +29,7 @@ export function planTransaction(
     const collection = opened.get(change.collection.name);
     if (collection === undefined)
       throw new TypeError(`The store was not opened with a collection ${JSON.stringify(change.collection.name)}`);
-    const statement = compileChange(tableOf(collection), change, {
+    const statement = compile(tableOf(collection), change, {
       keys,
       tellsKey: told.has(at) ? at : null,
       sameShape: sameShape(collection),
@@ -41,30 +42,6 @@ export function planTransaction(
     statement: compileReading(tableOf(opened.get(changes[change]!.collection.name)!), keys[change]!),
   }));
   return { locks: locksFor(changes), statements, readings };
-}
-
-/** The rows that are read at the end: those that later changes may have altered, and those of tables whose database makes of them what it will. */
-function rowsToRead(changes: readonly Change[]): number[] {
-  const altered = new Set(rowsThatMayAlter(changes));
-  const isRead = ({ kind, collection }: Change): boolean =>
-    collection.existing !== undefined && (kind === "insert" || kind === "update");
-  return [...changes.keys()].filter((at) => altered.has(at) || isRead(changes[at]!));
-}
-
-/** A row is told as it is at the end. A later change of the same table may have altered it, and a removal takes others along. */
-function rowsThatMayAlter(changes: readonly Change[]): number[] {
-  const altered = new Set<string>();
-  let removed = false;
-  const found: number[] = [];
-  for (let at = changes.length - 1; at >= 0; at--) {
-    const change = changes[at]!;
-    const hasRow = change.kind === "insert" || change.kind === "update" || change.kind === "add";
-    if (hasRow && (removed || altered.has(change.collection.name))) found.push(at);
-    if (change.kind === "delete" || change.kind === "deleteAll") removed = true;
-    else if (change.kind !== "insert" && change.kind !== "require" && change.kind !== "forget")
-      altered.add(change.collection.name);
-  }
-  return found.reverse();
 }
 
 /**

@@ -1,19 +1,21 @@
 import { setImmediate } from "node:timers/promises";
 import type { Observer } from "../../../observation.ts";
-import { parseKept } from "../../kept-rows.ts";
+import { idempotencyOf, readRecalled } from "../../sql/idempotency.ts";
 import { refusalsTold, type Shapes } from "../../sql/schema/shape.ts";
 import type { Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
-import { tableOf } from "../dialect.ts";
+import { postgres, tableOf } from "../dialect.ts";
 import { isServerError, state } from "../errors.ts";
 import type { Connections } from "../network/connections.ts";
 import type { Session } from "../network/session.ts";
-import type { Statement } from "../parameters.ts";
-import { claimKey, pruneKeys, recallKey, rememberRows } from "./idempotency.ts";
+import { prepared, type Statement } from "../parameters.ts";
+import { claimKey } from "./idempotency.ts";
 import { outdatedBy, sameShapeOf } from "./outdated.ts";
 import { planTransaction, type Plan } from "./plan.ts";
-import { refusalOf } from "./refusals.ts";
+import { readRefusal } from "./refusals.ts";
 
 type Rows = readonly (readonly Value[])[];
+
+const remembering = idempotencyOf(postgres);
 
 /** A statement of a transaction was not made; `at` is its place. */
 class StatementFailed extends Error {
@@ -85,8 +87,8 @@ export function writerOf(
     const sent = await sendPlan(session, plan);
     try {
       const rows = rowsOf(changes, plan, await settled([begun, claimed], sent, []));
-      const told = [...rememberRows(idempotency, changes[0]?.collection.name ?? "", rows), pruneKeys(idempotency)];
-      const remembered = told.map((each) => session.send(each));
+      const told = remembering.remember(idempotency, changes[0]?.collection.name ?? "", rows);
+      const remembered = told.map(({ text, values }) => session.send(prepared(text, values)));
       await settled(remembered, [], [session.run("COMMIT")]);
       return { kind: "written", rows };
     } catch (error) {
@@ -108,17 +110,16 @@ function outcomeOf(error: unknown, { changes }: Transaction, opened: ReadonlyMap
   const refusal =
     change === undefined || collection === undefined
       ? null
-      : refusalOf(error.cause, tableOf(collection), change, error.at);
+      : readRefusal(error.cause, tableOf(collection), change, error.at);
   if (refusal === null) throw error.cause;
   return refusal;
 }
 
 /** What became of an earlier write under the key. */
 export async function recall(session: Pick<Session, "send">, idempotency: Idempotency): Promise<Recalled | null> {
-  const [found] = await session.send(recallKey(idempotency));
-  if (found === undefined) return null;
-  if (found[0] !== idempotency.fingerprint) return { kind: "mismatch" };
-  return parseKept((found[1] ?? "[]") as string);
+  const { text, values } = remembering.recall(idempotency);
+  const [found] = await session.send(prepared(text, values));
+  return readRecalled(found, idempotency);
 }
 
 /** Sends everything without waiting for answers, some in each turn of the event loop. */

@@ -37,6 +37,20 @@ export function stepsIn(script: Script<void>): readonly Step[] {
   return steps;
 }
 
+/** The same, rolled back where it fails. */
+export function* orUndone<T>(script: Script<T>): Script<T> {
+  try {
+    return yield* script;
+  } catch (error) {
+    try {
+      yield* run("ROLLBACK");
+    } catch {
+      // Nothing was begun, or the connection is gone and all that was begun with it.
+    }
+    throw error;
+  }
+}
+
 /** Plays a script where every answer is there at once. */
 export function play<T>(script: Script<T>, send: (step: Step) => Rows): T {
   let step = script.next();

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import type { Collection, ListQuery, ListText, Row, Where, RelatedQuery, RelatedText } from "../../store.ts";
+import type { Collection, ListQuery, RelatedQuery, Where } from "../../store.ts";
 import { connectReadOnly } from "../connection.ts";
 import { timedTableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
@@ -14,18 +14,26 @@ export interface LongReaderData {
   readonly limitMs: number;
 }
 
+/** What may take long, and what each is asked. */
+export interface LongReadings {
+  readonly list: ListQuery;
+  readonly listJSON: ListQuery;
+  readonly listRelated: RelatedQuery;
+  readonly count: { readonly collection: Collection; readonly where: Where | null };
+}
+
 /** One read; the collection goes by its name. */
-export type LongRead =
-  | ({ readonly kind: "list" | "page"; readonly collection: string } & Omit<ListQuery, "collection">)
-  | ({ readonly kind: "related"; readonly collection: string } & Omit<RelatedQuery, "collection">)
-  | { readonly kind: "count"; readonly collection: string; readonly where: Where | null };
+export type LongRead = {
+  readonly [M in keyof LongReadings]: {
+    readonly method: M;
+    readonly collection: string;
+    readonly asked: Omit<LongReadings[M], "collection">;
+  };
+}[keyof LongReadings];
 
 /** What became of it. */
 export type FromLongReader =
-  | { readonly kind: "list"; readonly rows: readonly Row[] }
-  | { readonly kind: "page"; readonly page: ListText }
-  | { readonly kind: "related"; readonly related: readonly RelatedText[] | null }
-  | { readonly kind: "count"; readonly count: number }
+  | { readonly kind: "given"; readonly given: unknown }
   | { readonly kind: "overdue" }
   | { readonly kind: "failed"; readonly failure: Failure };
 
@@ -50,20 +58,24 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     return reader;
   }
 
-  function answer({ collection: name, ...asked }: LongRead): FromLongReader {
+  function answer({ method, collection: name, asked }: LongRead): unknown {
     const reader = open();
     const collection = byName.get(name)!;
     due = performance.now() + limitMs;
-    if (asked.kind === "count") return { kind: "count", count: reader.count(collection, asked.where) };
-    if (asked.kind === "related") return { kind: "related", related: reader.listRelated({ ...asked, collection }) };
-    if (asked.kind === "list") return { kind: "list", rows: reader.list({ ...asked, collection }) };
-    const { json, count, more, first, last } = reader.listJSON({ ...asked, collection });
-    return { kind: "page", page: { json, count, more, first, last } };
+    switch (method) {
+      case "list":
+      case "listJSON":
+        return reader[method]({ ...asked, collection });
+      case "listRelated":
+        return reader.listRelated({ ...asked, collection });
+      case "count":
+        return reader.count(collection, asked.where);
+    }
   }
 
   port.on("message", (asked: LongRead) => {
     try {
-      port.postMessage(answer(asked) satisfies FromLongReader);
+      port.postMessage({ kind: "given", given: answer(asked) } satisfies FromLongReader);
     } catch (error) {
       if (error instanceof Overdue) return port.postMessage({ kind: "overdue" } satisfies FromLongReader);
       // Whatever is wrong with the connection, the next read gets a new one.

@@ -51,13 +51,12 @@ test("a read that takes too long is given up, and the next one is answered", asy
   const file = crowded(t, 20_000);
   const reads = longReads({ path: file, collections: [people], limitMs: -1 });
   t.after(() => reads.close());
-  const { collection: _, ...rest } = query;
 
-  const asked = reads.read({ kind: "page", ...rest, collection: "people" });
+  const asked = reads.read("listJSON", query);
 
   await assert.rejects(asked, StoreTimeout);
   const one = { column: "id", operator: "eq", value: 7 } as const;
-  const { rows } = await reads.read({ kind: "list", ...rest, where: one, collection: "people" });
+  const rows = await reads.read("list", { ...query, where: one });
   assert.equal(rows.length, 1);
 });
 
@@ -67,16 +66,13 @@ test("what is asked wrongly is the asker's fault alone", async (t) => {
 
   const wrong = { column: "nose", operator: "eq", value: 1 } as const;
 
-  await assert.rejects(reads.read({ kind: "count", collection: "people", where: wrong }), /no column/);
-  assert.deepEqual(await reads.read({ kind: "count", collection: "people", where: null }), {
-    kind: "count",
-    count: 10,
-  });
+  await assert.rejects(reads.read("count", { collection: people, where: wrong }), /no column/);
+  assert.equal(await reads.read("count", { collection: people, where: null }), 10);
 });
 
 test("whoever still waits when the store is closed is told so", async (t) => {
   const reads = longReads({ path: crowded(t, 10), collections: [people], limitMs: 1000 });
-  const asked = Array.from({ length: 8 }, () => reads.read({ kind: "count", collection: "people", where: null }));
+  const asked = Array.from({ length: 8 }, () => reads.read("count", { collection: people, where: null }));
   const told = Promise.allSettled(asked);
 
   await reads.close();

@@ -2,12 +2,13 @@ import { Worker } from "node:worker_threads";
 import { StoreTimeout, StoreUnavailable } from "../../store.ts";
 import { errorOf, storeError, unavailable } from "../errors.ts";
 import { hear } from "../writes/hear.ts";
-import type { FromLongReader, LongRead, LongReaderData } from "./long-reader.ts";
+import type { FromLongReader, LongRead, LongReaderData, LongReadings } from "./long-reader.ts";
+import type { Reader } from "./reader.ts";
 
 /** Threads that read what may take long. */
 export interface LongReads {
   /** Rejects with `StoreTimeout` where it took too long. */
-  read<K extends LongRead["kind"]>(asked: LongRead & { readonly kind: K }): Promise<FromLongReader & { kind: K }>;
+  read<M extends keyof LongReadings>(method: M, asked: LongReadings[M]): Promise<ReturnType<Reader[M]>>;
   /** Gives up what is being read and ends the threads. */
   close(): Promise<void>;
 }
@@ -88,7 +89,7 @@ export function longReads(data: LongReaderData): LongReads {
     }, restMs).unref();
   }
 
-  async function read(asked: LongRead): Promise<FromLongReader> {
+  async function read(asked: LongRead): Promise<unknown> {
     if (isClosed) throw closed();
     if (waiting.length >= mostWaiting) throw new StoreUnavailable("SQLite: too many long reads are waiting");
     const answer = await new Promise<FromLongReader>((resolve, reject) => {
@@ -97,11 +98,14 @@ export function longReads(data: LongReaderData): LongReads {
     });
     if (answer.kind === "overdue") throw new StoreTimeout(`SQLite: given up after ${data.limitMs / 1000} s`);
     if (answer.kind === "failed") throw storeError(errorOf(answer.failure));
-    return answer;
+    return answer.given;
   }
 
   return {
-    read: async (asked) => (await read(asked)) as never,
+    async read<M extends keyof LongReadings>(method: M, { collection, ...asked }: LongReadings[M]) {
+      const given = await read({ method, collection: collection.name, asked } as LongRead);
+      return given as ReturnType<Reader[M]>;
+    },
     async close() {
       isClosed = true;
       for (const { reject } of waiting.splice(0)) reject(closed());

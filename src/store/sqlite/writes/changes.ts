@@ -1,38 +1,26 @@
 import type { DatabaseSync } from "node:sqlite";
+import { compileChange, compileRequire, type Making } from "../../sql/changing.ts";
 import { encode } from "../../sql/codec.ts";
-import { parametersOf, type Cell } from "../../sql/dialect.ts";
+import type { Cell } from "../../sql/dialect.ts";
 import { selectBy } from "../../sql/list.ts";
-import type { Table } from "../../sql/schema/table.ts";
-import {
-  assign,
-  assignments,
-  besides,
-  countUpTo,
-  deleteAll,
-  encodeGiven,
-  insertInto,
-  isRow,
-  orAdd,
-  requireCounter,
-  requireWritable,
-  updateAll,
-  type KeyFinder,
-} from "../../sql/writes.ts";
-import type { Collection, Key, Row } from "../../store.ts";
+import type { Refusal } from "../../sql/refusals.ts";
+import type { Table, TableColumn } from "../../sql/schema/table.ts";
+import { besides, encodeGiven, insertInto, requireWritable } from "../../sql/writes.ts";
+import type { Collection, Key, KeyOf, Row } from "../../store.ts";
 import type { Statement } from "../connection.ts";
 import { sqlite, tableOf } from "../dialect.ts";
 import { code, codeOf } from "../errors.ts";
-import { keyIn, type NamedChange, type RowChange, type Refusal } from "../named.ts";
+import { keyIn, type NamedChange, type RowChange } from "../named.ts";
 import { statementsOf, type Statements } from "../statements.ts";
 import { conflictFinder } from "./conflicts.ts";
 import type { Counters } from "./counters.ts";
-import { changeExisting } from "./existing.ts";
 import type { Notes } from "./notes.ts";
 
 /** A change that was made: the row it left, where it has one of its own. */
 export interface Done {
   readonly kind: "done";
-  readonly collection: Collection;
+  /** Null where it was about no rows. */
+  readonly collection: Collection | null;
   readonly row: Row | null;
 }
 
@@ -57,6 +45,18 @@ export function changesOf(
   const statements = statementsOf(database);
   const explain = conflictFinder(database, collections);
   database.function("latchkey_next_revision", () => counters.nextRevision());
+  let known: Keys = [];
+  const making: Making = {
+    revision: (values, ofMany) => (ofMany ? "latchkey_next_revision()" : values.place(counters.nextRevision())),
+    takenKey: (_, place) => place,
+    toldKey: (name) => name,
+    // Whether it has changed one is seen here.
+    orRefused: ({ sql, table, tellsRow }) => (tellsRow ? `${sql} RETURNING ${table.selection}` : sql),
+    // Nobody else writes meanwhile, and the tables were looked at before.
+    keep: "",
+    onlyIf: "",
+    findKey: (column, key) => encode(sqlite, column, keyIn(key, known)),
+  };
 
   function make(change: RowChange, at: number, keys: Keys): Done | Refusal {
     const collection = collections.get(change.collection);
@@ -64,27 +64,12 @@ export function changesOf(
       throw new TypeError(`The store was not opened with a collection ${JSON.stringify(change.collection)}`);
     const table = tableOf(collection);
     try {
-      if (table.existing !== null && change.kind !== "require") {
-        const row = changeExisting({ prepared, read }, table, change, keys);
-        if (row === undefined) return missingOrStale(table, (change as Of<"update" | "delete">).key, at);
-        return { kind: "done", collection, row };
-      }
-      switch (change.kind) {
-        case "insert":
-          return insert({ statements, counters, notes }, table, change, keys);
-        case "update":
-          return update(table, change, at, keys);
-        case "delete":
-          return remove(table, change, at);
-        case "updateAll":
-          return changeAll(prepared, table, change, keys);
-        case "deleteAll":
-          return removeAll(prepared, table, change);
-        case "add":
-          return add({ prepared, counters, notes }, table, change, keys);
-        case "require":
-          return requireRows(prepared, table, change, at);
-      }
+      if (change.kind === "require") return requireRows(table, change, at);
+      if (change.kind === "insert" && table.existing === null)
+        return insert({ statements, counters, notes }, table, change, keys);
+      const row = makeCompiled(table, change, keys);
+      if (row !== undefined) return { kind: "done", collection, row };
+      return { kind: read(collection, (change as Of<"update">).key) === null ? "missing" : "stale", change: at };
     } catch (error) {
       const refusal = explain(error, table, change, at, keys);
       if (refusal === null) throw error;
@@ -92,26 +77,44 @@ export function changesOf(
     }
   }
 
-  function update(table: Table, change: Of<"update">, at: number, keys: Keys): Done | Refusal {
-    const { key, revision } = change;
-    const values = parametersOf(sqlite);
-    const next = values.place(counters.nextRevision());
-    const set = assignments(table, next, assign(table, change.values, values, finderOf(keys)));
-    const only = isRow(table, values.place(key), revision, values);
-    const sql = `UPDATE ${table.name} SET ${set} WHERE ${only}`;
-    const cells = statements(sql, () => `${sql} RETURNING ${table.selection}`).get(...values.values);
-    return cells === undefined ? missingOrStale(table, key, at) : done(table, cells);
+  /** The row that it has left, null where it has none of its own; undefined where none was there in that state. */
+  function makeCompiled(table: Table, change: Exclude<RowChange, Of<"require">>, keys: Keys): Row | null | undefined {
+    known = keys;
+    const { text, values, tells } = compileChange(table, change, making);
+    const statement = prepared(text);
+    switch (tells) {
+      case "row": {
+        const cells = statement.get(...values);
+        if (change.kind === "add") keyIsTaken(table, change.key);
+        return cells === undefined ? undefined : table.rowOf(cells);
+      }
+      case "key": {
+        const key = statement.get(...values)![0] as Key | null;
+        // Read again: a trigger may have changed it.
+        const row = key === null ? null : read(table.collection, key);
+        if (row !== null) return row;
+        throw new TypeError(`A new row of ${table.collection.existing!.table} has no key, or is gone again`);
+      }
+      case "one": {
+        if (statement.run(...values).changes === 0) return undefined;
+        return change.kind === "update" ? (read(table.collection, change.key) ?? undefined) : null;
+      }
+      case "none":
+        statement.run(...values);
+        return null;
+    }
   }
 
-  function remove(table: Table, { key, revision }: Of<"delete">, at: number): Done | Refusal {
-    const values = parametersOf(sqlite);
-    const sql = `DELETE FROM ${table.name} WHERE ${isRow(table, values.place(key), revision, values)}`;
-    const { changes } = prepared(sql).run(...values.values);
-    return changes === 0 ? missingOrStale(table, key, at) : done(table, null);
+  function requireRows(table: Table, change: Of<"require">, at: number): Done | Refusal {
+    const { count, values, least, most } = compileRequire(table, change, making);
+    const found = prepared(count).get(...values.values)![0] as number;
+    if (found < least || found > most) return { kind: "refused", change: at, name: change.name };
+    return { kind: "done", collection: table.collection, row: null };
   }
 
-  function missingOrStale(table: Table, key: Key, change: number): Refusal {
-    return { kind: read(table.collection, key) === null ? "missing" : "stale", change };
+  function keyIsTaken(table: Table, key: Key): void {
+    if (table.collection.key === "integer") counters.takeKey(table.collection, key as number);
+    if (table.isSearched) notes.add(table, key);
   }
 
   function read(collection: Collection, key: Key): Row | null {
@@ -127,17 +130,16 @@ export function changesOf(
   return { make, brokenAtEnd: explain.atEnd, read };
 }
 
-type Prepare = (sql: string) => Statement;
-
 interface Inserting {
   readonly statements: Statements;
   readonly counters: Counters;
   readonly notes: Notes;
 }
 
+/** A new row of a table of ours, by one statement for all of them. */
 function insert({ statements, counters, notes }: Inserting, table: Table, change: Of<"insert">, keys: Keys): Done {
   const { collection } = table;
-  const cells = encodeAll(table, change.values, finderOf(keys));
+  const cells = encodeAll(table, change.values, keys);
   const isMade = table.computed.length > 0;
   const statement = statements(
     `insert ${collection.name}`,
@@ -149,8 +151,7 @@ function insert({ statements, counters, notes }: Inserting, table: Table, change
     const made = isMade ? statement.get(key, revision, ...cells) : undefined;
     if (!isMade) statement.run(key, revision, ...cells);
     if (table.isSearched) notes.add(table, key);
-    if (made !== undefined) return done(table, made);
-    return done(table, [revision, key, ...cells]);
+    return { kind: "done", collection, row: table.rowOf(made ?? [revision, key, ...cells]) };
   };
   const given = change.key === undefined ? undefined : keyIn(change.key, keys);
   if (given === undefined && collection.key === "integer") return withNextKey(counters, collection, put);
@@ -160,12 +161,6 @@ function insert({ statements, counters, notes }: Inserting, table: Table, change
   const made = put(key);
   if (collection.key === "integer") counters.takeKey(collection, key as number);
   return made;
-}
-
-interface Adding {
-  readonly prepared: Prepare;
-  readonly counters: Counters;
-  readonly notes: Notes;
 }
 
 /** Tries the next key, and the one after it where somebody else's program has used it. */
@@ -179,56 +174,8 @@ function withNextKey(counters: Counters, collection: Collection, put: (key: Key)
   }
 }
 
-function changeAll(prepared: Prepare, table: Table, change: Of<"updateAll">, keys: Keys): Done {
-  const values = parametersOf(sqlite);
-  const set = assign(table, change.values, values, finderOf(keys));
-  const sql = updateAll(table, assignments(table, "latchkey_next_revision()", set), change, values);
-  prepared(sql).run(...values.values);
-  return done(table, null);
-}
-
-function removeAll(prepared: Prepare, table: Table, change: Of<"deleteAll">): Done {
-  const values = parametersOf(sqlite);
-  prepared(deleteAll(table, change, values)).run(...values.values);
-  return done(table, null);
-}
-
-function add({ prepared, counters, notes }: Adding, table: Table, change: Of<"add">, keys: Keys): Done {
-  const column = requireCounter(table, change.column);
-  const values = parametersOf(sqlite);
-  const key = values.place(encode(sqlite, table.id, change.key));
-  const revision = values.place(counters.nextRevision());
-  const set = assign(table, { ...change.values, [change.column]: change.by }, values, finderOf(keys));
-  const cells = prepared(`${insertInto(table, key, revision, set)} ${orAdd(table, column)}`).get(...values.values)!;
-  if (table.collection.key === "integer") counters.takeKey(table.collection, change.key as number);
-  if (table.isSearched) notes.add(table, change.key);
-  return done(table, cells);
-}
-
-function requireRows(
-  prepared: Prepare,
-  table: Table,
-  { where, atLeast = 0, atMost, name }: Of<"require">,
-  at: number,
-): Done | Refusal {
-  const values = parametersOf(sqlite);
-  // Beyond the limit it does not matter how many more there are.
-  const sql = countUpTo(table, where, atMost === undefined ? atLeast : atMost + 1, "", values);
-  const found = prepared(sql).get(...values.values)![0] as number;
-  if (found < atLeast || (atMost !== undefined && found > atMost)) return { kind: "refused", change: at, name };
-  return done(table, null);
-}
-
 /** The keys of the rows that the changes so far have made. */
 type Keys = readonly (Key | null)[];
-
-function finderOf(keys: Keys): KeyFinder {
-  return (column, key) => encode(sqlite, column, keyIn(key, keys));
-}
-
-function done(table: Table, cells: readonly unknown[] | null): Done {
-  return { kind: "done", collection: table.collection, row: cells === null ? null : table.rowOf(cells) };
-}
 
 /** The statement for a row with all its cells: the columns, then what is kept beside them. */
 function insertAll(table: Table): string {
@@ -238,7 +185,8 @@ function insertAll(table: Table): string {
 }
 
 /** A cell for each of these: what is given, or what the column holds where nothing is. */
-function encodeAll(table: Table, values: Of<"insert">["values"], findKey: KeyFinder): Cell[] {
+function encodeAll(table: Table, values: Of<"insert">["values"], keys: Keys): Cell[] {
+  const findKey = (column: TableColumn, key: KeyOf): Cell => encode(sqlite, column, keyIn(key, keys));
   for (const name of Object.keys(values)) requireWritable(table, name);
   const cells: Cell[] = [];
   const kept: Cell[] = [];

@@ -1,57 +1,55 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encode } from "../../sql/codec.ts";
 import { parametersOf, type Cell } from "../../sql/dialect.ts";
-import { quote, shadowOf } from "../../sql/names.ts";
-import { requireColumn, type Table } from "../../sql/schema/table.ts";
+import { quote } from "../../sql/names.ts";
+import { refusalOf, type BrokenRule, type Refusal } from "../../sql/refusals.ts";
+import type { Table } from "../../sql/schema/table.ts";
 import { compileWhere } from "../../sql/where.ts";
 import { isKeyOf, type Collection, type Key, type Where } from "../../store.ts";
 import { prepare } from "../connection.ts";
 import { sqlite, tableOf } from "../dialect.ts";
 import { code, codeOf } from "../errors.ts";
-import { keyIn, type NamedChange, type Refusal } from "../named.ts";
-import { othersConflicts } from "./existing-conflicts.ts";
+import { keyIn, type NamedChange } from "../named.ts";
 
-/** Says which rule a change has broken; null where the error is none of that kind. */
+/** Says why a change was not made; null where the error is none of that kind. */
 export interface ConflictFinder {
-  (error: unknown, table: Table, change: NamedChange, at: number, keys: readonly (Key | null)[]): Refusal | null;
+  (error: unknown, table: Table, change: NamedChange, at: number, keys: Keys): Refusal | null;
   /** Which reference was broken where that is seen at the end of a transaction, which was undone; null where nobody can say. */
   atEnd(changes: readonly NamedChange[]): Refusal | null;
 }
 
+type Keys = readonly (Key | null)[];
+
 export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<string, Collection>): ConflictFinder {
-  const others = othersConflicts(collections, danglingColumn);
-  const explain = (
-    error: unknown,
-    table: Table,
-    change: NamedChange,
-    at: number,
-    keys: readonly (Key | null)[],
-  ): Refusal | null => {
-    if (table.existing !== null) return others.explain(error, table, change, at, keys);
-    switch (codeOf(error)) {
-      case code.primaryKey:
-      case code.unique:
-        return { kind: "taken", change: at, column: takenColumn(table, (error as Error).message) };
-      case code.foreignKey:
-      case code.trigger: {
-        if (change.kind === "delete" || change.kind === "deleteAll")
-          return { kind: "referenced", change: at, collection: referencingCollection(table, change) };
-        const column = "values" in change ? danglingColumn(table, change.values, keys) : null;
-        return column === null ? null : { kind: "dangling", change: at, column };
-      }
-      default:
-        return null;
-    }
+  const explain = (error: unknown, table: Table, change: NamedChange, at: number, keys: Keys): Refusal | null => {
+    const broken = brokenBy(error, table, () => reference(table, change, keys));
+    return broken === null ? null : refusalOf(broken, table, change, at);
   };
-  return Object.assign(explain, { atEnd: others.atEnd });
+
+  /** Tables of others may look at their references at the end. */
+  function atEnd(changes: readonly NamedChange[]): Refusal | null {
+    const refusals = changes.flatMap((change, at) => {
+      const collection = collections.get(change.collection);
+      if (collection?.existing === undefined || change.kind === "forget" || change.kind === "require") return [];
+      const table = tableOf(collection);
+      return refusalOf(reference(table, change, []), table, change, at) ?? [];
+    });
+    return (
+      refusals.find(({ kind }) => kind === "dangling") ?? refusals.find(({ kind }) => kind === "referenced") ?? null
+    );
+  }
 
   /** SQLite does not say which reference is broken, so each is looked at. */
-  function danglingColumn(
-    table: Table,
-    values: Extract<NamedChange, { kind: "insert" }>["values"],
-    keys: readonly (Key | null)[],
-  ): string | null {
-    for (const { name, type, references } of table.collection.columns) {
+  function reference(table: Table, change: NamedChange, keys: Keys): BrokenRule {
+    return {
+      rule: "reference",
+      column: () => ("values" in change ? danglingColumn(table, change.values, keys) : null),
+      holder: () => holderOf(table, change as Removing),
+    };
+  }
+
+  function danglingColumn({ collection }: Table, values: Written, keys: Keys): string | null {
+    for (const { name, type, references } of collection.columns) {
       const given = values[name];
       if (references === undefined || given === undefined || given === null) continue;
       // What the same transaction has made is there.
@@ -66,7 +64,7 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
   }
 
   /** Goes down the way that the deletion would have gone, until somebody holds on to a row. */
-  function referencingCollection(table: Table, change: Extract<NamedChange, { kind: "delete" | "deleteAll" }>): string {
+  function holderOf(table: Table, change: Removing): string {
     const parameters = parametersOf(sqlite);
     const where: Where = change.kind === "delete" ? { column: "id", operator: "eq", value: change.key } : change.where;
     const going = `SELECT "id" FROM ${table.name} WHERE ${compileWhere(table, where, parameters)}`;
@@ -75,8 +73,49 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
       throw new Error(`A row of ${table.collection.name} is referenced by a table that is not declared`);
     return found;
   }
+
+  return Object.assign(explain, { atEnd });
 }
 
+type Written = Extract<NamedChange, { kind: "insert" }>["values"];
+type Removing = Extract<NamedChange, { kind: "delete" | "deleteAll" }>;
+
+/** Which rule SQLite tells of. */
+function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): BrokenRule | null {
+  const message = error instanceof Error ? error.message : "";
+  switch (codeOf(error)) {
+    case code.primaryKey:
+    case code.unique:
+    case code.rowid:
+      return { rule: "unique", column: columnIn(table, message) };
+    case code.foreignKey:
+      return reference();
+    case code.trigger:
+      // A reference that restricts, or what a trigger of others says.
+      return message.includes("FOREIGN KEY") ? reference() : { rule: "own", column: null };
+    case code.notNull:
+    case code.datatype:
+      return { rule: "own", column: columnIn(table, message) };
+    case code.check:
+      return { rule: "own", column: null };
+    default:
+      return null;
+  }
+}
+
+/** `UNIQUE constraint failed: users._email_folded` means `email`; of several columns it is the first that is declared, and null where none is. */
+function columnIn({ existing, columns }: Table, message: string): string | null {
+  const told = message.slice(message.indexOf(": ") + 1).split(", ");
+  const found = [...columns.values()].find(({ name, quoted, shadow }) => {
+    const names = existing === null ? [quoted, shadow ?? quoted] : [existing.nameOf(name)];
+    return names.some((each) => told.some((place) => place.trim().endsWith(`.${unquoted(each)}`)));
+  });
+  return found?.name ?? null;
+}
+
+function unquoted(name: string): string {
+  return name.slice(1, -1).replaceAll('""', '"');
+}
 interface Searched {
   readonly database: DatabaseSync;
   readonly collections: ReadonlyMap<string, Collection>;
@@ -115,11 +154,4 @@ function search(
     if (found !== null) return found;
   }
   return null;
-}
-
-/** `UNIQUE constraint failed: users._email_folded` means `email`. */
-function takenColumn(table: Table, message: string): string {
-  const found = message.slice(message.lastIndexOf(".") + 1);
-  const column = table.collection.columns.find((each) => shadowOf(sqlite, each) === found);
-  return column?.name ?? requireColumn(table, found).name;
 }

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
-import { erasedRows, formatKept, keptRows, keysFrom, mentionOf, parseKept } from "../../kept-rows.ts";
+import { parametersOf } from "../../sql/dialect.ts";
+import { forgetRows, idempotencyOf, readRecalled } from "../../sql/idempotency.ts";
+import type { Statement } from "../../sql/schema/script.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
-import { prepare } from "../connection.ts";
-
-/** How many expired records one write removes at most, so that no request pays for many. */
-const pruned = 10;
+import { sqlite } from "../dialect.ts";
+import { statementsOf } from "../statements.ts";
 
 /** Tells what is known of a key; null where it is free. */
 export type Recall = (idempotency: Idempotency) => Recalled | null;
@@ -18,48 +18,24 @@ export interface IdempotencyRecords {
   forget(collection: string, key: Key, caller: string): void;
 }
 
+const { recall, remember } = idempotencyOf(sqlite);
+
 export function idempotencyRecordsOf(database: DatabaseSync): IdempotencyRecords {
-  const put = prepare(
-    database,
-    "REPLACE INTO latchkey_idempotency (key, fingerprint, rows, expires_at) VALUES (?, ?, ?, ?)",
-  );
-  const prune = prepare(
-    database,
-    `DELETE FROM latchkey_idempotency WHERE key IN (SELECT key FROM latchkey_idempotency WHERE expires_at <= ? ORDER BY expires_at LIMIT ${pruned})`,
-  );
-
-  const erase = prepare(
-    database,
-    "UPDATE latchkey_idempotency SET rows = ? WHERE key IN (SELECT substr(key, ?) FROM latchkey_idempotency WHERE key >= ? AND key < ?)",
-  );
-  const remove = prepare(database, "DELETE FROM latchkey_idempotency WHERE key >= ? AND key < ?");
-
+  const statements = statementsOf(database);
+  const run = ({ text, values }: Statement): void => void statements(text, () => text).run(...values);
   return {
     recall: recallOf(database),
-    remember(idempotency, collection, rows) {
-      const { key, fingerprint, expiresAt, now } = idempotency;
-      const kept = keptRows(idempotency, rows);
-      put.run(key, fingerprint, formatKept(idempotency, kept), Date.parse(expiresAt));
-      if (idempotency.erasable && kept[0])
-        put.run(mentionOf(collection, kept[0].record["id"], key), "", "[]", Date.parse(expiresAt));
-      prune.run(Date.parse(now));
-    },
-    forget(collection, key, caller) {
-      const mention = mentionOf(collection, key);
-      erase.run(erasedRows(key), mention.length + 1, ...keysFrom(mention));
-      remove.run(...keysFrom(mention));
-      if (caller !== "") remove.run(...keysFrom(`${caller} `));
-    },
+    remember: (idempotency, collection, rows) => remember(idempotency, collection, rows).forEach(run),
+    forget: (collection, key, caller) =>
+      forgetRows(collection, { key, caller }, () => parametersOf(sqlite)).forEach(run),
   };
 }
 
 /** The same for a connection that only reads. */
 export function recallOf(database: DatabaseSync): Recall {
-  const find = prepare(database, "SELECT fingerprint, rows FROM latchkey_idempotency WHERE key = ? AND expires_at > ?");
-  return ({ key, fingerprint, now }) => {
-    const found = find.get(key, Date.parse(now));
-    if (found === undefined) return null;
-    if (found[0] !== fingerprint) return { kind: "mismatch" };
-    return parseKept(found[1] as string);
+  const statements = statementsOf(database);
+  return (idempotency) => {
+    const { text, values } = recall(idempotency);
+    return readRecalled(statements(text, () => text).get(...values), idempotency);
   };
 }

@@ -1,11 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
+import { rowsToRead } from "../../sql/changing.ts";
 import type { Shapes } from "../../sql/schema/shape.ts";
 import type { Collection, Key, Row } from "../../store.ts";
 import { prepare } from "../connection.ts";
 import { code, codeOf, isStoreFailure } from "../errors.ts";
-import type { NamedTransaction, Result } from "../named.ts";
+import type { NamedChange, NamedTransaction, Result } from "../named.ts";
 import { outdatedOf, type Outdated } from "../schema.ts";
-import { changesOf, type Changes } from "./changes.ts";
+import { changesOf, type Changes, type Done } from "./changes.ts";
 import { countersOf } from "./counters.ts";
 import { idempotencyRecordsOf, type IdempotencyRecords } from "./idempotency.ts";
 import { notesOf, type Notes } from "./notes.ts";
@@ -166,28 +167,26 @@ function run({ changes: wanted, idempotency }: NamedTransaction, { changes, reco
   const rows: (Row | null)[] = [];
   const keys: (Key | null)[] = [];
   const collections: (Collection | null)[] = [];
-  let lastThatAltered = 0;
   for (const [at, change] of wanted.entries()) {
-    if (change.kind === "forget") {
-      records.forget(change.collection, change.key, change.caller);
-      rows.push(null);
-      keys.push(null);
-      collections.push(null);
-      continue;
-    }
-    const made = changes.make(change, at, keys);
+    const made = change.kind === "forget" ? forget(records, change) : changes.make(change, at, keys);
     if (made.kind !== "done") return made;
     rows.push(made.row);
     keys.push(made.row === null ? null : (made.row.record["id"] as Key));
     collections.push(made.collection);
-    if (change.kind !== "insert" && change.kind !== "require") lastThatAltered = at;
   }
-  // A row is told as it is now, and a later change may have altered or removed it.
-  for (let at = 0; at < lastThatAltered; at++) {
-    const key = keys[at]!;
-    if (key !== null) rows[at] = changes.read(collections[at]!, key);
-  }
+  // A row is told as it is now. The last one is.
+  if (wanted.length > 1)
+    for (const at of rowsToRead(wanted, (each) => collections[each]?.existing !== undefined))
+      rows[at] = changes.read(collections[at]!, keys[at]!);
 
   if (idempotency !== undefined) records.remember(idempotency, wanted[0]?.collection ?? "", rows);
   return { kind: "written", rows };
+}
+
+function forget(
+  records: IdempotencyRecords,
+  { collection, key, caller }: Extract<NamedChange, { kind: "forget" }>,
+): Done {
+  records.forget(collection, key, caller);
+  return { kind: "done", collection: null, row: null };
 }

@@ -2,13 +2,16 @@ import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { searchedOf } from "../../searched.ts";
 import { indexBeside } from "../../sql/indexing.ts";
+import { play } from "../../sql/schema/script.ts";
 import type { Shapes } from "../../sql/schema/shape.ts";
+import { takeSomeWords } from "../../sql/words.ts";
 import type { Collection } from "../../store.ts";
-import { connect } from "../connection.ts";
+import { connect, sendTo } from "../connection.ts";
+import { tableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
+import { sqliteSchema } from "../migration.ts";
 import type { NamedTransaction, Result } from "../named.ts";
 import { isLogRemoved, requireInPlace, type FilesInUse } from "../place.ts";
-import { takeSomeWords } from "../words.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 import { giveWay } from "./give-way.ts";
 import { committerOf, type Committer } from "./transactions.ts";
@@ -37,7 +40,7 @@ function write(port: MessagePort, { path, files, busyMs, collections, shapes }: 
   let committer: Committer | null = null;
   let committed = (): void => {};
   const checkpoints = checkpointsBeside({ path, files });
-  const searched = searchedOf(collections);
+  const searched = searchedOf(collections).map(tableOf);
   const indexing = searched.length === 0 ? null : indexBeside(index);
 
   port.on("message", (message: ToWriter) => {
@@ -89,7 +92,7 @@ function write(port: MessagePort, { path, files, busyMs, collections, shapes }: 
 
   function index(): boolean {
     try {
-      const hasTaken = takeSomeWords(connected(), searched);
+      const hasTaken = play(takeSomeWords(sqliteSchema, searched), sendTo(connected()));
       if (hasTaken) committed();
       return hasTaken;
     } catch (error) {
