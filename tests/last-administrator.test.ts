@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { accountsCollection } from "../src/door/auth.ts";
 import { requireAdministrator } from "../src/login/accounts/users.ts";
 import { parametersOf } from "../src/store/sql/dialect.ts";
-import { countUpTo } from "../src/store/sql/writes.ts";
+import { countUpTo } from "../src/store/sql/writes/writes.ts";
 import { prepare } from "../src/store/sqlite/connection.ts";
 import { sqlite, tableOf } from "../src/store/sqlite/dialect.ts";
 import { prepareSchema } from "../src/store/sqlite/schema.ts";

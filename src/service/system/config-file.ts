@@ -3,9 +3,8 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { IssuerDeclaration, OwnUserFields } from "../../door/auth.ts";
 import type { DocumentationOptions } from "../../door/features.ts";
-import type { Endpoint, Format } from "../../door/http.ts";
-import type { Feature, Scheme } from "../../door/index.ts";
-import { DeclarationError, type Mount } from "../../door/resources.ts";
+import type { Feature, ServiceOptions } from "../../door/index.ts";
+import { DeclarationError } from "../../door/resources.ts";
 import type { BuiltIn, OptionalFeature } from "../built-in.ts";
 import { ConfigError } from "../settings/error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "../settings/table.ts";
@@ -14,7 +13,7 @@ import type { PlainSetting, SettingName, SettingValue } from "../settings/table.
 export type ConfigSettings = { readonly [K in SettingName]?: PlainSetting<SettingValue<K>> | undefined };
 
 /** What `latchkey.config.ts` gives: settings that the environment leaves open, and what is added to the service. */
-export interface ConfigFile {
+export interface ConfigFile extends Pick<ServiceOptions, "mounts" | "endpoints" | "schemes" | "formats"> {
   readonly settings?: ConfigSettings;
   /** `open`: everyone may make a user; `closed` where it is left out. */
   readonly registration?: "open" | "closed";
@@ -28,10 +27,6 @@ export interface ConfigFile {
   readonly features?: readonly Feature[] | ((builtIn: BuiltIn) => readonly Feature[]);
   /** Built-in features that the service goes without; their names and tables are free then. */
   readonly without?: readonly OptionalFeature[];
-  readonly mounts?: readonly Mount[];
-  readonly endpoints?: readonly Endpoint[];
-  readonly schemes?: readonly Scheme[];
-  readonly formats?: readonly Format[];
 }
 
 /** The names under which it is found, of which a directory has one at most. */

@@ -8,7 +8,7 @@ import { parametersOf, type Dialect } from "./dialect.ts";
 import { selectRows } from "./list.ts";
 import { ask, play, playAsync, statement, type Rows, type Script, type Step } from "./schema/script.ts";
 import { tablesOf } from "./schema/table.ts";
-import { assign } from "./writes.ts";
+import { assign } from "./writes/writes.ts";
 
 const notes: Collection = {
   name: "notes",

@@ -1,9 +1,9 @@
-import { compileChange, compileRequire, placeKey, type ChangeOfOne, type Making } from "../../sql/changing.ts";
 import { encode } from "../../sql/codec.ts";
 import { parametersOf, type Cell, type Parameters } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
 import type { Table, TableColumn } from "../../sql/schema/table.ts";
-import { assign, insertInto, isSQL } from "../../sql/writes.ts";
+import { compileChange, compileRequire, placeKey, type ChangeOfOne, type Making } from "../../sql/writes/changing.ts";
+import { assign, insertInto, isSQL } from "../../sql/writes/writes.ts";
 import { isKeyOf, type Change, type Collection, type Key, type KeyOf } from "../../store.ts";
 import { postgres, sequenceOf } from "../dialect.ts";
 import { prepared, unprepared, type Statement } from "../parameters.ts";
@@ -34,7 +34,7 @@ export interface Among {
 export function compile(table: Table, change: Change, among: Among): Statement {
   const making = makingAmong(among);
   if (change.kind === "forget") return compileForget(change);
-  if (change.kind === "require") return compileRequired(table, change, making, among);
+  if (change.kind === "require") return compileRequired(table, change, among);
   if (change.kind === "insert" && table.existing === null) return compileInsert(table, change, making, among);
   const { text, values } = compileChange(table, change, making);
   // Nothing of a table of others is kept prepared, since it would keep the types that the columns had: an integer that became a bigint.
@@ -49,7 +49,6 @@ function makingAmong({ keys, tellsKey, sameShape }: Among): Making {
       collection.key === "text" ? place : `latchkey_take_key(${keyArguments(collection)}, ${place})`,
     toldKey: (name, values) => `set_config(${values.place(settingOf(tellsKey ?? 0))}, ${name}::text, TRUE)`,
     orRefused,
-    keep: " FOR NO KEY UPDATE",
     onlyIf: ` AND ${sameShape} = 0`,
     findKey: (column, key, values) => cellOf(column, requireKey(key, keys), values),
   };
@@ -107,8 +106,8 @@ function compileInsert(
 }
 
 /** What must not be there is watched over by the lock of the table that the transaction begins with (`locksFor` of `plan.ts`). */
-function compileRequired(table: Table, change: Of<"require">, making: Making, { sameShape }: Among): Statement {
-  const { count, values, least, most } = compileRequire(table, change, making);
+function compileRequired(table: Table, change: Of<"require">, { sameShape }: Among): Statement {
+  const { count, values, least, most } = compileRequire(table, change, " FOR NO KEY UPDATE");
   const places = `${values.place(least)} AND ${values.place(most)}`;
   return prepared(
     `SELECT latchkey_refuse('refused') WHERE (${count}) + ${sameShape} NOT BETWEEN ${places}`,

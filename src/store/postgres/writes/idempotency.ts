@@ -1,5 +1,5 @@
 import { parametersOf } from "../../sql/dialect.ts";
-import { forgetRows } from "../../sql/idempotency.ts";
+import { forgetRows } from "../../sql/writes/idempotency.ts";
 import type { Change, Idempotency } from "../../store.ts";
 import { postgres } from "../dialect.ts";
 import { prepared, type Statement } from "../parameters.ts";

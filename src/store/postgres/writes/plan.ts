@@ -1,5 +1,5 @@
-import { rowsToRead } from "../../sql/changing.ts";
 import { quote } from "../../sql/names.ts";
+import { rowsToRead } from "../../sql/writes/changing.ts";
 import type { Change, Collection, Transaction } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
 import type { Statement } from "../parameters.ts";

@@ -1,6 +1,6 @@
 import { indexNameOf, quote, shadowOf } from "../../sql/names.ts";
-import { refusalOf, type BrokenRule, type Refusal } from "../../sql/refusals.ts";
 import type { Table } from "../../sql/schema/table.ts";
+import { refusalOf, type BrokenRule, type Refusal } from "../../sql/writes/refusals.ts";
 import type { Change } from "../../store.ts";
 import { keyConstraintOf, postgres, referenceConstraintOf } from "../dialect.ts";
 import { isServerError, state, type ServerError } from "../errors.ts";

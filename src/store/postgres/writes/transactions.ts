@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Observer } from "../../../observation.ts";
-import { idempotencyOf, readRecalled } from "../../sql/idempotency.ts";
 import { refusalsTold, type Shapes } from "../../sql/schema/shape.ts";
+import { idempotencyOf, readRecalled } from "../../sql/writes/idempotency.ts";
 import type { Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
 import { isServerError, state } from "../errors.ts";

@@ -2,7 +2,7 @@ import type { TableWrite, Where } from "../../store.ts";
 import type { Parameters } from "../dialect.ts";
 import type { ExistingNames, Table } from "../schema/table.ts";
 import { compileWhere } from "../where.ts";
-import type { Assignment } from "../writes.ts";
+import type { Assignment } from "../writes/writes.ts";
 
 /** A new row. What nobody gives, the database fills. `key`: the place of a key that is given. */
 export function insertExisting(table: Table, key: string | null, set: readonly Assignment[]): string {

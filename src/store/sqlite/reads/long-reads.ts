@@ -96,16 +96,12 @@ export function longReads(data: LongReaderData): LongReads {
       waiting.push({ asked, resolve, reject });
       next();
     });
-    if (answer.kind === "overdue") throw new StoreTimeout(`SQLite: given up after ${data.limitMs / 1000} s`);
-    if (answer.kind === "failed") throw storeError(errorOf(answer.failure));
-    return answer.given;
+    return givenBy(answer, data.limitMs);
   }
 
   return {
-    async read<M extends keyof LongReadings>(method: M, { collection, ...asked }: LongReadings[M]) {
-      const given = await read({ method, collection: collection.name, asked } as LongRead);
-      return given as ReturnType<Reader[M]>;
-    },
+    read: (method, { collection, ...asked }) =>
+      read({ method, collection: collection.name, asked } as LongRead) as Promise<never>,
     async close() {
       isClosed = true;
       for (const { reject } of waiting.splice(0)) reject(closed());
@@ -117,6 +113,12 @@ export function longReads(data: LongReaderData): LongReads {
       );
     },
   };
+}
+
+function givenBy(answer: FromLongReader, limitMs: number): unknown {
+  if (answer.kind === "overdue") throw new StoreTimeout(`SQLite: given up after ${limitMs / 1000} s`);
+  if (answer.kind === "failed") throw storeError(errorOf(answer.failure));
+  return answer.given;
 }
 
 function startWorker(workerData: LongReaderData): Worker {

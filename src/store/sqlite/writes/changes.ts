@@ -1,11 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
-import { compileChange, compileRequire, type Making } from "../../sql/changing.ts";
 import { encode } from "../../sql/codec.ts";
 import type { Cell } from "../../sql/dialect.ts";
 import { selectBy } from "../../sql/list.ts";
-import type { Refusal } from "../../sql/refusals.ts";
 import type { Table, TableColumn } from "../../sql/schema/table.ts";
-import { besides, encodeGiven, insertInto, requireWritable } from "../../sql/writes.ts";
+import { compileChange, compileRequire, type Making } from "../../sql/writes/changing.ts";
+import type { Refusal } from "../../sql/writes/refusals.ts";
+import { besides, encodeGiven, insertInto, requireWritable } from "../../sql/writes/writes.ts";
 import type { Collection, Key, KeyOf, Row } from "../../store.ts";
 import type { Statement } from "../connection.ts";
 import { sqlite, tableOf } from "../dialect.ts";
@@ -46,17 +46,7 @@ export function changesOf(
   const explain = conflictFinder(database, collections);
   database.function("latchkey_next_revision", () => counters.nextRevision());
   let known: Keys = [];
-  const making: Making = {
-    revision: (values, ofMany) => (ofMany ? "latchkey_next_revision()" : values.place(counters.nextRevision())),
-    takenKey: (_, place) => place,
-    toldKey: (name) => name,
-    // Whether it has changed one is seen here.
-    orRefused: ({ sql, table, tellsRow }) => (tellsRow ? `${sql} RETURNING ${table.selection}` : sql),
-    // Nobody else writes meanwhile, and the tables were looked at before.
-    keep: "",
-    onlyIf: "",
-    findKey: (column, key) => encode(sqlite, column, keyIn(key, known)),
-  };
+  const making = makingWith(counters, () => known);
 
   function make(change: RowChange, at: number, keys: Keys): Done | Refusal {
     const collection = collections.get(change.collection);
@@ -64,7 +54,7 @@ export function changesOf(
       throw new TypeError(`The store was not opened with a collection ${JSON.stringify(change.collection)}`);
     const table = tableOf(collection);
     try {
-      if (change.kind === "require") return requireRows(table, change, at);
+      if (change.kind === "require") return requireRows(prepared, table, change, at);
       if (change.kind === "insert" && table.existing === null)
         return insert({ statements, counters, notes }, table, change, keys);
       const row = makeCompiled(table, change, keys);
@@ -105,13 +95,6 @@ export function changesOf(
     }
   }
 
-  function requireRows(table: Table, change: Of<"require">, at: number): Done | Refusal {
-    const { count, values, least, most } = compileRequire(table, change, making);
-    const found = prepared(count).get(...values.values)![0] as number;
-    if (found < least || found > most) return { kind: "refused", change: at, name: change.name };
-    return { kind: "done", collection: table.collection, row: null };
-  }
-
   function keyIsTaken(table: Table, key: Key): void {
     if (table.collection.key === "integer") counters.takeKey(table.collection, key as number);
     if (table.isSearched) notes.add(table, key);
@@ -128,6 +111,32 @@ export function changesOf(
   }
 
   return { make, brokenAtEnd: explain.atEnd, read };
+}
+
+/** How changes are made here; `known` gives the keys of those before. */
+function makingWith(counters: Counters, known: () => Keys): Making {
+  return {
+    revision: (values, ofMany) => (ofMany ? "latchkey_next_revision()" : values.place(counters.nextRevision())),
+    takenKey: (_, place) => place,
+    toldKey: (name) => name,
+    // Whether it has changed one is seen here.
+    orRefused: ({ sql, table, tellsRow }) => (tellsRow ? `${sql} RETURNING ${table.selection}` : sql),
+    // Nobody else writes meanwhile, and the tables were looked at before.
+    onlyIf: "",
+    findKey: (column, key) => encode(sqlite, column, keyIn(key, known())),
+  };
+}
+
+function requireRows(
+  prepared: (sql: string) => Statement,
+  table: Table,
+  change: Of<"require">,
+  at: number,
+): Done | Refusal {
+  const { count, values, least, most } = compileRequire(table, change, "");
+  const found = prepared(count).get(...values.values)![0] as number;
+  if (found < least || found > most) return { kind: "refused", change: at, name: change.name };
+  return { kind: "done", collection: table.collection, row: null };
 }
 
 interface Inserting {

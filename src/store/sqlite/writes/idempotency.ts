@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parametersOf } from "../../sql/dialect.ts";
-import { forgetRows, idempotencyOf, readRecalled } from "../../sql/idempotency.ts";
 import type { Statement } from "../../sql/schema/script.ts";
+import { forgetRows, idempotencyOf, readRecalled } from "../../sql/writes/idempotency.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
 import { sqlite } from "../dialect.ts";
 import { statementsOf } from "../statements.ts";

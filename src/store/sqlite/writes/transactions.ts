@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { rowsToRead } from "../../sql/changing.ts";
 import type { Shapes } from "../../sql/schema/shape.ts";
+import { rowsToRead } from "../../sql/writes/changing.ts";
 import type { Collection, Key, Row } from "../../store.ts";
 import { prepare } from "../connection.ts";
 import { code, codeOf, isStoreFailure } from "../errors.ts";

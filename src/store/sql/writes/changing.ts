@@ -1,15 +1,15 @@
-import { isKeyOf, type Change, type Key, type KeyOf, type WrittenValues } from "../store.ts";
-import { encode } from "./codec.ts";
-import { parametersOf, type Parameters } from "./dialect.ts";
+import { isKeyOf, type Change, type Key, type KeyOf, type WrittenValues } from "../../store.ts";
+import { encode } from "../codec.ts";
+import { parametersOf, type Parameters } from "../dialect.ts";
 import {
   deleteAllExisting,
   deleteExisting,
   insertExisting,
   updateAllExisting,
   updateExisting,
-} from "./existing/writes.ts";
-import type { Statement } from "./schema/script.ts";
-import type { Table } from "./schema/table.ts";
+} from "../existing/writes.ts";
+import type { Statement } from "../schema/script.ts";
+import type { Table } from "../schema/table.ts";
 import {
   assign,
   assignments,
@@ -40,8 +40,6 @@ export interface Making {
   toldKey(name: string, values: Parameters): string;
   /** The statement that changes one row: it tells the row where that is wanted. Where none was changed it may say why. */
   orRefused(one: ChangeOfOne): string;
-  /** Written behind what is looked for, so that it is there until the end. */
-  readonly keep: string;
   /** Written behind the condition of a removal: what has to be true of the table besides. */
   readonly onlyIf: string;
   readonly findKey: KeyFinder;
@@ -151,11 +149,11 @@ function ofOthers(table: Table, change: Writing, making: Making, values: Paramet
   }
 }
 
-/** How many rows a `require` has found, counted no further than it matters, and how many there have to be. */
+/** How many rows a `require` has found, counted no further than it matters, and how many there have to be. `keep` locks what has to be there. */
 export function compileRequire(
   table: Table,
   { where, atLeast = 0, atMost }: AnyChange<"require">,
-  { keep }: Pick<Making, "keep">,
+  keep: string,
 ): { readonly count: string; readonly values: Parameters; readonly least: number; readonly most: number } {
   const values = parametersOf(table.dialect);
   const most = atMost ?? atLeast;

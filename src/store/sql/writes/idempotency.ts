@@ -1,7 +1,7 @@
-import { erasedRows, formatKept, keptRows, keysFrom, mentionOf, parseKept } from "../kept-rows.ts";
-import type { Idempotency, Key, Recalled, Row } from "../store.ts";
-import type { Dialect, Parameters } from "./dialect.ts";
-import { statement, type Statement } from "./schema/script.ts";
+import { erasedRows, formatKept, keptRows, keysFrom, mentionOf, parseKept } from "../../kept-rows.ts";
+import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
+import type { Dialect, Parameters } from "../dialect.ts";
+import { statement, type Statement } from "../schema/script.ts";
 
 /** How many expired records one write removes at most, so that no request pays for many. */
 const pruned = 10;

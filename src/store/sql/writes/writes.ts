@@ -1,8 +1,8 @@
-import { isKeyOf, type KeyOf, type Value, type Where, type WrittenValues } from "../store.ts";
-import { encode, foldCell, wordsCell } from "./codec.ts";
-import type { Cell, Parameters } from "./dialect.ts";
-import { requireColumn, type ExistingNames, type Table, type TableColumn } from "./schema/table.ts";
-import { compileWhere } from "./where.ts";
+import { isKeyOf, type KeyOf, type Value, type Where, type WrittenValues } from "../../store.ts";
+import { encode, foldCell, wordsCell } from "../codec.ts";
+import type { Cell, Parameters } from "../dialect.ts";
+import { requireColumn, type ExistingNames, type Table, type TableColumn } from "../schema/table.ts";
+import { compileWhere } from "../where.ts";
 
 /** A column that is written: its quoted name, and what stands for its value. */
 export interface Assignment {

@@ -1,5 +1,5 @@
-import type { Change, Outcome } from "../store.ts";
-import type { Table } from "./schema/table.ts";
+import type { Change, Outcome } from "../../store.ts";
+import type { Table } from "../schema/table.ts";
 
 /** Why a change was not made. */
 export type Refusal = Extract<Outcome, { readonly change: number }>;
