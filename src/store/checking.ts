@@ -18,7 +18,7 @@ import {
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import type { ChecksOf } from "../checking/options.ts";
-import type { Change, Collection, Column, ExistingTable, Origin, Transaction } from "./store.ts";
+import type { Change, Collection, Column, ExistingTable, KeptLinks, Origin, Transaction } from "./store.ts";
 
 /** A store, as far as everything of a service needs one. */
 export const aStore: Check = objectWith(
@@ -115,6 +115,12 @@ const collectionMembers: ChecksOf<Omit<Collection, "typed">> = {
     isObject(value) && Object.values(value).every((month) => isText(month) && /^\d{4}-\d\d$/.test(month))
       ? null
       : 'it has to name a month for each column, like { nickname: "2027-01" }',
+  ),
+  links: optional(
+    objectOf(
+      { collection: text, column: text, was: optional(text) } satisfies ChecksOf<KeptLinks>,
+      'it has to be { collection: "posts", column: "tags" }',
+    ),
   ),
   indexes: optional((value) =>
     Array.isArray(value) && value.every((each) => Array.isArray(each) && each.every(isText))

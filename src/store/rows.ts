@@ -14,8 +14,19 @@ export interface Collection<V = unknown> {
   readonly existing?: ExistingTable;
   /** Columns that are declared no more and stay, unseen, each with the month until which: `{ nickname: "2027-01" }`. */
   readonly removed?: Readonly<Record<string, string>>;
+  /** The lists of ids of which its rows are made, where they stand in the records of another collection. Its columns are the record and the id. */
+  readonly links?: KeptLinks;
   /** Only for the type checker. */
   readonly typed?: V;
+}
+
+/** Where lists of ids stand. */
+export interface KeptLinks {
+  readonly collection: string;
+  /** A JSON column. */
+  readonly column: string;
+  /** The collection that had them under the name before. */
+  readonly was?: string;
 }
 
 /**

@@ -18,6 +18,7 @@ export function linksOf(resource: Resource, { name, key }: Pick<Collection, "nam
       field,
       {
         kind: { members },
+        options: { renamedFrom },
       },
     ]) => {
       if (members === undefined) return [];
@@ -34,6 +35,11 @@ export function linksOf(resource: Resource, { name, key }: Pick<Collection, "nam
         key: "integer",
         columns,
         indexes: [[field, RECORD], [RECORD]],
+        links: {
+          collection: name,
+          column: field,
+          ...(renamedFrom === undefined ? {} : { was: `${tableOf(resource)}_${renamedFrom}` }),
+        },
       };
       return [{ field, collection }];
     },

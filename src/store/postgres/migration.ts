@@ -3,6 +3,7 @@ import type { Cell } from "../sql/dialect.ts";
 import { quote, shadowOf } from "../sql/names.ts";
 import { defaultLiteral, defineColumn, defineReference, shadowsOf } from "../sql/schema/definition.ts";
 import { requiredLeftOvers } from "../sql/schema/found-table.ts";
+import { selectLinks } from "../sql/schema/links.ts";
 import type { Found, Schema } from "../sql/schema/schema.ts";
 import { ask, run, statement, type Rows, type Script } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
@@ -110,6 +111,14 @@ export const postgresSchema: Schema = {
     return [
       ...(before === null ? [] : [`${table} DROP CONSTRAINT ${quote(before)}`]),
       ...(column === null ? [] : [`${table} ${addReference(collection, column)}`]),
+    ];
+  },
+  insertLinks(collection, links) {
+    const columns = collection.columns.map(({ name }) => quote(name)).join(", ");
+    const [next, type] = [postgres.literal(quote(sequenceOf(collection))), postgres.storageOf(collection.columns[1]!)];
+    const rows = selectLinks(postgresSchema, links, `(each.value #>> '{}')::${type}`);
+    return [
+      `INSERT INTO ${quote(collection.name)} ("id", "_revision", ${columns}) SELECT nextval(${next}), nextval('latchkey_revision'), record, linked FROM (${rows}) AS t`,
     ];
   },
   fillShadow,

@@ -1,6 +1,7 @@
 import { quote, shadowOf } from "../sql/names.ts";
 import { createTable, defineColumn, shadowsOf } from "../sql/schema/definition.ts";
 import { leftOvers, requiredLeftOvers } from "../sql/schema/found-table.ts";
+import { selectLinks } from "../sql/schema/links.ts";
 import { referenceOf, type Found, type Schema } from "../sql/schema/schema.ts";
 import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
@@ -63,6 +64,17 @@ export const sqliteSchema: Schema = {
   alter: (collection, found) =>
     needsRebuild(collection, found) ? rebuild(collection, found) : addColumns(collection, found),
   changeReference: () => [],
+  insertLinks(collection, links) {
+    const [record, linked] = collection.columns.map(({ name }) => quote(name));
+    const [name, called] = [quote(collection.name), sqlite.literal(collection.name)];
+    const last = `coalesce((SELECT next - 1 FROM latchkey_keys WHERE collection = ${called}), 0)`;
+    const rows = selectLinks(sqliteSchema, links, "each.value");
+    return [
+      `UPDATE latchkey_revision SET revision = revision + 1 WHERE EXISTS (SELECT 1 FROM (${rows}))`,
+      `INSERT INTO ${name} ("id", "_revision", ${record!}, ${linked!}) SELECT ${last} + row_number() OVER (), (SELECT revision FROM latchkey_revision), record, linked FROM (${rows})`,
+      `INSERT INTO latchkey_keys (collection, next) SELECT ${called}, max("id") + 1 FROM ${name} HAVING count(*) > 0 ON CONFLICT DO UPDATE SET next = excluded.next`,
+    ];
+  },
   *fillShadow(collection, column) {
     const [name, shadow] = [quote(column.name), quote(shadowOf(sqlite, column))];
     yield* run(

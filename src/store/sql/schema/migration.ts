@@ -7,6 +7,7 @@ import { declaredName, indexPrefix, quote, shadowOf } from "../names.ts";
 import { fitWords } from "../words.ts";
 import { createTable, indexesOf, typesOf } from "./definition.ts";
 import { findReferences, findTable, isOurs } from "./found-table.ts";
+import { fillLinks } from "./links.ts";
 import { referenceOf, type Found, type Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 import { typesWithShape, type Changed } from "./shape.ts";
@@ -35,6 +36,7 @@ export function* fitTables(
     if (found.length === 0) fitted.push([collection, changed]);
     else unfit.push(collection.name);
   }
+  for (const [collection, { before }] of fitted) if (before === null) yield* fillLinks(schema, collection);
   // References come last, since tables may refer to each other in a circle.
   for (const [collection, { before }] of fitted) problems.push(...(yield* fitReferences(schema, collection, before)));
   if (problems.length > 0) throw new MigrationNeeded(problems, unfit);

@@ -1,5 +1,5 @@
 import type { Counters } from "../../copy.ts";
-import type { Collection, Column } from "../../store.ts";
+import type { Collection, Column, KeptLinks } from "../../store.ts";
 import type { Conversion, Convert } from "../changes/conversion.ts";
 import type { Dialect } from "../dialect.ts";
 import type { FoundExisting } from "../existing/found.ts";
@@ -67,6 +67,8 @@ export interface Schema extends Dialect {
   alter(collection: Collection, found: Found): readonly string[];
   /** Changes the reference of a column; `before` is the name of the constraint that is there. Where references are defined with their columns there is nothing to do. */
   changeReference(collection: Collection, column: Column | null, before: string | null): readonly string[];
+  /** Fills a new table with the relations that stand in records. */
+  insertLinks(collection: Collection, links: KeptLinks): readonly string[];
   /** Folds all values of a folded column into the one beside it. */
   fillShadow(collection: Collection, column: Column): Script<void>;
   /** The names of the triggers of a table. */

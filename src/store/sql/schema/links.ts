@@ -1,0 +1,29 @@
+import type { Collection, KeptLinks } from "../../store.ts";
+import { quote } from "../names.ts";
+import { findTable } from "./found-table.ts";
+import type { Schema } from "./schema.ts";
+import { ask, run, statement, type Script } from "./script.ts";
+
+/**
+ * Fills a table of relations that was just made with those that stand in the records, where their field was renamed or is made of another,
+ * and removes the table of the name before, which would hold records that nobody names any more.
+ */
+export function* fillLinks(schema: Schema, collection: Collection): Script<void> {
+  const { links } = collection;
+  if (links === undefined) return;
+  const there = yield* ask(schema.findColumns(links.collection));
+  // A column that is added behind this has no lists yet.
+  if (!there.some(([name]) => name === links.column)) return;
+  for (const sql of schema.insertLinks(collection, links)) yield* run(sql);
+  const [record] = collection.columns;
+  const before = links.was === undefined ? null : yield* findTable(schema, { ...collection, name: links.was });
+  if (before?.declared?.columns[0]?.name !== record!.name) return;
+  yield* run(`DROP TABLE ${quote(links.was!)}`);
+  yield* ask(statement(`DELETE FROM latchkey_schema WHERE collection = ${schema.place(1)}`, [links.was!]));
+}
+
+/** The relations that stand in records, as rows with a record and one of its ids each. */
+export function selectLinks(schema: Pick<Schema, "elements">, links: KeptLinks, value: string): string {
+  const [from, list] = [links.collection, links.column].map(quote);
+  return `SELECT record."id" AS record, ${value} AS linked FROM ${from!} AS record, ${schema.elements(`record.${list!}`)} AS each WHERE record.${list!} IS NOT NULL`;
+}

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, before, test, type TestContext } from "node:test";
+import { Secret } from "../src/crypto/secret.ts";
+import { anyone, createService, defineResource, integer, mount, text } from "../src/door/index.ts";
+import { references, type Mount } from "../src/door/resources.ts";
+import {
+  migratePostgres,
+  migrateSQLite,
+  postgresStore,
+  sqliteStore,
+  type Collection,
+  type Store,
+} from "../src/door/stores.ts";
+import { startPostgres, type TestServer } from "./postgres.ts";
+
+// Relations to several records are kept in the record and in a table beside it. That table follows what becomes of the field.
+
+let server: TestServer;
+
+before(async () => {
+  server = await startPostgres();
+});
+after(() => server.stop());
+
+interface Place {
+  readonly engine: string;
+  open(): Store;
+  migrate(collections: readonly Collection[]): Promise<unknown>;
+}
+
+async function places(t: TestContext): Promise<readonly Place[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-links-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "posts.db");
+  const url = new Secret(await server.makeDatabase());
+  const options = { program: "1.0.0" };
+  return [
+    {
+      engine: "sqlite",
+      open: () => sqliteStore({ path: file }),
+      migrate: (collections) => migrateSQLite(file, collections, options),
+    },
+    {
+      engine: "postgres",
+      open: () => postgresStore({ url, poolSize: 2 }),
+      migrate: (collections) => migratePostgres(url, collections, options),
+    },
+  ];
+}
+
+const tag = defineResource({ name: "tag", fields: { label: text() } });
+const tags = mount(tag, { permission: anyone });
+const title = text();
+
+function posts(fields: Parameters<typeof defineResource>[0]["fields"], filter: string): Mount {
+  const resource = defineResource({
+    name: "post",
+    fields: { title, ...fields },
+    filters: { [filter]: ["eq"] },
+  } as never);
+  return mount(resource, { permission: anyone });
+}
+
+interface Ask {
+  (method: string, target: string, body?: unknown): Promise<{ readonly status: number; readonly json: unknown }>;
+}
+
+/** Does something with a service with these mounts. */
+async function using<T>(store: Store, mounts: readonly Mount[], task: (ask: Ask) => Promise<T>) {
+  const service = await createService({ store, mounts, observe: null });
+  try {
+    return await task(async (method, target, body) => {
+      const answer = await service.fetch(
+        new Request(`http://localhost${target}`, {
+          method,
+          ...(body === undefined
+            ? {}
+            : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+        }),
+        { peer: "127.0.0.1" },
+      );
+      const said = await answer.text();
+      return { status: answer.status, json: said === "" ? null : JSON.parse(said) };
+    });
+  } finally {
+    await service.close();
+  }
+}
+
+for (const [what, before, now] of [
+  [
+    "renamed",
+    posts({ tags: references(tag, { default: [] }) }, "tags"),
+    posts({ labels: references(tag, { default: [], renamedFrom: "tags" }) }, "labels"),
+  ],
+  [
+    "made of one that holds a single id",
+    posts({ tags: integer({ optional: true }) }, "tags"),
+    posts({ labels: references(tag, { renamedFrom: "tags", convert: (id) => [id] as never, backfill: [] }) }, "labels"),
+  ],
+] as const)
+  test(`a relation to several records that is ${what} finds and holds what it did`, async (t) => {
+    for (const { engine, open, migrate } of await places(t)) {
+      const ids = (...all: number[]): unknown => (what === "renamed" ? all : all[0]);
+      await using(open(), [tags, before], async (ask) => {
+        for (const label of ["a", "b", "c"]) await ask("POST", "/tags", { label });
+        for (const each of [ids(1, 2), ids(2), ids(3)])
+          assert.equal((await ask("POST", "/posts", { title: "t", tags: each })).status, 201);
+      });
+      const all = await collectionsOf([tags, now]);
+      await migrate(all);
+      await using(open(), [tags, now], async (ask) => {
+        const found = (await ask("GET", "/posts?labels=2")).json as readonly { readonly id: number }[];
+        assert.deepEqual(
+          found.map(({ id }) => id),
+          what === "renamed" ? [1, 2] : [2],
+          engine,
+        );
+        assert.equal((await ask("DELETE", "/tags/2")).status, 409, engine);
+        assert.equal((await ask("PATCH", "/posts/3", { labels: [] })).status, 200);
+        assert.equal((await ask("DELETE", "/tags/3")).status, 204, engine);
+      });
+    }
+  });
+
+/** The collections of a service, without a database. */
+async function collectionsOf(mounts: readonly Mount[]): Promise<readonly Collection[]> {
+  let seen: readonly Collection[] = [];
+  const store = sqliteStore({ path: ":memory:" });
+  await using(
+    {
+      ...store,
+      open: async (collections) => {
+        seen = collections;
+        await store.open(collections);
+      },
+    },
+    mounts,
+    async () => undefined,
+  );
+  return seen;
+}
