@@ -349,6 +349,23 @@ test("a dry run does everything on a copy, and leaves nothing behind", async (t)
   }
 });
 
+test("a dry run on PostgreSQL takes a sample of rows that refer to each other, in any order", async (t) => {
+  const database = (await databases(t))[1]!;
+  const fields = { pages: integer(), owner_id: reference("books", { optional: true }) };
+  const old = books({ ...titled, ...fields });
+  await planted(database, old);
+  if (database.kind === "postgres")
+    await askPostgres(
+      database.url.reveal().toString("utf8"),
+      `INSERT INTO books (id, _revision, title, pages, owner_id) SELECT n, n, '1', n, CASE WHEN n % 3 = 0 THEN 10002 - n % 7 END FROM generate_series(1, 10002) AS n`,
+    );
+  const now = books({ ...fields, title: integer() });
+
+  const [tried] = await migrate(database, now, { isTrial: true });
+
+  assert.ok(tried!.rows > 6000 && tried!.rows < 10_000, String(tried!.rows));
+});
+
 test("a second migration at the same moment is refused, and one of a newer program is respected", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books(titled), { title: "1", pages: 7 });

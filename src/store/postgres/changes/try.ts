@@ -34,7 +34,10 @@ export async function tryDatabase(
     const from = quote(String(path![0]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
     await prepareSchema(session, address, before);
-    for (const collection of referredFirst(before)) await copySample(session, collection, from, schema);
+    await withoutReferences(session, schema, async () => {
+      for (const collection of referredFirst(before)) await copySample(session, collection, from, schema);
+      while (await removeDangling(session, before));
+    });
     return await migrateOver({ session, address }, collections, options);
   } catch (error) {
     throw told(error);
@@ -42,6 +45,38 @@ export async function tryDatabase(
     await session.run(`ROLLBACK; DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => undefined);
     await close();
   }
+}
+
+/** Does something to tables whose references are looked at behind it. */
+async function withoutReferences(session: Session, schema: string, task: () => Promise<void>): Promise<void> {
+  const found = await session.send(
+    statement(
+      "SELECT conrelid::regclass::text, quote_ident(conname), pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f' AND connamespace = to_regnamespace($1)",
+      [schema],
+    ),
+  );
+  for (const [table, name] of found) await session.run(`ALTER TABLE ${String(table)} DROP CONSTRAINT ${String(name)}`);
+  await task();
+  for (const [table, name, definition] of found)
+    await session.run(`ALTER TABLE ${String(table)} ADD CONSTRAINT ${String(name)} ${String(definition)}`);
+}
+
+/** Rows of the sample that refer to rows that are no part of it, as they may where tables refer to themselves or in a circle. */
+async function removeDangling(session: Session, collections: readonly Collection[]): Promise<boolean> {
+  let removed = 0;
+  for (const { name, columns } of collections)
+    for (const { name: column, references } of columns) {
+      if (references === undefined) continue;
+      const [by, target] = [quote(column), quote(references.collection)];
+      const dangling = `${by} IS NOT NULL AND NOT EXISTS (SELECT FROM ${target} AS target WHERE target."id" = row.${by})`;
+      const [count] = await session.send(
+        statement(
+          `WITH gone AS (DELETE FROM ${quote(name)} AS row WHERE ${dangling} RETURNING 1) SELECT count(*) FROM gone`,
+        ),
+      );
+      removed += Number(count![0]);
+    }
+  return removed > 0;
 }
 
 /** The first rows of a table, without those that refer to rows that are no part of the sample. */
