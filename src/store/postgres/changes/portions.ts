@@ -18,13 +18,11 @@ export const firstPortion = 500;
 const portionMs = 50;
 /** What is left is no more beside others when it is expected to take so long, in milliseconds. */
 const momentMs = 10;
-/** So many portions in which nothing is gained: others write faster than rows are filled, and are let wait in the end. */
-const vainPortions = 10;
+/** So many rounds in which nothing is gained: others write faster than rows are filled, and are let wait in the end. */
+const vainRounds = 5;
 /** How many rows are filled at a time while nobody else may write: at first, and at most. */
 const lockedPortion = 100;
 const mostLocked = 5000;
-/** No more of the rows that are left are counted. */
-const mostCounted = 100_000;
 
 /** The work on one table. */
 export interface Work {
@@ -66,18 +64,22 @@ export async function catchUpBeside(work: Work, besides: readonly Beside[], stat
   let portion = firstPortion;
   let rowMs = portionMs / firstPortion;
   let fewest = Infinity;
-  for (let vain = 0; vain < vainPortions;) {
-    const left = await waiting(work, mostCounted);
+  for (let vain = 0; vain < vainRounds;) {
+    const left = await waiting(work);
     if (left * rowMs <= momentMs) break;
     vain = left < fewest ? 0 : vain + 1;
     fewest = Math.min(fewest, left);
-    const [before, start, most] = [now, performance.now(), Math.min(portion, left)];
-    now = await inPortion(work.session, (part) => catchUp(work, besides, before, Math.ceil(most * part)));
-    const took = performance.now() - start;
-    rowMs = took / Math.max(now.rows - before.rows, 1);
-    portion = nextPortion(most, took);
-    // The last ones are few, and more come for as long as nobody looks.
-    if (vain === 0 && left > portion) await sleep(took / 2);
+    for (const until = now.rows + left; now.rows < until;) {
+      const [before, start, most] = [now, performance.now(), Math.min(portion, until - now.rows)];
+      now = await inPortion(work.session, (part) => catchUp(work, besides, before, Math.ceil(most * part)));
+      const took = performance.now() - start;
+      rowMs = took / Math.max(now.rows - before.rows, 1);
+      portion = nextPortion(most, took);
+      // All that were asked for are somebody's just now.
+      if (now.rows === before.rows) break;
+      // The others' turn is shorter where they change more in it than is filled.
+      if (vain === 0) await sleep(took / 2);
+    }
   }
   return now;
 }
@@ -222,9 +224,8 @@ function textOf(cell: Cell): string | null {
   return cell === null ? null : String(cell);
 }
 
-/** How many rows have changed since they were filled; no more than `most` are counted. */
-async function waiting({ session, plan }: Pick<Work, "session" | "plan">, most: number): Promise<number> {
-  const noted = `SELECT FROM ${quote(movedOf(plan.collection.name))} LIMIT ${most}`;
-  const [count] = await session.send(statement(`SELECT count(*) FROM (${noted}) AS t`));
+/** How many rows have changed since they were filled. */
+async function waiting({ session, plan }: Pick<Work, "session" | "plan">): Promise<number> {
+  const [count] = await session.send(statement(`SELECT count(*) FROM ${quote(movedOf(plan.collection.name))}`));
   return Number(count![0]);
 }

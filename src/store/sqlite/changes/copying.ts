@@ -17,10 +17,8 @@ const firstPortion = 200;
 const portionMs = 15;
 /** With no more rows than these left, the tables change places. */
 const lastRows = 300;
-/** So many portions in which nothing is gained: who writes faster than rows are copied is let wait in the end. */
-const vainPortions = 10;
-/** No more of the rows that are left are counted. */
-const mostCounted = 100_000;
+/** So many rounds in which nothing is gained: who writes faster than rows are copied is let wait in the end. */
+const vainRounds = 5;
 
 /** What is there cannot become what is declared. Everything else (a full disk, a lock) passes, and what was copied stays. */
 export class Unfit extends Error {
@@ -67,15 +65,18 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
 export async function copyRows(work: Work): Promise<void> {
   while (!work.state.filled) await sleep(await portionOf(work, work.portion, () => fill(work)));
   let fewest = Infinity;
-  for (let vain = 0; vain < vainPortions;) {
+  for (let vain = 0; vain < vainRounds;) {
     const left = waiting(work);
     if (left <= lastRows) return;
     vain = left < fewest ? 0 : vain + 1;
     fewest = Math.min(fewest, left);
-    const most = Math.min(work.portion, left);
-    const took = await portionOf(work, most, () => catchUp(work, most));
-    // The others' turn is as long, unless they write more in it than is copied.
-    if (vain === 0) await sleep(took);
+    for (let rest = left; rest > 0;) {
+      const most = Math.min(work.portion, rest);
+      const took = await portionOf(work, most, () => catchUp(work, most));
+      rest -= most;
+      // The others' turn is as long, unless they write more in it than is copied.
+      if (vain === 0) await sleep(took);
+    }
   }
 }
 
@@ -137,12 +138,9 @@ function keep(work: Work, state: Unfinished): void {
   work.state = state;
 }
 
-/** How many rows have changed since they were copied, as far as they are counted. */
+/** How many rows have changed since they were copied. */
 function waiting({ database, shadow }: Work): number {
-  return prepare(
-    database,
-    `SELECT count(*) FROM (SELECT 1 FROM ${shadow.moved} LIMIT ${mostCounted})`,
-  ).get()![0] as number;
+  return prepare(database, `SELECT count(*) FROM ${shadow.moved}`).get()![0] as number;
 }
 
 /** A portion of so many rows. Gives how long others have waited for it, in milliseconds. */
