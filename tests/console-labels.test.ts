@@ -134,17 +134,28 @@ test("a record may be called by what is computed, and by its id where that canno
     fields: { first: text(), last: text() },
     computed: { name: { as: text(), from: ({ first, last }) => nameOf(first, last) } },
   });
-  const pets = defineResource({ name: "pet", fields: { keeper_id: reference(people), keepers: references(people) } });
+  const homes = defineResource({
+    name: "home",
+    fields: { street: text({ maxLength: 50 }) },
+    computed: { name: { as: text(), sql: "'at ' || \"street\"" } },
+  });
+  const pets = defineResource({
+    name: "pet",
+    fields: { keeper_id: reference(people), keepers: references(people), home_id: reference(homes) },
+  });
   const { ask, get } = await ownService(t, {
-    mounts: [mount(people, { permission: anyone }), mount(pets, { permission: anyone })],
+    mounts: [people, homes, pets].map((each) => mount(each, { permission: anyone })),
     features: [consolePages({ title: "Pets" })],
   });
   await ask("POST", "/people", { body: { first: "Ada", last: "Byron" } });
-  await ask("POST", "/pets", { body: { keeper_id: 1, keepers: [1] } });
+  await ask("POST", "/homes", { body: { street: "Mill Lane" } });
+  await ask("POST", "/pets", { body: { keeper_id: 1, keepers: [1], home_id: 1 } });
 
   const page = await get("/pets/1", browser);
   assert.equal(page.status, 200, page.text);
   assert.equal(page.text.match(/<a href="\/people\/1" dir="auto">Ada Byron<\/a>/g)?.length, 2);
+
+  assert.match(page.text, /<a href="\/homes\/1" dir="auto">at Mill Lane<\/a>/);
 
   isBroken = true;
   const nameless = await get("/pets/1", browser);

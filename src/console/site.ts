@@ -53,6 +53,12 @@ export function addressOf({ basePath }: View, path: string): string {
   return basePath + path;
 }
 
+/** The address of a record of a path; null where no path names it: `.` and `..` are steps of one (URL standard §4.4). */
+export function recordAddress(view: View, path: string, id: unknown): string | null {
+  const text = String(id);
+  return /^\.{0,2}$/.test(text) ? null : addressOf(view, `${path}/${encodeURIComponent(text.toWellFormed())}`);
+}
+
 /** The resource that a field holds an id of, or several; null where it holds none, or nobody may read what stands there. */
 export function referredBy(site: Site, { kind }: Field): Resource | null {
   const named = (kind.references ?? kind.members)?.resource;

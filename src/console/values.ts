@@ -3,7 +3,7 @@ import { html, type Markup } from "../html/markup.ts";
 import { toneOf } from "../resource/kinds/enumeration.ts";
 import type { Field } from "../resource/kinds/field.ts";
 import { excerptOf, onPage, textOfJSON, type Extent } from "./excerpt.ts";
-import { addressOf, referredBy, type Drawing } from "./site.ts";
+import { recordAddress, referredBy, type Drawing } from "./site.ts";
 
 /** One value, as it is shown; `field` is null where nobody declared one. What goes beyond the extent is cut. */
 export function showValue(drawing: Drawing, field: Field | null, value: unknown, extent = onPage): Markup {
@@ -30,8 +30,8 @@ function showReference({ view, labels }: Drawing, path: string, value: unknown, 
   const id = String(value);
   const known = labels.get(path);
   const label = typeof value === "number" || typeof value === "string" ? known?.get(value) : undefined;
-  if (known !== undefined && label === undefined) return html`<span class="mono">${id}</span>`;
-  const at = addressOf(view, `${path}/${id}`);
+  const at = recordAddress(view, path, id);
+  if (at === null || (known !== undefined && label === undefined)) return html`<span class="mono">${id}</span>`;
   if (label === undefined || label === id) return html`<a class="mono" href="${at}">${id}</a>`;
   return html`<span class="mono dim">${id}</span> <a href="${at}" dir="auto">${excerptOf(label, most)}</a>`;
 }

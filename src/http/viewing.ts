@@ -173,11 +173,12 @@ export class ServedView implements View {
     let placed: MountInPlace | null = null;
     const decisions = new Map<Key, Decision>();
     for (const id of ids) {
-      const match = service.find(`${service.basePath}${path}/${id}`);
+      const target = `${path}/${encodeURIComponent(String(id).toWellFormed())}`;
+      const match = service.find(service.basePath + target);
       const endpoint = match?.route.methods.get("GET");
       if (endpoint?.mounted === undefined || endpoint.mounted.parent !== null) return null;
       placed = endpoint.mounted;
-      const asked = this.#exchangeFor(endpoint, "GET", `${path}/${id}`, match!.params);
+      const asked = this.#exchangeFor(endpoint, "GET", target, match!.params);
       const isAllowed = await told(() => {
         requirePermission(asked);
         return true;

@@ -2,12 +2,12 @@ import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { View } from "../../http/formats/view.ts";
 import { shownFields, type Resource } from "../../resource/resource.ts";
 import { linksOf, parametersOf, withParameters } from "../addresses.ts";
-import { inCell } from "../excerpt.ts";
+import { excerptOf, inCell } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeForm } from "../forms/form.ts";
 import { writeImport } from "../forms/import-form.ts";
 import { column, goingNote, table } from "../parts.ts";
-import { addressOf, titleOf, type Drawing, type Drawn } from "../site.ts";
+import { addressOf, recordAddress, titleOf, type Drawing, type Drawn } from "../site.ts";
 import { isNumeric, showValue } from "../values.ts";
 import { chipsOf, filtersOf } from "./filters.ts";
 
@@ -74,8 +74,9 @@ function tableOf(drawing: Drawing, resource: Resource, rows: readonly Values[]):
 function cellOf(drawing: Drawing, { fields }: Resource, row: Values, name: string): Markup {
   const value = row[name];
   if (name === "id") {
-    const at = addressOf(drawing.view, `${drawing.path}/${String(value)}`);
-    return html`<th scope="row"><a class="mono" href="${at}">${String(value)}</a></th>`;
+    const at = recordAddress(drawing.view, drawing.path, value);
+    const id = excerptOf(String(value), inCell.characters);
+    return html`<th scope="row">${at === null ? html`<span class="mono">${id}</span>` : html`<a class="mono" href="${at}">${id}</a>`}</th>`;
   }
   const field = Object.hasOwn(fields, name) ? fields[name]! : null;
   const classes = field !== null && isNumeric(field) ? "num" : "clip";

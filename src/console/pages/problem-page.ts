@@ -10,9 +10,10 @@ import { inputsOf } from "../forms/inputs.ts";
 import { hasLoginForm, loginFormOf } from "../forms/login-form.ts";
 import { SESSION_PATH } from "../frame.ts";
 import { asJSON, column, table } from "../parts.ts";
-import { askedPath, isReadable } from "../paths.ts";
+import { askedPath, isReadable, isServed } from "../paths.ts";
 import { addressOf, titleOf, type Drawn, type Site } from "../site.ts";
 import { drawConflict } from "./conflict-page.ts";
+import { drawWithoutRoot } from "./root-page.ts";
 import { programOf } from "./session-page.ts";
 
 /** A problem: what happened, why, and what to do about it. What was typed is still there. */
@@ -22,6 +23,8 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   if (isLoginPage(view) && document.code === "not_authenticated") return drawLogin(site, view, document);
   if (document.code === "not_authenticated" && hasLoginForm(site)) return drawLoginFirst(site, view, document);
   const { title, detail, code } = document;
+  if (code === "not_found" && askedPath(view) === "/" && !isServed(site, "/"))
+    return drawNothingHere(site, view, document);
   const { why = "", cure = "" } = catalogueWith(site.facts().problems)[code] ?? {};
   const main = html`<div class="head">
       <div>
@@ -33,6 +36,18 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
     ${document.status === 401 ? html`${loginFormOf(site, view)}${schemesOf(view)}` : ""}
     ${section("Why", why)}${section("What to do", cure)} ${programs(document)}`;
   return { title, narrow: true, main };
+}
+
+/** Where everybody begins, there is always a way on. */
+function drawNothingHere(site: Site, view: View, document: ProblemDocument): Drawn {
+  const main = html`<div class="head">
+      <div>
+        <h1 tabindex="-1">${site.title}</h1>
+        <p>Nothing is served at <code>/</code> itself.</p>
+      </div>
+    </div>
+    ${drawWithoutRoot(site, view)} ${programs(document)}`;
+  return { title: site.title, narrow: true, main };
 }
 
 function section(title: string, words: string): PageContent {

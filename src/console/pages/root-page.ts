@@ -1,9 +1,10 @@
 import { isObject } from "../../checking/members.ts";
 import { html, type PageContent, type Markup } from "../../html/markup.ts";
+import type { View } from "../../http/formats/view.ts";
 import type { Carrier } from "../../scheme/scheme.ts";
 import { loginFormOf } from "../forms/login-form.ts";
 import { code, column, methodTag, quoted, table } from "../parts.ts";
-import { addressOf, titleOf, type Drawing, type Drawn } from "../site.ts";
+import { addressOf, titleOf, type Drawing, type Drawn, type Site } from "../site.ts";
 
 /** The way in: what there is, what the caller may do with it, and how to say who one is. Null where the root says nothing of the kind. */
 export async function drawRoot(drawing: Drawing): Promise<Drawn | null> {
@@ -28,6 +29,22 @@ ${schemesOf(drawing)}</section>
 </aside>
 </div>`;
   return { title: "Root", main };
+}
+
+/** The same where a service has nothing at its root: what can be listed. */
+export function drawWithoutRoot(site: Site, view: View): Markup {
+  const listed = site
+    .facts()
+    .mounts.filter(
+      ({ resource, permissions, older }) =>
+        resource.within === null && older === null && permissions.list !== undefined,
+    );
+  const items = listed.map(
+    ({ resource: { path, description } }) =>
+      html`<li><a class="mono" href="${addressOf(view, path)}">${path}</a> <span class="rule">${description}</span></li> `,
+  );
+  return html`<section aria-labelledby="resources"><h2 id="resources">What there is</h2>
+<ul class="stack near">${items}</ul></section>`;
 }
 
 function refusedOf({ detail }: Readonly<Record<string, unknown>>): Markup {
