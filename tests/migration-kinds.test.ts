@@ -34,6 +34,7 @@ const kinds: Readonly<Record<string, Omit<Column, "name">>> = {
   integer: { type: "integer" },
   decimal: { type: "decimal", scale: 2 },
   fine: { type: "decimal", scale: 4 },
+  double: { type: "double" },
   boolean: { type: "boolean" },
   instant: { type: "date-time" },
   date: { type: "date" },
@@ -184,6 +185,40 @@ const pairs: readonly (readonly [
       ["-7.00", -7],
     ],
     "12.50",
+  ],
+  [
+    "integer",
+    "double",
+    [
+      [12, 12],
+      [-9007199254740991, -9007199254740991],
+    ],
+  ],
+  [
+    "double",
+    "integer",
+    [
+      [12, 12],
+      [-9007199254740991, -9007199254740991],
+    ],
+    0.5,
+  ],
+  [
+    "decimal",
+    "double",
+    [
+      ["12.50", 12.5],
+      ["-0.05", -0.05],
+    ],
+  ],
+  [
+    "double",
+    "decimal",
+    [
+      [0.1, "0.10"],
+      [-1234567890.12, "-1234567890.12"],
+    ],
+    0.125,
   ],
   [
     "decimal",

@@ -72,7 +72,7 @@ export function textOf({ kind }: Field, value: unknown): string {
 
 /** Whether a column of such values reads better with its ends below each other. */
 export function isNumeric({ kind }: Field): boolean {
-  return kind.references === undefined && ["integer", "decimal"].includes(kind.column.type);
+  return kind.references === undefined && ["integer", "decimal", "double"].includes(kind.column.type);
 }
 
 /** Data as a program gets it, with its parts coloured. */

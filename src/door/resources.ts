@@ -18,6 +18,7 @@ export type {
 } from "../resource/kinds/fields.ts";
 export { array, type ArrayOptions } from "../resource/kinds/lists.ts";
 export { references, type NamedReferencesOptions, type ReferencesOptions } from "../resource/kinds/references.ts";
+export { number, type NumberOptions } from "../resource/kinds/numbers.ts";
 export { url } from "../resource/kinds/texts.ts";
 export { date, updatedAt, type UpdatedAtOptions } from "../resource/kinds/times.ts";
 export { uuid } from "../resource/kinds/uuid.ts";

@@ -138,7 +138,11 @@ class Reader {
   /** What JSON shows a field's values as. */
   #typeOf(field: string): JSONType {
     const { type, number } = comparedKind(kindOf(this.#resource, field)).column;
-    return type === "integer" || number === true ? "number" : type === "boolean" ? "boolean" : "string";
+    return type === "integer" || type === "double" || number === true
+      ? "number"
+      : type === "boolean"
+        ? "boolean"
+        : "string";
   }
 
   #hasRoom(values: number, pointer: string): boolean {

@@ -1,5 +1,6 @@
 import { kindOf } from "./ids.ts";
 import { Flaw, type Kind } from "./kinds/field.ts";
+import { parseNumber } from "./kinds/numbers.ts";
 import type { Operator, Resource } from "./resource.ts";
 
 /** What a field is compared with. */
@@ -50,6 +51,7 @@ function readOne(
     const number = /^-?(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : Number.NaN;
     return Number.isSafeInteger(number) ? number : new Flaw("invalid", "A whole number is required.");
   }
+  if (kind.column.type === "double") return readNumber(text);
   if (kind.column.type === "decimal") {
     const [, digits = "", fraction = ""] = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/.exec(text) ?? [];
     const scale = kind.column.scale ?? 0;
@@ -63,6 +65,12 @@ function readOne(
     return text.includes("\0") ? new Flaw("invalid", "Control characters are not allowed.") : text;
   }
   return kind.parseText(text) as string | boolean | Flaw;
+}
+
+/** A number as JSON writes it. */
+function readNumber(text: string): number | Flaw {
+  const number = parseNumber(text);
+  return number ?? new Flaw("invalid", "A number is required.");
 }
 
 /** Whether every value has one spelling, as UUIDs have and references that are some. */

@@ -63,7 +63,7 @@ const originMembers: ChecksOf<Origin> = {
 
 const columnMembers: ChecksOf<Column> = {
   name: text,
-  type: oneOf("integer", "text", "boolean", "decimal", "date", "date-time", "json"),
+  type: oneOf("integer", "text", "boolean", "decimal", "double", "date", "date-time", "json"),
   nullable: optional((value) => (typeof value === "boolean" ? null : "it has to be true or false")),
   unique: optional((value) =>
     typeof value === "boolean" || value === "folded" ? null : 'it has to be true, false or "folded"',

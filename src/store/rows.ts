@@ -68,10 +68,10 @@ export interface FoundColumnForm {
   readonly shape?: "zulu" | "spaced";
 }
 
-/** A column. Values are what JSON would show: text for decimals (`"12.50"`) and date-times (`2026-01-31T09:30:00.000Z`). */
+/** A column. Values are what JSON would show: finite numbers for doubles, text for decimals (`"12.50"`) and date-times (`2026-01-31T09:30:00.000Z`). */
 export interface Column {
   readonly name: string;
-  readonly type: "integer" | "text" | "boolean" | "decimal" | "date" | "date-time" | "json";
+  readonly type: "integer" | "text" | "boolean" | "decimal" | "double" | "date" | "date-time" | "json";
   readonly nullable?: boolean;
   /** `folded`: unique, and compared by `findBy` and `eq`, without regard to case. */
   readonly unique?: boolean | "folded";

@@ -70,13 +70,14 @@ export function inputOfField(name: string, field: Field, method: string): Input 
 function typeOf(field: Field): string {
   const { kind, options } = field;
   const isText = ["date", "date-time", "decimal"].includes(kind.column.type);
-  const type = kind.column.number === true ? "number" : isText ? "text" : kind.column.type;
+  const isNumber = kind.column.number === true || kind.column.type === "double";
+  const type = isNumber ? "number" : isText ? "text" : kind.column.type;
   return options.optional === true && isStored(field) ? `${type} null` : type;
 }
 
 function helpOf(type: string, kind: string): Markup {
   if (type === "integer") return html` inputmode="numeric"`;
-  if (type === "decimal") return html` inputmode="decimal"`;
+  if (type === "decimal" || type === "double") return html` inputmode="decimal"`;
   return kind === "e-mail" ? html` type="email"` : html``;
 }
 

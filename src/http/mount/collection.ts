@@ -83,6 +83,7 @@ const looked = new Set([
   "text",
   "integer",
   "decimal",
+  "number",
   "date",
   "date-time",
   "enumeration",

@@ -97,6 +97,7 @@ const standIns: Readonly<Record<Column["type"], Value>> = {
   text: "abc",
   boolean: true,
   decimal: "1",
+  double: 1.5,
   date: "2026-01-31",
   "date-time": "2026-01-31T09:30:00.000Z",
   json: null,

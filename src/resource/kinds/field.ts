@@ -117,7 +117,7 @@ export interface Kind<T> {
   /** JSON Schema 2020-12. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly column: {
-    readonly type: "text" | "integer" | "decimal" | "boolean" | "date" | "date-time" | "json";
+    readonly type: "text" | "integer" | "decimal" | "double" | "boolean" | "date" | "date-time" | "json";
     readonly scale?: number;
     /** A decimal is a number in JSON, and not text. */
     readonly number?: true;
@@ -183,7 +183,7 @@ const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
   options: optional(anObject),
 };
 const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[string]>> = {
-  type: oneOf("text", "integer", "decimal", "boolean", "date", "date-time", "json"),
+  type: oneOf("text", "integer", "decimal", "double", "boolean", "date", "date-time", "json"),
   number: optional((value) => (value === true ? null : "it has to be true, or left out")),
   scale: optional((value) =>
     Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 6 ? null : "it has to be a number from 0 to 6",

@@ -1,5 +1,5 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import { aWholeNumber, notBelow, oneOf, optional, text, wholeFrom, type Only } from "../../checking/members.ts";
+import { aWholeNumber, notBelow, oneOf, optional, shown, text, wholeFrom, type Only } from "../../checking/members.ts";
 import {
   defineField,
   Flaw,
@@ -54,6 +54,72 @@ export function integerKind(minimum = Number.MIN_SAFE_INTEGER, maximum = Number.
     schema: { type: "integer", minimum, maximum },
     column: { type: "integer" },
   };
+}
+
+/** Options of `number()`. */
+export interface NumberOptions extends FieldOptions<number> {
+  /** The smallest value; any where it is left out. */
+  readonly minimum?: number;
+  /** The largest value; any where it is left out. */
+  readonly maximum?: number;
+}
+
+/**
+ * A number as JavaScript and JSON have them: a double (IEEE 754), for what is measured and not counted. It comes back as it was sent; amounts
+ * of money are `decimal()`, which is exact for the digits that people write.
+ *
+ * @example
+ * ```ts
+ * import { defineResource } from "latchkey";
+ * import { number } from "latchkey/resources";
+ *
+ * export const place = defineResource({ name: "place", fields: { latitude: number({ minimum: -90, maximum: 90 }) } });
+ * ```
+ */
+export function number<const O extends NumberOptions = {}>(options?: Only<O, NumberOptions>): Field<number, O>;
+export function number(options: NumberOptions = {}): Field<number> {
+  // What is no object is told with the resource.
+  const { minimum, maximum } = options ?? {};
+  const own: OwnChecks<NumberOptions> = {
+    minimum: optional(aFiniteNumber),
+    maximum: optional(
+      (value) =>
+        aFiniteNumber(value) ??
+        (minimum !== undefined && Number(value) < minimum
+          ? `it is ${String(value)}; it has to be minimum (${minimum}) or more`
+          : null),
+    ),
+  };
+  const parse = (value: unknown): number | Flaw => {
+    if (typeof value !== "number" || !Number.isFinite(value)) return new Flaw("invalid", "A number is required.");
+    if (minimum !== undefined && value < minimum)
+      return new Flaw("too_small", `The number must be ${minimum} or more.`);
+    if (maximum !== undefined && value > maximum)
+      return new Flaw("too_large", `The number must be ${maximum} or less.`);
+    return value === 0 ? 0 : value;
+  };
+  const bounds = { ...(minimum === undefined ? {} : { minimum }), ...(maximum === undefined ? {} : { maximum }) };
+  return defineField(
+    {
+      name: "number",
+      parse,
+      parseText: (text) => parse(parseNumber(text)),
+      schema: { type: "number", format: "double", ...bounds },
+      column: { type: "double" },
+      options: own,
+    },
+    options,
+  );
+}
+
+function aFiniteNumber(value: unknown): string | null {
+  return typeof value === "number" && Number.isFinite(value) ? null : `it is ${shown(value)}; it has to be a number`;
+}
+
+/** A number as JSON writes it (RFC 8259 §6); null where the text is none, or where it is too large for a double. */
+export function parseNumber(text: string): number | null {
+  const value = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(value) ? (value === 0 ? 0 : value) : null;
 }
 
 /** Options of `decimal()`; the bounds are decimal strings. */

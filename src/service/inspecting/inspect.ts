@@ -32,7 +32,7 @@ const builtIn = [
 ];
 
 const reserved = new Set(
-  "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with yield let static await implements interface package private protected public arguments eval administrator boolean date dateTime decimal defineConfig defineResource enumeration integer json mount reference text uuid undefined".split(
+  "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with yield let static await implements interface package private protected public arguments eval administrator boolean date dateTime decimal defineConfig defineResource enumeration integer json mount number reference text uuid undefined".split(
     " ",
   ),
 );
@@ -47,7 +47,7 @@ export function declarationsOf(tables: ReadonlyMap<string, FoundExisting>): stri
   const used = (names: readonly string[]): readonly string[] =>
     names.filter((name) => new RegExp(`(?<![\\w".])${name}\\(`).test(code));
   const kinds = used(["boolean", "dateTime", "decimal", "enumeration", "integer", "json", "reference", "text"]);
-  const more = used(["date", "uuid"]);
+  const more = used(["date", "number", "uuid"]);
   const first = served.length === 0 ? [] : ["administrator", "defineResource", "mount"];
   return [
     "// What latchkey db inspect has found. The tables stay as they are, and are only read: `writes` in a declaration says what else may be done.",

@@ -28,8 +28,7 @@ export function kindFor(column: FoundExistingColumn): Declared {
   if (type === "uuid") return { factory: "uuid", options: {} };
   if (/char|text|clob/.test(type) || /^(citext|inet|cidr|macaddr|name|xml|interval)$/.test(type))
     return textFor(column);
-  if (/real|floa|doub/.test(type))
-    return { why: `${storage} is no exact number; where it has few digits, write decimal({ scale: …, maximum: "…" })` };
+  if (/real|floa|doub/.test(type)) return { factory: "number", options: {} };
   return { why: storage === "" ? "it has no type" : `no kind of field shows ${storage}` };
 }
 

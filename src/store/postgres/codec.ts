@@ -4,6 +4,7 @@ const booleanOID = 16;
 const bigintOID = 20;
 const integerOID = 23;
 const jsonOID = 114;
+const doubleOID = 701;
 
 /** How what PostgreSQL sends as text becomes a value: the types that our columns have, and text for the rest. */
 export const decoders = {
@@ -11,6 +12,7 @@ export const decoders = {
     switch (oid) {
       case bigintOID:
       case integerOID:
+      case doubleOID:
         return Number;
       case booleanOID:
         return (text) => text === "t";

@@ -7,7 +7,7 @@ import { formOf } from "./existing/forms.ts";
 /** What is true of PostgreSQL. */
 export const postgres: Dialect = {
   engine: "postgres",
-  ownTypes: new Set(["integer", "text", "boolean", "decimal", "date", "date-time", "json"]),
+  ownTypes: new Set(["integer", "text", "boolean", "decimal", "double", "date", "date-time", "json"]),
   holdsNUL: false,
   maxNameLength: 63,
   limitInText: false,
@@ -82,6 +82,8 @@ function storageOf({ type, scale }: Column): string {
       return "text";
     case "boolean":
       return "boolean";
+    case "double":
+      return "double precision";
     case "decimal":
       return `numeric(19,${scale ?? 0})`;
     case "json":

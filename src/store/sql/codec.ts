@@ -11,6 +11,10 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
     case "integer":
       if (Number.isSafeInteger(value)) return value as number;
       break;
+    case "double":
+      // Nothing and minus nothing are the same number, and JSON has one of them.
+      if (typeof value === "number" && Number.isFinite(value)) return value === 0 ? 0 : value;
+      break;
     case "text":
     case "date":
     case "date-time":

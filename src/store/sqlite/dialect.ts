@@ -8,7 +8,7 @@ import { digestOf } from "./existing/functions.ts";
 /** What is true of SQLite. */
 export const sqlite: Dialect = {
   engine: "sqlite",
-  ownTypes: new Set(["integer", "text", "date", "date-time"]),
+  ownTypes: new Set(["integer", "text", "double", "date", "date-time"]),
   holdsNUL: true,
   maxNameLength: Infinity,
   // With a parameter SQLite plans the statement anew at every run, because the limit may change the plan.
@@ -17,7 +17,8 @@ export const sqlite: Dialect = {
   referencesInColumns: true,
   place: () => "?",
   literal: (text) => `'${text.replaceAll("'", "''")}'`,
-  storageOf: ({ type }) => (type === "integer" || type === "boolean" || type === "decimal" ? "INTEGER" : "TEXT"),
+  storageOf: ({ type }) =>
+    type === "double" ? "REAL" : type === "integer" || type === "boolean" || type === "decimal" ? "INTEGER" : "TEXT",
   // Rows with text keys are kept in the order of their keys, which saves the second search.
   defineKey: ({ key }) =>
     key === "integer"
@@ -36,7 +37,7 @@ export const sqlite: Dialect = {
   made: ({ type, scale = 0 }, expression) =>
     type === "decimal"
       ? { sql: `round((${expression}), ${scale})`, storage: "REAL" }
-      : { sql: `(${expression})`, storage: type === "integer" ? "INTEGER" : "TEXT" },
+      : { sql: `(${expression})`, storage: type === "integer" ? "INTEGER" : type === "double" ? "REAL" : "TEXT" },
   typeOf: () => null,
   quoteTable: quote,
   fail: (said) => `latchkey_fail(${said})`,

@@ -2,6 +2,7 @@ import {
   always,
   convertBy,
   decimalDigits,
+  doubleDigits,
   largestInteger,
   midnight,
   type Conversion,
@@ -73,6 +74,19 @@ const conversions: Conversions = {
     value: `${x}::bigint`,
   }),
   "boolean to integer": (x) => always(`${x}::integer::bigint`),
+  "integer to double": (x) => always(`${x}::double precision`),
+  "double to integer": (x) => ({
+    fits: `(${x} = trunc(${x}) AND abs(${x}) <= ${largestInteger})`,
+    value: `${x}::bigint`,
+  }),
+  "decimal to double": (x, scale) => ({
+    fits: `abs(${x}) < 1${"0".repeat(doubleDigits - scale)}`,
+    value: `${x}::double precision`,
+  }),
+  "double to decimal": (x, _, scale) => ({
+    fits: `CASE WHEN abs(${x}) < 1${"0".repeat(doubleDigits - scale)} THEN round(${x}::numeric, ${scale})::double precision = ${x} ELSE FALSE END`,
+    value: `${x}::numeric(19,${scale})`,
+  }),
   "integer to boolean": (x) => ({ fits: `${x} IN (0, 1)`, value: `(${x} = 1)` }),
   "text to boolean": toBoolean,
   "json to boolean": (x) => toBoolean(textOf(x)),

@@ -9,6 +9,8 @@ export function formOf(column: Column, found: FoundColumnForm): Form | string {
       return integer(type) ?? refused(found, "integers");
     case "boolean":
       return boolean(type) ?? refused(found, "booleans");
+    case "double":
+      return double(type) ?? refused(found, "numbers");
     case "decimal":
       return decimal(type, column.scale ?? 0) ?? refused(found, "decimals");
     case "date":
@@ -74,6 +76,20 @@ function decimal(type: string, scale: number): Form | null {
     default:
       return null;
   }
+}
+
+/** Neither NaN nor infinity, which JSON does not have; NaN is larger than any number. */
+function double(type: string): Form | null {
+  const most = "1.7976931348623157e308::double precision";
+  const isFinite = (x: string): string => `${x}::double precision BETWEEN -${most} AND ${most}`;
+  // The shortest text of a real is the number that was meant: 0.1, and not 0.10000000149.
+  if (type === "real")
+    return converted((x) => `${x}::text::double precision`, {
+      fits: isFinite,
+      written: (place) => `${place}::double precision`,
+    });
+  if (type === "double precision") return compared(same, (place) => `${place}::double precision`, { fits: isFinite });
+  return null;
 }
 
 /** Texts by code point, whatever order the database has for them. */

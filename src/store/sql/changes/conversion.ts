@@ -35,5 +35,8 @@ export const largestInteger = 2 ** 53 - 1;
 /** A decimal has at most so many digits in all: as many as fit 64 bits. */
 export const decimalDigits = 18;
 
+/** Every decimal of so many digits is told from all others by a double. */
+export const doubleDigits = 15;
+
 /** Behind a date, the first instant of it. */
 export const midnight = "'T00:00:00.000Z'";

@@ -139,6 +139,7 @@ function holdsAll(before: Rule, now: Rule): boolean {
 }
 
 function typeOfStorage({ engine }: Schema, storage: string): Column["type"] {
+  if (storage === "REAL" || storage === "double precision") return "double";
   if (engine === "sqlite") return storage === "INTEGER" ? "integer" : "text";
   if (storage.startsWith("numeric")) return "decimal";
   return storage === "bigint" ? "integer" : storage === "boolean" || storage === "json" ? storage : "text";

@@ -13,6 +13,7 @@ const lookedAt = 10_000;
 const typesFor: Readonly<Record<Column["type"], readonly string[]>> = {
   integer: ["smallint", "integer", "bigint"],
   boolean: ["boolean"],
+  double: ["double precision", "real", "numeric", "smallint", "integer", "bigint"],
   decimal: ["numeric", "smallint", "integer", "bigint"],
   date: ["text", "character varying", "date"],
   "date-time": ["text", "character varying"],

@@ -2,6 +2,7 @@ import {
   always,
   convertBy,
   decimalDigits,
+  doubleDigits,
   largestInteger,
   midnight,
   type Conversion,
@@ -77,6 +78,19 @@ const conversions: Conversions = {
   "json to integer": toInteger,
   "decimal to integer": (x, scale) => rescale(x, scale, 0),
   "boolean to integer": always,
+  "integer to double": (x) => always(`CAST(${x} AS REAL)`),
+  "double to integer": (x) => ({
+    fits: `(${x} = round(${x}) AND abs(${x}) <= ${largestInteger})`,
+    value: `CAST(${x} AS INTEGER)`,
+  }),
+  "decimal to double": (x, scale) => ({
+    fits: `abs(${x}) < ${power(doubleDigits)}`,
+    value: `(${x} / ${power(scale)}.0)`,
+  }),
+  "double to decimal": (x, _, scale) => ({
+    fits: `(abs(${x} * ${power(scale)}) < ${power(doubleDigits)} AND round(${x} * ${power(scale)}) / ${power(scale)}.0 = ${x})`,
+    value: `CAST(round(${x} * ${power(scale)}) AS INTEGER)`,
+  }),
   "integer to boolean": (x) => ({ fits: `${x} IN (0, 1)`, value: x }),
   "text to boolean": toBoolean,
   "json to boolean": toBoolean,

@@ -8,6 +8,14 @@ export function formOf(column: Column, { storage, shape }: FoundColumnForm): For
       return { ...plain, fits: isInteger };
     case "boolean":
       return { ...plain, fits: (x) => `typeof(${x}) = 'integer' AND ${x} IN (0, 1)` };
+    case "double":
+      return affinityOf(storage) === "text" || affinityOf(storage) === "blob"
+        ? `is of type ${storage || "BLOB"}, which holds no numbers`
+        : compared(
+            (x) => `CAST(${x} AS REAL)`,
+            (place) => place,
+            { fits: isNumber },
+          );
     case "decimal":
       return decimal(column.scale ?? 0, affinityOf(storage));
     case "date":
@@ -44,6 +52,12 @@ export function affinityOf(storage: string): Affinity {
 
 function isInteger(x: string): string {
   return `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+}
+
+/** A whole number that a double does not hold would be shown as another; infinity is none of JSON's. */
+function isNumber(x: string): string {
+  const whole = `typeof(${x}) = 'integer' AND ${x} BETWEEN ${Number.MIN_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER}`;
+  return `(${whole} OR typeof(${x}) = 'real' AND abs(${x}) <= 1.7976931348623157e308)`;
 }
 
 const day = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]";

@@ -11,7 +11,7 @@ export function digestOf(columns: readonly string[]): string {
   return digestOf([`latchkey_digest(${first.join(", ")})`, ...columns.slice(mostValues)]);
 }
 
-/** What SQL of tables that were there before asks for: `latchkey_digest`, and `latchkey_fail`, which ends a statement with what it is told. */
+/** What SQL of tables that were there before asks for: `latchkey_digest`, `latchkey_fail`, which ends a statement with what it is told, and `latchkey_double`, a number as JSON. */
 export function addFunctions(database: DatabaseSync): void {
   database.function(
     "latchkey_digest",
@@ -26,6 +26,9 @@ export function addFunctions(database: DatabaseSync): void {
       );
       return Number.parseInt(createHash("sha256").update(text).digest("hex").slice(0, 13), 16);
     },
+  );
+  database.function("latchkey_double", { deterministic: true }, (value) =>
+    typeof value === "number" ? JSON.stringify(value) : null,
   );
   database.function("latchkey_fail", (said) => {
     throw new TypeError(String(said));

@@ -179,6 +179,9 @@ function jsonOf({ type, valueIn, scale = 0, number }: TableColumn): string {
       return `json(CASE ${sql} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)`;
     case "json":
       return `json(${sql})`;
+    case "double":
+      // SQLite writes seventeen digits of every number, also of those that fewer tell exactly.
+      return `json(latchkey_double(${sql}))`;
     case "decimal":
       return number === true ? decimalNumber(sql, scale) : decimalText(sql, scale);
     default:
