@@ -9,13 +9,15 @@ import {
   defineFeature,
   defineResource,
   integer,
+  listen,
   mount,
   not,
   owner,
+  problem,
   text,
   type Feature,
 } from "../src/door/index.ts";
-import type { Field } from "../src/door/resources.ts";
+import { defineField, type Field } from "../src/door/resources.ts";
 import { sqliteStore, type Change } from "../src/door/stores.ts";
 import { ownService, visitor } from "./own-service.ts";
 
@@ -127,7 +129,10 @@ test("where nobody said who observes, a fault is printed on standard error with 
   t.mock.restoreAll();
 
   assert.equal(printed.length, 1);
-  assert.match(printed[0]!, /^api: A request ended with 500 .*\nError: a hook of somebody's own\n {4}at /);
+  assert.match(
+    printed[0]!,
+    /^api: A request came upon a fault \(request id \S+\)\.\nError: a hook of somebody's own\n {4}at /,
+  );
 });
 
 test("whoever adds code may fail: the caller gets 500 with a request id, it is printed, and nothing is half written", async (t) => {
@@ -221,6 +226,116 @@ test("whoever adds code may fail: the caller gets 500 with a request id, it is p
   }
 
   for (const { collection } of options.mounts) assert.equal(await service.store.count(collection, null), 0);
+});
+
+test("what has to be waited for where nobody waits is a fault that says so, and its rejection ends no process", async (t) => {
+  const rejected: unknown[] = [];
+  const hear = (reason: unknown): void => void rejected.push(reason);
+  process.on("unhandledRejection", hear);
+  t.after(() => process.off("unhandledRejection", hear));
+  const later = async (): Promise<never> => {
+    throw new Error("a promise of somebody's own");
+  };
+  const asked = later as never;
+  const permission = anyone;
+  const number = integer({ optional: true });
+  const own = { name: "own", parseText: String, schema: {}, column: { type: "text" } } as const;
+  const mounts = [
+    mount(defineResource({ name: "checked", fields: { body: text() }, check: asked }), { permission }),
+    mount(defineResource({ name: "filled", fields: { body: text(), n: integer({ default: asked }) } }), { permission }),
+    mount(
+      defineResource({ name: "made", fields: { body: text(), n: integer({ readOnly: true, generated: asked }) } }),
+      { permission },
+    ),
+    mount(
+      defineResource({ name: "computing", fields: { body: text() }, computed: { n: { as: number, from: asked } } }),
+      { permission },
+    ),
+    mount(defineResource({ name: "kind", fields: { body: defineField({ ...own, parse: asked }, {}) } }), {
+      permission,
+    }),
+    mount(defineResource({ name: "beside", fields: { body: text() } }), { permission }),
+  ];
+  const beside = defineFeature({
+    name: "beside",
+    setUp: () => ({
+      offer: null,
+      alongside: ({ resource }) => (resource.plural === "besides" ? (later() as never) : []),
+      upkeep: [{ everySeconds: 1, due: asked }],
+    }),
+  });
+  const told: string[] = [];
+  const service = await createService({
+    store: sqliteStore({ path: ":memory:" }),
+    mounts,
+    features: [beside],
+    observe: (each) => void ("error" in each && each.error instanceof Error && told.push(each.error.message)),
+  });
+  t.after(() => service.close());
+
+  for (const { resource } of mounts) {
+    const body = new Request(`http://a${resource.path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"body":"a"}',
+    });
+    assert.equal((await service.fetch(body, { peer: "127.0.0.1" })).status, 500, resource.path);
+    assert.match(told.pop() ?? "nothing", /gave a promise; it has to give its value at once/, resource.path);
+  }
+  while (told.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.match(told[0]!, /^due gave a promise/);
+  assert.deepEqual(rejected, []);
+});
+
+for (const [what, reply] of Object.entries({
+  "ends its line": { status: 204, headers: [["X-Name", "a\r\nX-Other: b"]] },
+  "is no byte": { status: 204, headers: [["X-Name", "☃"]] },
+  "has a name that is none": { status: 204, headers: [["X Name", "a"]] },
+  "is a type that ends its line": { status: 200, body: { kind: "raw", type: "text/plain\n", content: "" } },
+}))
+  test(`a header field that ${what} is a fault, and the process goes on`, async (t) => {
+    const broken = defineEndpoint({ method: "GET", path: "/broken", access: anyone, handle: () => reply as never });
+    const refused = defineEndpoint({
+      method: "GET",
+      path: "/refused",
+      access: anyone,
+      handle() {
+        throw problem("not_found", { headers: (reply.headers ?? [["X-Name", "a\n"]]) as never });
+      },
+    });
+    const observe = null;
+    const store = sqliteStore({ path: ":memory:" });
+    const service = await createService({ store, endpoints: [broken, refused], observe });
+    const listener = await listen(service, { port: 0 });
+    t.after(() => listener.close().then(() => service.close()));
+
+    for (const path of ["/broken", "/refused"]) {
+      const answer = await fetch(listener.url + path);
+      assert.equal(answer.status, 500);
+      assert.equal(((await answer.json()) as { code: string }).code, "internal");
+      assert.equal((await service.fetch(new Request(`http://a${path}`), { peer: "127.0.0.1" })).status, 500);
+    }
+  });
+
+test("a feature that cannot say what is wrong with it does not start, and is named", async () => {
+  const startWith = (mistakes: unknown) =>
+    createService({
+      store: sqliteStore({ path: ":memory:" }),
+      features: [defineFeature({ name: "mine", setUp: () => ({ offer: null, mistakes: mistakes as never }) })],
+    });
+  const throwing = (): never => {
+    throw new Error("no list");
+  };
+
+  await assert.rejects(startWith(throwing), /feature mine: mistakes threw Error: no list/);
+  await assert.rejects(
+    startWith(() => 5),
+    /feature mine: mistakes gave 5; it has to give a list of sentences/,
+  );
+  await assert.rejects(
+    startWith(async () => []),
+    /feature mine: mistakes threw TypeError: mistakes gave a promise/,
+  );
 });
 
 test("an observer that fails changes no answer, and is told of once", async (t) => {

@@ -1,3 +1,4 @@
+import { atOnce } from "../checking/at-once.ts";
 import { DeclarationError } from "../checking/declaration-error.ts";
 import { problemsOf } from "../feature/clashes.ts";
 import type { Composition } from "../feature/composition.ts";
@@ -40,7 +41,7 @@ export function factsOf(all: readonly Parts[], asked: Asked): ServiceFacts {
     tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
     look: all.find(({ look }) => look !== undefined)?.look ?? null,
     problems: [...new Set(all.flatMap(problemsOf))],
-    measure: () => all.flatMap(({ measure }) => measure?.() ?? []),
+    measure: () => all.flatMap(({ measure }) => atOnce(measure?.() ?? [], "measure")),
   };
 }
 

@@ -1,4 +1,5 @@
 import { types } from "node:util";
+import { atOnce } from "../checking/at-once.ts";
 import {
   aFunction,
   anObject,
@@ -116,8 +117,20 @@ function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
   };
   return [
     ...misplacedMounts(assembled.mounts),
-    ...all.flatMap(({ name, parts }) => (parts.mistakes?.(assembled) ?? []).map((each) => `feature ${name}: ${each}`)),
+    ...all.flatMap(({ name, parts }) => mistakesTold(parts, assembled).map((each) => `feature ${name}: ${each}`)),
   ];
+}
+
+/** What a feature finds wrong with itself, or that it could not say so. */
+function mistakesTold(parts: Parts, assembled: Assembled): readonly string[] {
+  try {
+    const told: unknown = atOnce(parts.mistakes?.(assembled) ?? [], "mistakes");
+    return Array.isArray(told)
+      ? told.map(String)
+      : [`mistakes gave ${shown(told)}; it has to give a list of sentences`];
+  } catch (error) {
+    return [`mistakes threw ${faultOf(error)}`];
+  }
 }
 
 /** What is a list of parts is looked at part by part. */

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { atOnce } from "../checking/at-once.ts";
 import { aFunction, aWholeNumber, isObject, membersMistakes, shown, type Check } from "../checking/members.ts";
 import type { Observer } from "../observation.ts";
 import type { Change, Store } from "../store/store.ts";
@@ -36,7 +37,7 @@ export function startUpkeep(
   if (upkeep.length === 0) return () => undefined;
   const stopped = new AbortController();
   const all = upkeep.map((each) => ({ ...each, dueIn: 0, isRunning: false }));
-  const eraseDue = async ({ due }: Upkeep): Promise<void> => erase(store, due(now()), stopped.signal);
+  const eraseDue = async ({ due }: Upkeep): Promise<void> => erase(store, changesOf(due(now())), stopped.signal);
   const timer = setInterval(() => {
     for (const each of all) {
       each.dueIn--;
@@ -64,6 +65,12 @@ export function startUpkeep(
     clearInterval(timer);
     stopped.abort();
   };
+}
+
+function changesOf(due: unknown): readonly Change[] {
+  const given = atOnce(due, "due");
+  if (Array.isArray(given)) return given as readonly Change[];
+  throw new TypeError(`due gave ${shown(given)}; it has to give a list of changes, which may be empty`);
 }
 
 /** A change that is about all rows that match. */

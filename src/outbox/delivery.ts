@@ -110,13 +110,13 @@ async function postpone(row: Row, event: RecordEvent, error: unknown, options: D
   };
   // Whoever has erased it, or has it tried again, meanwhile, wins.
   await store.write({ changes: [{ kind: "update", collection, key: event.id, values, revision: row.revision }] });
+  const message = `An event was not delivered to ${String(row.record["subscriber"])} and is`;
+  const place = `/outbox/${event.id}.`;
   if (failed)
-    observe({
-      kind: "notice",
-      level: "error",
-      message: `An event was not delivered to ${String(row.record["subscriber"])} and is not tried again by itself: /outbox/${event.id}.`,
-      error,
-    });
+    observe({ kind: "notice", level: "error", message: `${message} not tried again by itself: ${place}`, error });
+  // Of the tries between nobody has to hear.
+  else if (event.attempt === 1)
+    observe({ kind: "notice", level: "info", message: `${message} tried again: ${place}`, error });
 }
 
 /** Twice as long each time, up to an hour; half of it by chance. */

@@ -1,3 +1,4 @@
+import { aFieldList } from "../checking/header-fields.ts";
 import { unknownMembers } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { catalogue, type CatalogueEntry } from "./catalogue.ts";
@@ -103,4 +104,7 @@ function requireKnown(which: unknown, options: unknown): void {
     );
   const [unknown] = typeof options === "object" && options !== null ? unknownMembers({ ...options }, optionNames) : [];
   if (unknown !== undefined) throw new TypeError(`problem(${shownName(String(code))}): ${unknown}`);
+  const headers = (options as ProblemOptions | undefined)?.headers;
+  const mistake = headers === undefined ? null : aFieldList(headers);
+  if (mistake !== null) throw new TypeError(`problem(${shownName(String(code))}): headers: ${mistake}`);
 }

@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { atOnce, tooLate } from "../checking/at-once.ts";
+import { shown } from "../checking/members.ts";
 import type { Issue } from "../problem/problem.ts";
 import {
   Flaw,
@@ -49,6 +51,7 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
     // What others have written there stays as it is, whatever this program would take.
     if (resource.table !== null && staysAsItIs(name, field, sent, options)) continue;
     const value = isWritable(field) ? valueOf(name, field, sent, options) : givenValue(name, field, sent, options);
+    if (value instanceof Promise) throw tooLate(value, `${resource.path}: what makes the field ${name}`);
     if (value instanceof Flaw) issues.push(...issuesOf(name, value));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
@@ -63,8 +66,15 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
       });
   }
   if (issues.length === 0 && resource.check !== null && options.partial !== true)
-    issues.push(...resource.check({ ...options.current, ...values, ...transient }));
+    issues.push(...issuesFound(resource, { ...options.current, ...values, ...transient }));
   return issues.length === 0 ? { values, transient } : issues.slice(0, MAX_ISSUES);
+}
+
+/** What the resource's own `check` says. */
+function issuesFound({ path, check }: Resource, record: Readonly<Record<string, unknown>>): readonly Issue[] {
+  const found: unknown = atOnce(check!(record), `${path}: check`);
+  if (Array.isArray(found)) return found as readonly Issue[];
+  throw new TypeError(`${path}: check gave ${shown(found)}; it has to give a list of issues, which may be empty`);
 }
 
 function staysAsItIs(name: string, field: Field, sent: unknown, { current }: DraftOptions): boolean {
@@ -135,9 +145,17 @@ function roomBeside(value: unknown, room: number): number {
 }
 
 /** What is made anew whenever a record of the resource is written. */
-export function regeneratedValues({ fields }: Resource, context: DraftContext): Readonly<Record<string, unknown>> {
+export function regeneratedValues(
+  { path, fields }: Resource,
+  context: DraftContext,
+): Readonly<Record<string, unknown>> {
   const anew = Object.entries(fields).filter(([, { options }]) => options.regenerated === true);
-  return Object.fromEntries(anew.map(([name, { options }]) => [name, options.generated!(context)]));
+  return Object.fromEntries(
+    anew.map(([name, { options }]) => [
+      name,
+      atOnce(options.generated!(context), `${path}: what makes the field ${name}`),
+    ]),
+  );
 }
 
 /** A field that the service gives: made once, or at each write, and repeated by a caller only as it is. */

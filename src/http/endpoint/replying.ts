@@ -1,4 +1,5 @@
 import type { Reply } from "../../call/call.ts";
+import { aFieldList, aFieldValue } from "../../checking/header-fields.ts";
 import {
   anything,
   isObject,
@@ -38,17 +39,12 @@ function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
   throw new TypeError(`The handler of ${method} ${path} gave what is no reply: ${sentence(mistakes)}`);
 }
 
-const aHeaderList: Check = (value) =>
-  Array.isArray(value) && value.every((each: unknown) => Array.isArray(each) && each.length === 2 && each.every(isText))
-    ? null
-    : 'it has to be a list of pairs, like [["Location", "/books/7"]]';
-
 const bodyMembers: Readonly<Record<NonNullable<Reply["body"]>["kind"], Checks>> = {
   data: { ...shownMembers(), value: (value) => (value === undefined ? "it has to be JSON; null is a value" : null) },
   json: { ...shownMembers(), json: (value) => (isText(value) ? null : "it has to be JSON text") },
   raw: {
     kind: anything,
-    type: text,
+    type: aFieldValue,
     content: (value) => (isText(value) || value instanceof Uint8Array ? null : "it has to be a text or bytes"),
   },
 };
@@ -70,11 +66,11 @@ const aBody: Check = (value) => {
 
 const replyMembers: Readonly<Record<keyof Reply, Check>> = {
   status: wholeFrom(200, 599),
-  headers: optional(aHeaderList),
+  headers: optional(aFieldList),
   body: optional(aBody),
   tag: optional((value) => (value === null || isText(value) ? null : "it has to be a text, or null")),
   cache: optional(oneOf("public", "private", "no-store")),
-  vary: optional(text),
+  vary: optional(aFieldValue),
   maxAgeSeconds: optional(wholeFrom(0)),
-  contentSecurityPolicy: optional(text),
+  contentSecurityPolicy: optional(aFieldValue),
 };

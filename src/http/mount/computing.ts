@@ -1,3 +1,4 @@
+import { tooLate } from "../../checking/at-once.ts";
 import { Flaw } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isKeyOf } from "../../store/store.ts";
@@ -16,6 +17,7 @@ export function computerOf({ path, fields }: Resource): ((record: Values) => Val
     const made: Record<string, unknown> = {};
     for (const { name, compute, kind, options } of computed) {
       const value = compute(record) ?? null;
+      if (value instanceof Promise) throw tooLate(value, `${path}: the computed field ${name}`);
       const read = value === null ? null : kind.parse(value);
       if (read instanceof Flaw || (read === null && options.optional !== true))
         throw new TypeError(

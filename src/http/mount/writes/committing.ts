@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Reply } from "../../../call/call.ts";
+import { atOnce } from "../../../checking/at-once.ts";
 import { problem } from "../../../problem/problem.ts";
 import type { Resource, StoredOf } from "../../../resource/resource.ts";
 import {
@@ -126,7 +127,7 @@ function withAlongside(
   const more = writings.flatMap(({ kind, action, before }, at) => {
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
     const write: RecordWrite = { resource, kind, action, id, cause };
-    return alongside.flatMap((changesFor) => changesFor(write));
+    return alongside.flatMap((changesFor) => atOnce(changesFor(write), "alongside"));
   });
   return { ...transaction, changes: [...transaction.changes, ...more] };
 }

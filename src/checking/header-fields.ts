@@ -1,0 +1,30 @@
+import { isText, type Check } from "./members.ts";
+
+/** A name that a header field may have (RFC 9110 §5.1). */
+export function isFieldName(name: string): boolean {
+  return /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/.test(name);
+}
+
+/** A value that can be sent in a header field (RFC 9110 §5.5): bytes, and none that would end it. */
+export function isFieldValue(value: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+}
+
+/** What is wrong with what has to be such a value; null where nothing is. */
+export const aFieldValue: Check = (value) => {
+  if (!isText(value)) return "it has to be a text";
+  return isFieldValue(value) ? null : "it has characters that no header field can have; encode them";
+};
+
+/** The same of header fields: pairs of a name and a value. */
+export const aFieldList: Check = (value) => {
+  const isList =
+    Array.isArray(value) &&
+    value.every((each: unknown) => Array.isArray(each) && each.length === 2 && each.every(isText));
+  if (!isList) return 'it has to be a list of pairs, like [["Location", "/books/7"]]';
+  const wrong = (value as [string, string][]).find(([name, text]) => !isFieldName(name) || !isFieldValue(text));
+  if (wrong === undefined) return null;
+  return isFieldName(wrong[0])
+    ? `the value of ${wrong[0]} has characters that no header field can have; encode them`
+    : `${JSON.stringify(wrong[0])} is no name of a header field`;
+};
