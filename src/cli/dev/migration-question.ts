@@ -18,7 +18,8 @@ export function askHowToGoOn({ tables, file }: NeededMigration, done: (told: str
   const emptying = `, or "empty" to empty ${tables.join(", ")} (a copy of the database is kept)`;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const drop = (): void => lines.close();
-  lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  // Not `process.kill`: on Windows it would end the process before anything is closed.
+  lines.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
   lines.setPrompt(`Press Enter to try again${mayEmpty ? emptying : ""}: `);
   lines.prompt();
   lines.on("line", (line) => {
