@@ -287,7 +287,34 @@ onBoth(
 
     assert.deepEqual([made.status, made.json], [201, { id: "ch", name: "Suisse" }], made.text);
     assert.deepEqual([changed.status, changed.json.name], [200, "Schweiz"]);
-    assert.equal((await api.ask("POST", "/countries", { body: { name: "x" } })).status, 400);
+    const posted = await api.ask("POST", "/countries", { body: { name: "x" } });
+    assert.equal(posted.status, 400);
+    assert.deepEqual(posted.json.errors, [
+      {
+        pointer: "/id",
+        code: "required",
+        detail:
+          "The table gives no ids, or not this one. Choose one, a text, and make the record there: PUT /countries/{id}.",
+      },
+    ]);
     assert.equal((await api.ask("DELETE", "/countries/ch")).status, 405);
+  },
+);
+
+onBoth(
+  "a column that the database alone fills is told at the start where it is declared to be written",
+  shop,
+  async ({ serve }) => {
+    const twice = defineResource({
+      name: "product",
+      table: "product",
+      writes: ["update"],
+      fields: { title: text(), twice: text({ optional: true }) },
+    });
+
+    await assert.rejects(
+      serve(mount(twice, { permission: anyone })),
+      /product\.twice gets its values from the database alone; declare twice with readOnly: true, filled: true/,
+    );
   },
 );

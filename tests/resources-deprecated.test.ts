@@ -161,6 +161,8 @@ test("the API's description says what will go", async (t) => {
   );
   assert.deepEqual(going, ["title", "state"]);
   assert.equal(json.paths["/old_tickets"].post.deprecated, true);
+  const { headers } = json.paths["/old_tickets"].post.responses[201];
+  assert.deepEqual(Object.keys(headers).slice(-2), ["Deprecation", "Sunset"]);
   assert.equal(json.paths["/tickets/{id}/shut"].post.deprecated, true);
   assert.equal(json.paths["/hello"].get.deprecated, true);
   assert.equal(json.paths["/tickets"].post.deprecated, undefined);

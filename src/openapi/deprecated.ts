@@ -16,3 +16,23 @@ export function withDeprecation(description: string | undefined, going: readonly
     ...(sunsets.length === 0 ? {} : { "x-sunset": dayOf(Math.min(...sunsets)) }),
   };
 }
+
+/** Answers that say in their headers that what was asked for will go (RFC 9745, RFC 8594). */
+export function withGoing(responses: JSONObject, going: readonly Deprecated[]): JSONObject {
+  if (going.length === 0) return responses;
+  const said = {
+    Deprecation: {
+      description: "Since when it is deprecated: seconds since 1970 (RFC 9745).",
+      schema: { type: "string", pattern: "^@-?[0-9]+$" },
+    },
+    ...(going.some(({ sunset }) => sunset !== null)
+      ? { Sunset: { description: "When it will be gone (RFC 8594).", schema: { type: "string" } } }
+      : {}),
+  };
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const { headers, ...rest } = response as { readonly headers?: JSONObject };
+      return [status, "$ref" in rest ? rest : { ...rest, headers: { ...headers, ...said } }];
+    }),
+  );
+}

@@ -94,6 +94,7 @@ const existingMembers: ChecksOf<ExistingTable> = {
     value === "database" || value === "digest" || (isObject(value) && isText(value["column"]))
       ? null
       : 'it has to be "database", "digest" or { column: "version" }',
+  written: optional((value) => (Array.isArray(value) && value.every(isText) ? null : "it has to be a list of columns")),
   found: anything,
   constraints: anything,
 };

@@ -40,6 +40,8 @@ export interface ExistingTable {
   readonly names: Readonly<Record<string, string>>;
   /** What the store may do with its rows. */
   readonly writes: readonly TableWrite[];
+  /** The columns that are written, by their declared names; all where it is left out. */
+  readonly written?: readonly string[];
   /** What tells one state of a row from another: a counted integer column, or else what the database has (`xmin`), or a digest of the row. */
   readonly revision: "database" | "digest" | { readonly column: string };
   /** How the columns were found when the store was opened, by their declared names. Nobody declares it. */

@@ -1,5 +1,5 @@
-import { Flaw, isStored, type Field } from "../../resource/kinds/field.ts";
-import type { ExistingTable, Resource, StoredOf } from "../../resource/resource.ts";
+import { Flaw, isStored, isWritable, type Field } from "../../resource/kinds/field.ts";
+import type { ExistingTable, Fields, Resource, StoredOf } from "../../resource/resource.ts";
 import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
 import type { Collection, Column, ComputedColumn, JSONValue, Origin } from "../../store/store.ts";
 import { indexesOf } from "./indexes.ts";
@@ -50,7 +50,7 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
     columns,
     indexes: resource.table === null ? indexesOf(resource, columns, narrowedBy) : [],
     ...(computed.length === 0 ? {} : { computed }),
-    ...(resource.table === null ? {} : { existing: existingOf(resource.table) }),
+    ...(resource.table === null ? {} : { existing: existingOf(resource.table, resource.fields) }),
     ...(Object.keys(resource.removed).length === 0 ? {} : { removed: resource.removed }),
   };
 }
@@ -73,9 +73,13 @@ function computedColumns({ fields }: Resource): readonly ComputedColumn[] {
 }
 
 /** The table that was there before, as the store speaks of it. */
-function existingOf({ name, columns, writes, revision }: ExistingTable): NonNullable<Collection["existing"]> {
+function existingOf(
+  { name, columns, writes, revision }: ExistingTable,
+  fields: Fields,
+): NonNullable<Collection["existing"]> {
   const counted = typeof revision === "object" ? { column: columns[revision.field] ?? revision.field } : revision;
-  return { table: name, names: columns, writes, revision: counted };
+  const written = Object.keys(fields).filter((field) => isStored(fields[field]!) && isWritable(fields[field]!));
+  return { table: name, names: columns, writes, written, revision: counted };
 }
 
 /** The kinds of this program. One of somebody's own may make another value of what it is given, so that what is kept tells nothing. */

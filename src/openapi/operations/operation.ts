@@ -1,7 +1,7 @@
 import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
 import { codeOf, type AnyProblem, type Catalogue } from "../../problem/definition.ts";
 import type { Scheme } from "../../scheme/scheme.ts";
-import { withDeprecation } from "../deprecated.ts";
+import { withDeprecation, withGoing } from "../deprecated.ts";
 import type { JSONObject } from "../json.ts";
 import { problemResponses, problemsOnTheWay } from "../problems.ts";
 import { securityOf } from "../security.ts";
@@ -50,7 +50,7 @@ export function operationOf(
     security: securityOf(endpoint, security),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(consumes === undefined ? {} : { requestBody: bodyOf(consumes, bodyOptional === true, request) }),
-    responses: { ...problemResponses(catalogue, expected), ...responses },
+    responses: { ...problemResponses(catalogue, expected), ...withGoing(responses, endpoint.deprecations ?? []) },
   };
 }
 

@@ -77,7 +77,8 @@ function requireSimple(of: unknown, options: ArrayOptions<unknown>): void {
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
 }
 
-function parseJSON(text: string): unknown {
+/** What a text says as JSON; null where it is none. */
+export function parseJSON(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

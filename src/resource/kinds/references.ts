@@ -23,6 +23,7 @@ import {
   type OwnChecks,
   type Refers,
 } from "./field.ts";
+import { parseJSON } from "./lists.ts";
 import { integerKind } from "./numbers.ts";
 import { uuidKind } from "./uuid.ts";
 
@@ -121,12 +122,4 @@ function ownOptions({ minItems = 0 }: ReferencesOptions): OwnChecks<ReferencesOp
     minItems: optional(wholeFrom(0, 1000)),
     maxItems: optional((value) => notBelow("minItems", minItems)(value) ?? wholeFrom(1, 1000)(value)),
   };
-}
-
-function parseJSON(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -75,7 +75,7 @@ function firstObstacles(schema: Schema, collection: Collection, found: Found): s
   const { name, key } = collection;
   if (!isOurs(found))
     return [
-      `There is a table ${name} that was not made by this store. Give the resource another plural, or rename that table.`,
+      `There is a table ${name} that was not made by this store. Give the resource another plural, rename that table, or on PostgreSQL give Latchkey a schema of its own (a role with search_path = latchkey).`,
     ];
   const { storage } = found.columns.get("id")!;
   if (storage === keyType(schema, key)) return [];

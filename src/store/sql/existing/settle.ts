@@ -32,7 +32,7 @@ export function* settleExisting(
     if (existing === undefined) continue;
     if (own.has(existing.table) || /^(latchkey|sqlite|pg)_/i.test(existing.table)) {
       problems.push(
-        `${collection.name}: the table ${existing.table} is one of Latchkey's own; serve it by its resource.`,
+        `${collection.name}: the table ${existing.table} has the name of one of Latchkey's own. Rename it, or on PostgreSQL give Latchkey a schema of its own, where both can be: a role with search_path = latchkey, and table: "public.${existing.table}". Where Latchkey has made it, serve it by its resource.`,
       );
       continue;
     }
@@ -193,6 +193,13 @@ function writeMistakes(collection: Collection, existing: ExistingTable, found: F
     mistakes.push(
       `${table}.${revision.column} is no column of whole numbers that could count the states of a row; leave revision out`,
     );
+  for (const name of writes.length === 0 ? [] : (existing.written ?? [])) {
+    const raw = rawNameOf(existing, name);
+    if (found.columns.some((column) => column.name === raw && column.generated))
+      mistakes.push(
+        `${table}.${raw} gets its values from the database alone; declare ${name} with readOnly: true, filled: true`,
+      );
+  }
   if (!writes.includes("create")) return mistakes;
   const named = new Set(["id", ...collection.columns.map(({ name }) => name)].map((name) => rawNameOf(existing, name)));
   const missing = found.columns.filter(
