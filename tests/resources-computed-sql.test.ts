@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anyone, boolean, decimal, defineResource, enumeration, integer, mount, text } from "../src/door/index.ts";
+import {
+  anyone,
+  boolean,
+  decimal,
+  defineResource,
+  enumeration,
+  integer,
+  mount,
+  owner,
+  reference,
+  text,
+} from "../src/door/index.ts";
 import { olderShape } from "../src/door/resources.ts";
 import { onBoth } from "./existing.ts";
 
@@ -150,4 +161,44 @@ test("a computed field is made in one way, and no list is asked by one that SQL 
     /no index has it/,
   );
   assert.throws(() => defineResource({ name: "line", fields, computed: { made: { as, sql: " " } } }), /no expression/);
+});
+
+onBoth("what SQL computes stands beside others as far as each may see it", "SELECT 1", async ({ serve }) => {
+  const order = defineResource({
+    name: "order",
+    fields: { title: text(), owner_id: integer() },
+    computed: { shout: { as: text(), sql: 'upper("title")' } },
+  });
+  const item = defineResource({
+    name: "item",
+    within: order,
+    fields: { count: integer(), order: reference("orders", { optional: true }) },
+    computed: { twice: { as: integer(), sql: '"count" * 2' } },
+  });
+  const mine = owner("owner_id");
+  const permission = { list: mine, read: mine, create: anyone };
+  const items = mount(item, {
+    permission: { list: anyone, read: anyone, create: anyone },
+    expand: { other: "order" },
+    writers: "readers",
+  });
+  const api = await serve(mount(order, { permission, expand: { items } }), items);
+  await api.ask("POST", "/orders", { as: "ada", body: { title: "a", owner_id: 2 } });
+  await api.ask("POST", "/orders", { as: "ben", body: { title: "b", owner_id: 3 } });
+  for (const order of [1, 2]) await api.ask("POST", "/orders/1/items", { as: "ada", body: { count: order, order } });
+
+  const seen = await api.get("/orders?expand=items.other", { as: "ada" });
+
+  assert.equal(seen.status, 200, seen.text);
+  const one = { id: 1, title: "a", owner_id: 2, shout: "A" };
+  assert.deepEqual(seen.json, [
+    {
+      ...one,
+      items: [
+        { id: 1, count: 1, order: 1, other: one, twice: 2 },
+        { id: 2, count: 2, order: 2, other: null, twice: 4 },
+      ],
+    },
+  ]);
+  assert.deepEqual((await api.get("/orders/1?expand=items&fields=shout", { as: "ada" })).json.shout, "A");
 });

@@ -18,8 +18,8 @@ export const MOST_BESIDE = 100;
 export const MAX_BESIDE = 1024 * 1024;
 
 /** All columns of a collection: permissions may look at those that nobody is shown. */
-export function columnsOf({ columns }: Collection): readonly string[] {
-  return ["id", ...columns.map(({ name }) => name)];
+export function columnsOf({ columns, computed = [] }: Collection): readonly string[] {
+  return ["id", ...[...columns, ...computed].map(({ name }) => name)];
 }
 
 /** One answer on its way. */
