@@ -57,6 +57,31 @@ const count = async (button) => {
   button.replaceWith(`${Number(total).toLocaleString("en")} in all`);
 };
 
+/* Ids of other records: the first that there are, with what they are called, or those that are looked for by a word. What the caller may not list is not shown. */
+const suggest = async (input) => {
+  const { choices, called, search } = input.dataset;
+  const word = search === undefined || /^[\d-]*$/.test(input.value) ? "" : `&search=${encodeURIComponent(input.value)}`;
+  if (input.dataset.asked === word) return;
+  input.dataset.asked = word;
+  const query = `?limit=50&fields=${called === "id" ? "id" : `id,${called}`}${word}`;
+  const reply = await fetch(choices + query, { headers: { Accept: "application/json" } }).catch(() => null);
+  if (!reply?.ok || input.dataset.asked !== word) return;
+  const list = document.getElementById(`${input.id}-choices`) ?? document.createElement("datalist");
+  list.id = `${input.id}-choices`;
+  list.replaceChildren(
+    ...(await reply.json()).map((row) => {
+      const choice = document.createElement("option");
+      choice.value = row.id;
+      choice.label = `${row.id} ${String(row[called] ?? "").slice(0, 100)}`;
+      return choice;
+    }),
+  );
+  input.after(list);
+  input.setAttribute("list", list.id);
+};
+for (const event of ["focusin", "input"])
+  document.addEventListener(event, ({ target }) => target.dataset.choices !== undefined && void suggest(target));
+
 /* Forms with data-method. A merge patch holds only what was changed; If-Match keeps others' work safe. */
 const isChanged = (field) => {
   if (field.dataset.again !== undefined) return true;

@@ -185,6 +185,24 @@ test("on the narrowest screen every button of a list and of a record is in sight
   }
 });
 
+test("where an id of another record is asked for, those that there are can be chosen by name", async () => {
+  await using opened = await open();
+  const { page, complaints } = opened;
+  await logIn(page, "/books");
+  const field = page.getByLabel(/^shelf_id/);
+
+  await field.focus();
+  await page.locator("datalist option").nth(3).waitFor({ state: "attached" });
+  const choices = await page
+    .locator("datalist option")
+    .evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).label));
+
+  assert.match(choices[0]!, /^[0-9a-f-]{36} Upper shelf$/);
+  assert.equal(choices.length, 4);
+  assert.equal(await field.getAttribute("list"), "field-shelf_id-choices");
+  assert.deepEqual(complaints, []);
+});
+
 test("reading, logging in and logging out need no script", async () => {
   await using opened = await open({ javaScriptEnabled: false });
   const { page } = opened;

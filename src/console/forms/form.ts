@@ -2,13 +2,16 @@ import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import type { Issue } from "../../problem/problem.ts";
 import { isTooLong } from "../excerpt.ts";
+import { labelFieldOf } from "../labels.ts";
 import { needsScript } from "../parts.ts";
-import { addressOf } from "../site.ts";
+import { addressOf, referredBy, type Site } from "../site.ts";
 import { inputsOf, type Input } from "./inputs.ts";
 
 /** A form that does one of the things that a caller may do. */
 export interface FormParts {
   readonly view: View;
+  /** Where ids of other records are asked for, so that the script can show which there are. */
+  readonly site?: Site;
   readonly offer: Offer;
   /** Only these of what the offer asks for, by their names. */
   readonly only?: readonly string[];
@@ -66,7 +69,8 @@ export function attributesOf({ view, offer, tag, next }: Omit<FormParts, "does">
   }${resource === null ? html` data-stay` : ""}`;
 }
 
-type FieldParts = Pick<FormParts, "values" | "mistakes" | "offer" | "again" | "prefix">;
+type FieldParts = Pick<FormParts, "values" | "mistakes" | "offer" | "again" | "prefix"> &
+  Partial<Pick<FormParts, "view" | "site">>;
 
 /** One field: its name, an input for its values, what is wrong with it, and its rule. */
 export function writeField(input: Input, parts: FieldParts): Markup {
@@ -79,11 +83,21 @@ export function writeField(input: Input, parts: FieldParts): Markup {
     described.length === 0 ? "" : html` aria-describedby="${described.join(" ")}"`
   }${isNeeded && !isUnseen ? html` required` : ""}${
     mistakes.length === 0 ? "" : html` aria-invalid="true"`
-  }${again.includes(name) ? html` data-again` : ""}`;
+  }${again.includes(name) ? html` data-again` : ""}${choicesOf(name, parts)}`;
   return html`<p class="field">
     <label for="${id}">${name}${hintOf(input, offer.method)}</label>
     ${writeInput(input, about, values[name])} ${wrong}${rule === "" ? "" : html`<span class="rule" id="${id}-rule">${rule}</span>`}
   </p> `;
+}
+
+/** Where the records stand that the id is one of, and what they are called: the script asks for them as the caller, when the field is entered. */
+function choicesOf(name: string, { site, view, offer }: FieldParts): PageContent {
+  const fields = (offer.body ?? offer.resource)?.fields ?? {};
+  if (site === undefined || view === undefined || !Object.hasOwn(fields, name)) return "";
+  const to = fields[name]!.kind.references === undefined ? null : referredBy(site, fields[name]!);
+  if (to === null) return "";
+  const search = to.search.length === 0 ? "" : html` data-search`;
+  return html` data-choices="${addressOf(view, to.path)}" data-called="${labelFieldOf(to) ?? "id"}"${search}`;
 }
 
 /** A change holds what was changed: there it is no news that all else stays. */

@@ -18,7 +18,8 @@ import { programOf } from "./session-page.ts";
 
 /** A problem: what happened, why, and what to do about it. What was typed is still there. */
 export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
-  const form = document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(view, document);
+  const form =
+    document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
   if (isLoginPage(view) && document.code === "not_authenticated") return drawLogin(site, view, document);
   if (document.code === "not_authenticated" && hasLoginForm(site)) return drawLoginFirst(site, view, document);
@@ -148,7 +149,7 @@ function schemesOf({ headers }: View): PageContent {
 }
 
 /** The form again with what was sent and what is wrong with it; null where it was no form that the caller may send. */
-async function formAgain(view: View, document: ProblemDocument): Promise<Drawn | null> {
+async function formAgain(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
   const { place, sent, call } = view;
   const { errors = [], detail } = document;
   if (place === null || isLoginPage(view) || (sent !== null && !isObject(sent)) || errors.length === 0) return null;
@@ -162,6 +163,7 @@ async function formAgain(view: View, document: ProblemDocument): Promise<Drawn |
   const what = nameOf(view, offer);
   const values = call.method === "PATCH" ? { ...(await recordOf(view)), ...sent } : { ...sent };
   const form = {
+    site,
     view,
     offer,
     values,
