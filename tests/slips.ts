@@ -57,6 +57,11 @@ export const slips: readonly Slip[] = [
     /integer: there is no option minimun; did you mean minimum\?/,
   ),
   field(
+    "number({ optional: true, minimun: -90 })",
+    /ThereIsNo<"minimun">/,
+    /number: there is no option minimun; did you mean minimum\?/,
+  ),
+  field(
     "decimal({ scale: 2, maximum: '9', minimun: '1' })",
     /ThereIsNo<"minimun">/,
     /decimal: there is no option minimun; did you mean minimum\?/,
