@@ -142,6 +142,11 @@ export const slips: readonly Slip[] = [
     started: /the permission owner narrows by the column ownr_id, which is not there; did you mean owner_id\?/,
   },
   {
+    code: `start([mount(books, { permission: { list: anyOf(administrator, owner("title")) } })])`,
+    compiled: null,
+    started: /the permission any of .* compares the column title with the id of a user, and it holds text; name one/,
+  },
+  {
     code: `start([mount(books, { permission: { list: anyOf(administrator, owner("ownr_id")) } })])`,
     compiled: /"ownr_id"/,
     started: /the permission any of .* narrows by the column ownr_id, which is not there; did you mean owner_id\?/,

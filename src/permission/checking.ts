@@ -28,6 +28,7 @@ const permissionMembers: Checks & Readonly<Record<keyof Permission, Check>> = {
   name: text,
   narrows: optional(someOf(...everyAction)),
   columns: optional(texts),
+  userIds: optional(texts),
   identity: optional(texts),
   decide: aFunction,
 };

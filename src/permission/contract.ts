@@ -29,6 +29,8 @@ export interface Permission<C extends string = never> {
   readonly narrows?: readonly Action[];
   /** The columns that its rows are found by: mounting a resource without one of them stops the start. */
   readonly columns?: readonly C[];
+  /** Those of them that it compares with the id of a user, `id` among them where it is: mounting a resource in which one holds no integers stops the start. */
+  readonly userIds?: readonly (C | "id")[];
   /** The members of `identity.fields` that it looks at: where no feature puts one there, the service does not start. */
   readonly identity?: readonly string[];
   /** At once, never as a promise: anything but a decision is a fault (500), and nothing runs. */

@@ -44,6 +44,7 @@ export function self(parameter = "id"): Permission<string> {
     name: "self",
     narrows: ["list"],
     columns: [parameter],
+    userIds: [parameter],
     decide({ identity, action, params }) {
       if (identity === null) return "deny";
       if (action === "list") return { only: { column: parameter, operator: "eq", value: identity.id } };
@@ -68,6 +69,7 @@ export function owner<const C extends string>(column: C): Permission<C> {
     name: "owner",
     narrows: everyAction,
     columns: [column],
+    userIds: [column],
     decide: ({ identity }) => (identity === null ? "deny" : { only: { column, operator: "eq", value: identity.id } }),
   };
 }
@@ -206,10 +208,11 @@ function requirePermissions(of: string, permissions: readonly unknown[]): void {
 
 function narrowingOf(
   permissions: readonly Permission<string>[],
-): Required<Pick<Permission<string>, "narrows" | "columns" | "identity">> {
+): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity">> {
   return {
     narrows: [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))],
     columns: [...new Set(permissions.flatMap(({ columns = [] }) => columns))],
+    userIds: [...new Set(permissions.flatMap(({ userIds = [] }) => userIds))],
     identity: [...new Set(permissions.flatMap(({ identity = [] }) => identity))],
   };
 }

@@ -3,6 +3,7 @@ import { shownName, suggestion } from "../../checking/nearest.ts";
 import { aPermission } from "../../permission/checking.ts";
 import type { Action, Permission } from "../../permission/contract.ts";
 import { catalogue } from "../../problem/catalogue.ts";
+import type { Collection } from "../../store/store.ts";
 
 /** The actions of a resource. */
 export const actions: Readonly<Record<Exclude<Action, "call">, true>> = {
@@ -24,20 +25,27 @@ export function permissionsMistakes(permissions: Members): readonly string[] {
   });
 }
 
-/** What is wrong with permissions for rows that have these columns. */
+/** What is wrong with permissions for the rows of a table. */
 export function columnMistakes(
   permissions: readonly Permission<string>[],
-  columns: readonly string[],
+  { key, columns }: Pick<Collection, "key" | "columns">,
 ): readonly string[] {
-  const known = ["id", ...columns];
-  return [...new Set(permissions)].flatMap(({ name, columns: needed = [] }) =>
-    needed
-      .filter((column) => !known.includes(column))
+  const types = new Map<string, string>([["id", key], ...columns.map(({ name, type }) => [name, type] as const)]);
+  const known = [...types.keys()];
+  return [...new Set(permissions)].flatMap(({ name, columns: needed = [], userIds = [] }) => [
+    ...needed
+      .filter((column) => !types.has(column))
       .map(
         (column) =>
           `the permission ${name} narrows by the column ${column}, which is not there${suggestion(column, known)}`,
       ),
-  );
+    ...userIds
+      .filter((column) => (types.get(column) ?? "integer") !== "integer")
+      .map(
+        (column) =>
+          `the permission ${name} compares the column ${column} with the id of a user, and it holds ${types.get(column)}; name one that is an integer`,
+      ),
+  ]);
 }
 
 /** Codes of the catalogue, and problems of one's own. */

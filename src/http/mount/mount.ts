@@ -135,7 +135,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
   const collection = collectionOf(resource, permissions.list?.columns);
   const missing = columnMistakes(
     [...Object.values(permissions), ...served.map(({ permission }) => permission)],
-    collection.columns.map(({ name }) => name),
+    collection,
   );
   if (missing.length > 0) throw new DeclarationError(missing.map((mistake) => `mount(${resource.path}): ${mistake}`));
   const sources = [
