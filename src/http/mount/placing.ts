@@ -8,7 +8,7 @@ export function misplacedMounts(mounts: readonly Mount[]): readonly string[] {
   const newer = mounts.filter(({ older }) => older === null);
   return mounts.flatMap((each) => [
     ...misplaced(each, mounts),
-    ...misleadingRelations(each, newer),
+    ...(each.older === null ? misleadingRelations(each, newer) : []),
     ...withoutNewer(each, mounts),
   ]);
 }
@@ -52,10 +52,16 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
     return inPlace;
   };
   const all = mounts.map(place);
-  // Relations may go in a circle, so they are led to places that are there, and of several shapes to the newer one.
+  // Relations may go in a circle, so they are led to places that are there: of several shapes to the newer one, or from an older one to the one beside it.
   const newest = all.filter(({ older }) => older === null);
-  for (const each of mounts)
-    for (const entry of Object.entries(each.expand))
-      relations.get(each.resource)!.push(placeRelation(each, entry, newest));
+  for (const each of mounts) {
+    const from = mounts.find((other) => other === each.older?.newer) ?? each;
+    const shaped = all.filter(({ older }) => older !== null && older.prefix === each.older?.prefix);
+    for (const entry of Object.entries(each.expand)) {
+      const relation = placeRelation(from, entry, newest);
+      const to = shaped.find(({ newer }) => newer === relation.to) ?? relation.to;
+      relations.get(each.resource)!.push({ ...relation, to });
+    }
+  }
   return all;
 }

@@ -70,7 +70,7 @@ export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount
     ...newer,
     resource: old,
     deprecations: readDeprecation(`resource ${old.path}`, deprecated),
-    expand: {},
+    expand: relationsOf(newer, members),
     shown: ["id", ...seen.map(({ name }) => name)],
     sources: isComputed
       ? newer.sources
@@ -84,6 +84,15 @@ export function olderShape(newer: Mount, options: OlderOptions<Resource>): Mount
     show: (record: StoredRecord) => showOlder(seen, isComputed ? newer.show(record) : record) as RecordOf<Resource>,
     older: { prefix, newer, members, defaults },
   });
+}
+
+/** What may stand beside the newer record, where this shape shows what leads there and has no member of that name. */
+function relationsOf({ expand }: Mount, members: Older["members"]): Mount["expand"] {
+  const named = new Set([...members.values()].filter(({ isPlain }) => isPlain).map(({ from }) => from));
+  const isTaken = (name: string): boolean => members.has(name) || members.has(`${name}_next`);
+  return Object.fromEntries(
+    Object.entries(expand).filter(([name, leads]) => !isTaken(name) && (!isText(leads) || named.has(leads))),
+  );
 }
 
 function showOlder(

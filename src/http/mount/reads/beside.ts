@@ -4,6 +4,7 @@ import type { Collection, Key, RelatedText, StoredRecord } from "../../../store/
 import { takeTurn } from "../../body/turns.ts";
 import { invalid, type Exchange, type Params } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
+import { areColumns } from "../older/translating.ts";
 import { askForRelated } from "./asking.ts";
 import { allOf } from "./conditions.ts";
 import type { Plan } from "./expansion.ts";
@@ -59,7 +60,7 @@ export async function writeRecords(
   }
   return records.map(({ record }, at) => {
     const members: string[] = [];
-    const shape = placed.computed.length === 0 ? record : placed.show(record);
+    const shape = areColumns(placed, null) ? record : placed.show(record);
     for (const name of columns) {
       members.push(`"${name}":${JSON.stringify(shape[name])}`);
       for (const texts of beside.get(name) ?? []) members.push(texts[at]!);
@@ -81,7 +82,7 @@ async function writeOne(writing: Writing, plan: Plan, records: readonly Place[])
   const verdicts = new Map(
     [...ids].map((id) => [id, (read ?? verdictOn(to, writing.exchange, "read", { id })).decision] as const),
   );
-  const isWhole = inner.length === 0 && to.computed.length === 0;
+  const isWhole = inner.length === 0 && areColumns(to, null);
   const found = await ask(writing, plan, "id", askedOf("id", verdicts), isWhole);
   const texts = new Map<Key, string>();
   if (isWhole) for (const { key, json } of found) texts.set(key, json.slice(1, -1));
@@ -119,7 +120,7 @@ async function writeMany(
     const id = record["id"] as Key;
     lists.set(id, listOf(writing, placed, plan, record, ways.get(id)!));
   }
-  const isWhole = inner.length === 0 && read !== null && to.computed.length === 0;
+  const isWhole = inner.length === 0 && read !== null && areColumns(to, null);
   const verdicts = new Map([...lists].map(([id, { decision }]) => [id, decision]));
   const found = await ask(writing, plan, column, askedOf(column, verdicts), isWhole);
   const arrays = isWhole ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, ways);
