@@ -144,6 +144,7 @@ for (const [what, now] of [
         expiresAt: "2026-01-02T00:00:00Z",
       };
       await assert.rejects(before.write({ changes: [insert(old)], idempotency }), StoreUnavailable);
+      if (now === renamed) await assert.rejects(async () => before.find(old, 1), /things.*another declaration/, engine);
       const list = { sort: [{ column: "id" }], where: null, limit: 10 } as const;
       assert.equal((await today.list({ collection: now, ...list })).length, 1, engine);
       assert.deepEqual(await today.list({ collection: others, ...list }), [], engine);

@@ -36,7 +36,7 @@ export class StoreOutdated extends StoreUnavailable {
 
   constructor(collection: string) {
     super(
-      `Nothing is written to ${collection} any more: its table was changed for another declaration than this process was started with. ` +
+      `The table of ${collection} was changed for another declaration than this process was started with, so nothing is written to it any more. ` +
         "Start the service anew, with the declarations of today.",
     );
   }

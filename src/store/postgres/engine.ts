@@ -6,7 +6,7 @@ import { indexBeside } from "../sql/indexing.ts";
 import { selectBy, selectCount } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
 import { playAsync } from "../sql/schema/script.ts";
-import type { Shapes } from "../sql/schema/shape.ts";
+import { refusalsTold, type Shapes } from "../sql/schema/shape.ts";
 import { requireColumn } from "../sql/schema/table.ts";
 import { settledIn, type Engine } from "../sql/store.ts";
 import { readWordCounts, selectWordCounts, takeFirstWords, takeSomeWords } from "../sql/words.ts";
@@ -24,6 +24,7 @@ import { makeSockets } from "./network/sockets.ts";
 import { prepared, unprepared } from "./parameters.ts";
 import { compileRelated, readRelated } from "./related.ts";
 import { prepareSchema, requireSchema, shapesIn } from "./schema.ts";
+import { explainOutdated } from "./writes/outdated.ts";
 import { recall, writerOf } from "./writes/transactions.ts";
 
 export interface EngineOptions {
@@ -45,14 +46,22 @@ export async function openEngine({
   const { settled, shapes } = await prepare(address, collections);
   const primary = primaryOf(address);
   const sockets = makeSockets();
-  const connections = connectionsTo({ address, primary, sockets, size: poolSize, observe });
+  const refusing = refusalsTold(observe);
+  const connections: Connections = connectionsTo({
+    address,
+    primary,
+    sockets,
+    size: poolSize,
+    observe,
+    explain: (error) => explainOutdated(error, shapes, refusing, (work) => connections.use(work)),
+  });
   const feeds = feedsOver({
     primary,
     connect: (server) => makeClient({ address, server, sockets }),
     listens: !address.pooled,
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
-  const write = writerOf(connections, settledIn(collections, settled), { shapes, observe });
+  const write = writerOf(connections, settledIn(collections, settled), { shapes, refusing });
   const searched = searchedOf(collections).map(tableOf);
   const takeSome = (session: Session): Promise<boolean> =>
     playAsync(takeSomeWords(postgresSchema, searched), sendTo(session));

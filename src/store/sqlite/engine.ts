@@ -2,6 +2,7 @@ import type { Observer } from "../../observation.ts";
 import { asData } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
 import { play } from "../sql/schema/script.ts";
+import { refusalsTold } from "../sql/schema/shape.ts";
 import { settledIn, type Engine } from "../sql/store.ts";
 import { takeSomeWords } from "../sql/words.ts";
 import { StoreOutdated, type Collection, type ListQuery, type ListText } from "../store.ts";
@@ -18,7 +19,7 @@ import { longReads, type LongReads } from "./reads/long-reads.ts";
 import { rememberedPages } from "./reads/pages.ts";
 import { readerOf, type Reader } from "./reads/reader.ts";
 import { snapshotOf } from "./reads/snapshot.ts";
-import { prepareFile, prepareSchema, requireSchema, shapesIn } from "./schema.ts";
+import { explainOutdated, prepareFile, prepareSchema, requireSchema, shapesIn } from "./schema.ts";
 import { committerOf } from "./writes/transactions.ts";
 import { writerThread } from "./writes/writer-thread.ts";
 
@@ -50,11 +51,23 @@ function openPrepared(
   // The first read opens the log, which stays the same for as long as anybody has the file open.
   requireSchema(database, collections);
   const shapes = shapesIn(database, path, collections);
+  const refusing = refusalsTold(observe);
+  const explain = (error: unknown): unknown => explainOutdated(error, database, shapes, refusing);
   const files = filesAt(path);
   const dataVersion = prepare(database, "PRAGMA data_version");
   const data = asData(settledIn(collections, settled));
-  const writer = writerThread({ path, files, busyMs, collections: data, shapes }, observe);
-  const long = longReads({ path, collections: data, limitMs: longReadMs });
+  const writer = writerThread({ path, files, busyMs, collections: data, shapes }, observe, refusing);
+  const threads = longReads({ path, collections: data, limitMs: longReadMs });
+  const long: LongReads = {
+    ...threads,
+    async read(method, asked) {
+      try {
+        return await threads.read(method, asked);
+      } catch (error) {
+        throw explain(error);
+      }
+    },
+  };
   let version = 0;
   let askedIn = 0;
   const stopWatching = watchFile(path, files, {
@@ -78,7 +91,7 @@ function openPrepared(
   return {
     settled,
     ...besides(
-      reading(readerOf({ database, ready: snapshot.take, version: versionNow, tableOf }), versionNow),
+      reading(readerOf({ database, ready: snapshot.take, version: versionNow, tableOf, explain }), versionNow),
       long,
       versionNow,
     ),

@@ -6,12 +6,12 @@ import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
 import { prepareTables, requireKnownVersion, unprepared } from "../sql/schema/prepare.ts";
 import { play } from "../sql/schema/script.ts";
-import { outdatedAmong, readShapes, type Shapes } from "../sql/schema/shape.ts";
+import { outdatedAmong, readShapes, type Refusing, type Shapes } from "../sql/schema/shape.ts";
 import { takeFirstWords } from "../sql/words.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
 import { connect, createFile, prepare, sendTo } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
-import { isBusy } from "./errors.ts";
+import { codeOf, isBusy } from "./errors.ts";
 import { sqliteSchema } from "./migration.ts";
 
 /** How long to go on asking for the WAL mode while another process opens the same file, in milliseconds. */
@@ -72,6 +72,15 @@ export function shapesIn(database: DatabaseSync, path: string, collections: read
     // Another process has changed them since: either they can be made to fit again, or this ends the start.
     prepareFile(path, collections);
   }
+}
+
+/** What a read comes of that asks for columns which are not there: that tables were changed for another declaration, or else the error itself. */
+export function explainOutdated(error: unknown, database: DatabaseSync, shapes: Shapes, refusing: Refusing): unknown {
+  // Of a statement that fits the tables no more SQLite says nothing but SQLITE_ERROR.
+  if (codeOf(error) !== 1) return error;
+  const names = [...shapes.keys()].map((name) => ({ name }));
+  const [first] = outdatedAmong(shapes, play(readShapes(names), sendTo(database)));
+  return first === undefined ? error : refusing(first);
 }
 
 /** Whose tables were changed for other declarations. */

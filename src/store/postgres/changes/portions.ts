@@ -15,13 +15,13 @@ import { passing, patiently } from "./patiently.ts";
 
 /** How many rows a portion begins with, and how long it may take in milliseconds. */
 export const firstPortion = 500;
-const portionMs = 50;
+const portionMs = 100;
 /** What is left is no more beside others when it is expected to take so long, in milliseconds. */
 const momentMs = 10;
 /** So many rounds in which nothing is gained: others write faster than rows are filled, and are let wait in the end. */
 const vainRounds = 5;
 /** How many rows are filled at a time while nobody else may write: at first, and at most. */
-const lockedPortion = 100;
+const lockedPortion = 500;
 const mostLocked = 5000;
 
 /** The work on one table. */
@@ -116,7 +116,8 @@ export async function catchUpFor(
 
 /** How many rows the next portion has, when one of so many took so long. */
 export function nextPortion(portion: number, tookMs: number): number {
-  return Math.min(Math.max(Math.round((portion * portionMs) / Math.max(tookMs, 1)), 50), 10_000);
+  // On a busy machine most of the time goes by between the statements; fewer rows would take as long.
+  return Math.min(Math.max(Math.round((portion * portionMs) / Math.max(tookMs, 1)), firstPortion), 10_000);
 }
 
 /** Whoever is in the way goes first; the next try is about half as many rows, of which fewer are anybody's just then. */

@@ -39,10 +39,12 @@ export interface ConnectionsOptions {
   readonly sockets: Sockets;
   readonly size: number;
   readonly observe: Observer;
+  /** Gives the error itself, or what it comes of. */
+  readonly explain: (error: unknown) => Promise<unknown>;
 }
 
 /** Opens connections as they are needed. */
-export function connectionsTo({ address, primary, sockets, size, observe }: ConnectionsOptions): Connections {
+export function connectionsTo({ address, primary, sockets, size, observe, explain }: ConnectionsOptions): Connections {
   const pools = poolsTo({ address, primary, sockets, size });
   const health = makeHealth(observe);
   let closed: Promise<void> | null = null;
@@ -68,7 +70,7 @@ export function connectionsTo({ address, primary, sockets, size, observe }: Conn
         await sleep(Math.random() * Math.min(2 ** tries, 100));
       }
     } catch (error) {
-      throw health.told(storeError(error));
+      throw health.told(await explain(storeError(error)));
     } finally {
       if (--underway === 0) whenIdle();
     }
@@ -93,7 +95,7 @@ export function connectionsTo({ address, primary, sockets, size, observe }: Conn
       const again = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
       if (again) return await use((session) => session.send(statement));
       if (isTimeout(error)) void primary.find().catch(() => undefined);
-      throw health.told(storeError(error));
+      throw health.told(await explain(storeError(error)));
     } finally {
       if (--underway === 0) whenIdle();
     }
@@ -127,7 +129,7 @@ interface Pools {
   attempt<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
 
-function poolsTo({ address, primary, sockets, size }: Omit<ConnectionsOptions, "observe">): Pools {
+function poolsTo({ address, primary, sockets, size }: Omit<ConnectionsOptions, "observe" | "explain">): Pools {
   let server = primary.current();
   let pool = makePool({ address, server, sockets }, size);
   let line = lineOf(pool);

@@ -1,8 +1,8 @@
 import { playAsync } from "../../sql/schema/script.ts";
-import { beginningOf, outdatedAmong, readShapes, type Shapes } from "../../sql/schema/shape.ts";
+import { beginningOf, outdatedAmong, readShapes, type Refusing, type Shapes } from "../../sql/schema/shape.ts";
 import type { Change, Collection } from "../../store.ts";
 import { postgres } from "../dialect.ts";
-import { isServerError, state } from "../errors.ts";
+import { isServerError, state, stateOf } from "../errors.ts";
 import { sendTo, type Session } from "../network/session.ts";
 
 /** What `sameShape` raises. */
@@ -42,4 +42,19 @@ export async function outdatedBy(
   const known = new Map(collections.map(({ name }) => [name, shapes.get(name) ?? null]));
   const [first] = outdatedAmong(known, await playAsync(readShapes(collections), sendTo(session)));
   return first ?? (isRefused ? (collections[0]?.name ?? null) : null);
+}
+
+/** What a read comes of that asks for columns which are not there: that tables were changed for another declaration, or else the error itself. */
+export async function explainOutdated(
+  error: unknown,
+  shapes: Shapes,
+  refusing: Refusing,
+  use: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
+): Promise<unknown> {
+  if (stateOf(error)?.startsWith("42") !== true) return error;
+  const now = await use((session) =>
+    playAsync(readShapes([...shapes.keys()].map((name) => ({ name }))), sendTo(session)),
+  ).catch(() => shapes);
+  const [first] = outdatedAmong(shapes, now);
+  return first === undefined ? error : refusing(first);
 }

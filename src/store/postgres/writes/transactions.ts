@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { Observer } from "../../../observation.ts";
-import { refusalsTold, type Shapes } from "../../sql/schema/shape.ts";
+import type { Refusing, Shapes } from "../../sql/schema/shape.ts";
 import { idempotencyOf, readRecalled } from "../../sql/writes/idempotency.ts";
 import type { Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
@@ -31,11 +30,10 @@ class StatementFailed extends Error {
 export function writerOf(
   connections: Connections,
   collections: readonly Collection[],
-  { shapes, observe }: { readonly shapes: Shapes; readonly observe: Observer },
+  { shapes, refusing }: { readonly shapes: Shapes; readonly refusing: Refusing },
 ): (transaction: Transaction) => Promise<Outcome> {
   const opened = new Map(collections.map((each) => [each.name, each]));
   const sameShape = sameShapeOf(shapes);
-  const refusing = refusalsTold(observe);
 
   return async (transaction) => {
     let plan: Plan;

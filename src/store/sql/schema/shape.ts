@@ -54,7 +54,7 @@ export function* markShape(schema: Schema, collection: Collection, changed: Chan
 }
 
 /** The shapes of tables as they are. */
-export function* readShapes(collections: readonly Collection[]): Script<Shapes> {
+export function* readShapes(collections: readonly Pick<Collection, "name">[]): Script<Shapes> {
   const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
   const found = new Map(rows.map(([name, types]) => [name, readTypes(types)[shapeMember] ?? null]));
   return new Map(collections.map(({ name }) => [name, found.get(name) ?? null]));
@@ -65,8 +65,11 @@ export function outdatedAmong(known: Shapes, now: Shapes): ReadonlySet<string> {
   return new Set([...known].filter(([name, shape]) => (now.get(name) ?? null) !== shape).map(([name]) => name));
 }
 
+/** Makes the error for a collection. */
+export type Refusing = (collection: string) => StoreOutdated;
+
 /** Makes the error of a write that is refused for it, and tells the operator of each collection once. */
-export function refusalsTold(observe: Observer): (collection: string) => StoreOutdated {
+export function refusalsTold(observe: Observer): Refusing {
   const told = new Set<string>();
   return (collection) => {
     const error = new StoreOutdated(collection);

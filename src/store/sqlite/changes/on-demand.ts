@@ -2,6 +2,7 @@ import { aList, optional, texts, text } from "../../../checking/members.ts";
 import { requireArguments } from "../../../checking/options.ts";
 import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../../sql/changes/migrating.ts";
 import type { Collection } from "../../store.ts";
+import { storeError } from "../errors.ts";
 
 // Loaded by those who ask for it alone: a service that serves has no use for it.
 
@@ -12,7 +13,7 @@ export async function planSQLite(
   dropped: readonly string[] = [],
 ): Promise<Plan> {
   requireArguments("planSQLite", arguments, { path: text, collections: aList, dropped: optional(texts) });
-  return (await import("./plan.ts")).planFile(path, collections, dropped);
+  return told(async () => (await import("./plan.ts")).planFile(path, collections, dropped));
 }
 
 /** Does what `planSQLite` tells, while anybody reads and writes. What was broken off goes on where it was. */
@@ -22,7 +23,7 @@ export async function migrateSQLite(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("migrateSQLite", arguments, { path: text, collections: aList, options: migrateOptions });
-  return (await import("./migrate.ts")).migrateFile(path, collections, options);
+  return told(async () => (await import("./migrate.ts")).migrateFile(path, collections, options));
 }
 
 /** Does what `migrateSQLite` does to a copy of the file, which is removed again. */
@@ -32,5 +33,14 @@ export async function trySQLite(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("trySQLite", arguments, { path: text, collections: aList, options: migrateOptions });
-  return (await import("./try.ts")).tryFile(path, collections, options);
+  return told(async () => (await import("./try.ts")).tryFile(path, collections, options));
+}
+
+/** What the disk or the file fails with is told in words that name the cure. */
+async function told<T>(task: () => Promise<T>): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    throw storeError(error);
+  }
 }

@@ -48,10 +48,14 @@ export interface ReaderOptions {
   /** Changes whenever anyone has committed. */
   readonly version: () => number;
   readonly tableOf: (collection: Collection) => Table;
+  /** Gives the error itself, or what it comes of. */
+  readonly explain?: (error: unknown) => unknown;
 }
 
+const same = (error: unknown): unknown => error;
+
 /** Reads over a connection. */
-export function readerOf({ database, ready, version, tableOf }: ReaderOptions): Reader {
+export function readerOf({ database, ready, version, tableOf, explain = same }: ReaderOptions): Reader {
   const readPage = pagesOf(version);
   const prepared = new WeakMap<Collection, Prepared>();
   let recall: Recall | null = null;
@@ -69,7 +73,7 @@ export function readerOf({ database, ready, version, tableOf }: ReaderOptions): 
         ready();
         return read(...asked);
       } catch (error) {
-        throw storeError(error);
+        throw explain(storeError(error));
       }
     };
   }
@@ -82,7 +86,7 @@ export function readerOf({ database, ready, version, tableOf }: ReaderOptions): 
         const cells = byKey.get(key);
         return cells === undefined ? null : table.rowOf(cells);
       } catch (error) {
-        throw storeError(error);
+        throw explain(storeError(error));
       }
     },
     findBy(collection, name, value) {
@@ -94,7 +98,7 @@ export function readerOf({ database, ready, version, tableOf }: ReaderOptions): 
         const cells = statement.get(encodeCompared(sqlite, column, value));
         return cells === undefined ? null : table.rowOf(cells);
       } catch (error) {
-        throw storeError(error);
+        throw explain(storeError(error));
       }
     },
     list: guarded((query) => {

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Observer } from "../../../observation.ts";
-import { refusalsTold } from "../../sql/schema/shape.ts";
+import type { Refusing } from "../../sql/schema/shape.ts";
 import { StoreUnavailable, type Outcome, type Transaction } from "../../store.ts";
 import { errorOf, unavailable } from "../errors.ts";
 import { nameCollections, type Result } from "../named.ts";
@@ -35,7 +35,7 @@ const largestGroup = 1000;
  * Sends transactions to a thread of its own, in groups: whatever gathers while the thread has enough to do is one message,
  * one trip to the disk and one answer. The thread keeps the process alive only while a write is under way.
  */
-export function writerThread(data: WriterData, observe: Observer): WriterThread {
+export function writerThread(data: WriterData, observe: Observer, refusing: Refusing): WriterThread {
   let worker: Worker | null = null;
   /** Transactions as JSON, not sent yet. */
   const gathered: string[] = [];
@@ -43,7 +43,7 @@ export function writerThread(data: WriterData, observe: Observer): WriterThread 
   let groups = 0;
   /** Everyone who waits, in the order of the writes; the last ones for what has only been gathered yet. */
   const waiting: Waiting[] = [];
-  const telling = makeTelling(observe, () => rest());
+  const telling = makeTelling(observe, refusing, () => rest());
   const { fail } = telling;
   let closed: Promise<void> | null = null;
   let whenIdle = (): void => {};
@@ -150,12 +150,11 @@ interface Telling {
 }
 
 /** Tells those who wait what became of their writes, and the operator when that changes. */
-function makeTelling(observe: Observer, done: () => void): Telling {
+function makeTelling(observe: Observer, refusing: Refusing, done: () => void): Telling {
   /** What has been committed and not been told yet. */
   const outcomes: { readonly waiter: Waiting; readonly result: Result }[] = [];
   let underWay = false;
   let failing = false;
-  const refusing = refusalsTold(observe);
 
   /** Some in each turn of the event loop, so that a group that has come back keeps no read waiting. */
   function tell(): void {
