@@ -192,5 +192,6 @@ test("a form of our own page logs out without a script, and a page of nobody els
   assert.equal((await send(api, "/api/session/end/", "", { ...page, ...html })).status, 303);
   const asProgram = await logOut(await logIn(), {}, "");
   assert.deepEqual([asProgram.status, asProgram.headers.get("location")], [204, null]);
+  assert.equal((await api.post("/api/session/end/", { next: "/" }, { cookie: await logIn() })).status, 204);
   assert.equal((await logOut(`${cookie}; session=other`, page)).json.code, "duplicate_credentials");
 });

@@ -104,7 +104,7 @@ async function operationsOf({ address }: ObservedService): Promise<readonly Oper
 function inOrder(operations: readonly Operation[]): readonly Operation[] {
   const weight = ({ method, path }: Operation): number => {
     const isNested = path.split("/").length;
-    if (path.startsWith("/api") && method === "delete") return 100;
+    if (path === "/api/session/end/" || (path.startsWith("/api") && method === "delete")) return 100;
     if (method === "delete") return 50 - isNested;
     return method === "post" ? isNested : 20;
   };

@@ -40,5 +40,6 @@ async function emptied(file: string, tables: readonly string[]): Promise<string>
   const copy = `${file}.before-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
   await backupDatabase(file, copy, false, () => undefined);
   const rows = await emptyTables(file, tables);
-  return `${rows} rows of ${tables.join(", ")} are gone; ${copy} has the database as it was before.`;
+  const gone = rows === 1 ? "1 row" : `${rows} rows`;
+  return `${gone} of ${tables.join(", ")} ${rows === 1 ? "is" : "are"} gone; ${copy} has the database as it was before.`;
 }

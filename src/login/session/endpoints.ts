@@ -67,7 +67,7 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
       method: "POST",
       path: `${path}end/`,
       access: "open",
-      consumes: [formType],
+      consumes: loginTypes,
       bodyOptional: true,
       maxBodyBytes: MAX_LOGIN_BODY_BYTES,
       redirectsFor: ["text/html"],
