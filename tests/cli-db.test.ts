@@ -473,6 +473,9 @@ function databaseOf(text: string): Database {
   return parsed.value;
 }
 
+/** Where the history of migrations stands. A copy has the place for it, also where nothing was migrated yet. */
+const history = ["latchkey_migrations", "latchkey_unfinished"];
+
 /** Every row of every table, as SQLite has them, but for what is noted of declarations and of keys that nobody asked for yet. */
 function tablesOf(file: string): unknown {
   const database = new DatabaseSync(file, { readOnly: true, returnArrays: true });
@@ -486,7 +489,7 @@ function tablesOf(file: string): unknown {
     database.prepare(`SELECT * FROM "${name!}" ORDER BY 1`).all(),
   ]);
   database.close();
-  return tables;
+  return tables.filter(([name, rows]) => rows!.length > 0 || !history.includes(String(name)));
 }
 
 /** Files that something half made has left. */
