@@ -59,7 +59,7 @@ test("a fault is told by its request id and nothing else, wherever it is", async
       mount(defineResource({ name: "checked", fields: { body: text() }, check: fault }), { permission: anyone }),
       mount(named("hooked"), { permission: anyone, beforeWrite: fault }),
       mount(named("guarded"), { permission: { name: "guard", decide: fault } }),
-      mount(named("negated"), { permission: not(owner("body")) }),
+      mount(defineResource({ name: "negated", fields: { user_id: integer() } }), { permission: not(owner("user_id")) }),
       mount(defineResource({ name: "forgotten", fields: { body: text({ readOnly: true }) } }), { permission: anyone }),
     ],
     formats: [broken, half],

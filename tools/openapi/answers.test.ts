@@ -17,6 +17,7 @@ const requests: readonly (readonly [line: string, status: number, body?: unknown
   ["PATCH /users/2/account", 200, { active: true }],
   ["POST /api/session/", 201, { username: "ann@example.com", password: "a long enough one" }],
   ["GET /api/session/", 200],
+  ["POST /api/session/end/", 204, {}],
   ["DELETE /api/session/", 204],
   ["GET /users/2/sessions", 200],
   ["DELETE /users/2/sessions/{session_id}", 204],
