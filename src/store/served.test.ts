@@ -48,6 +48,18 @@ const rows: readonly (readonly [title: string, where: Where | null, sort: readon
     by("-name", "id"),
     true,
   ],
+  [
+    "some ids with a value whose index has another order",
+    { all: [{ column: "id", operator: "in", value: [1] }, eq("owner_id", one)] },
+    by("name", "id"),
+    false,
+  ],
+  [
+    "some ids with a value, by id",
+    { all: [eq("owner_id", one), { column: "id", operator: "in", value: [1] }] },
+    by("-id"),
+    true,
+  ],
   ["a value by id", eq("name", "a"), by("id"), true],
   ["a value by itself", eq("name", "a"), by("-name", "id"), true],
   ["a value whose index goes on in another order", eq("owner_id", one), by("id"), false],
