@@ -65,7 +65,7 @@ interface Cost {
 
 async function costsOf(service: Latchkey): Promise<ReadonlyMap<string, Cost>> {
   const costs = new Map<string, Cost>();
-  for (let time = 0; time < 8; time++)
+  for (let time = 0; time < 3; time++)
     for await (const page of service.explainLists())
       for (const { list, ms, served } of page)
         costs.set(list, { ms: Math.min(ms ?? Infinity, costs.get(list)?.ms ?? Infinity), isServed: served });
