@@ -150,16 +150,12 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   await store.close();
   t.diagnostic(
     `${what} of ${rows} rows beside ${writers} who write took ${(took / 1000).toFixed(1)} s; ` +
-      `writes ${quiet.times.length} quiet, the longest ${longestOf(quiet.times).toFixed(0)} ms; ${
-        beside.times.length
-      } beside, the longest ${longestOf(beside.times).toFixed(0)} ms; ` +
+      `writes ${quiet.times.length} quiet, the longest ${longestOf(quiet.times).toFixed(0)} ms; ${beside.times.length} beside, the longest ${longestOf(beside.times).toFixed(0)} ms; ` +
       `refused ${refused.length}; locks, looked at at least every ${blindMs.toFixed(0)} ms: ` +
       longest
         .map(
           (each) =>
-            `${each.table} ${each.mode} ${each.granted ? "held" : "waited for"} ${each.ms.toFixed(
-              0,
-            )} to ${each.atMostMs.toFixed(0)}`,
+            `${each.table} ${each.mode} ${each.granted ? "held" : "waited for"} ${each.ms.toFixed(0)} to ${each.atMostMs.toFixed(0)}`,
         )
         .join(", "),
   );

@@ -68,9 +68,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
       const parts: unknown = feature.setUp(hostOf(feature, surroundings, done));
       if (!isParts(parts))
         throw new DeclarationError([
-          `setUp gave ${givenBy(
-            parts,
-          )}; it has to give { offer: … } at once: what has to be waited for belongs into start`,
+          `setUp gave ${givenBy(parts)}; it has to give { offer: … } at once: what has to be waited for belongs into start`,
         ]);
       done.set(feature, { feature, parts });
       failed.delete(feature);
@@ -174,9 +172,7 @@ const featureMembers: Readonly<Record<keyof Feature, Check>> = {
     if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
     const at = Array.from(value).findIndex((each) => !isFeature(each));
     if (at === -1) return null;
-    return `what stands there is ${shown(
-      value[at],
-    )} and no feature; make it once and hand it over: const people = accounts(); tokenLogin(people)`;
+    return `what stands there is ${shown(value[at])} and no feature; make it once and hand it over: const people = accounts(); tokenLogin(people)`;
   },
   setUp: aFunction,
 };

@@ -48,14 +48,9 @@ export function startUpkeep(
       eraseDue(each)
         .catch((error: unknown) => {
           if (stopped.signal.aborted) return;
-          observe?.({
-            kind: "notice",
-            level: "error",
-            message: `${
-              each.feature === undefined ? "" : `feature ${each.feature}: `
-            }What has run out could not be erased; it will be tried again.`,
-            error,
-          });
+          const whose = each.feature === undefined ? "" : `feature ${each.feature}: `;
+          const message = `${whose}What has run out could not be erased; it will be tried again.`;
+          observe?.({ kind: "notice", level: "error", message, error });
         })
         .finally(() => (each.isRunning = false));
     }

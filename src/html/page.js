@@ -79,8 +79,14 @@ const suggest = async (input) => {
   input.after(list);
   input.setAttribute("list", list.id);
 };
+let typing = 0;
 for (const event of ["focusin", "input"])
-  document.addEventListener(event, ({ target }) => target.dataset.choices !== undefined && void suggest(target));
+  document.addEventListener(event, ({ target }) => {
+    if (target.dataset.choices === undefined) return;
+    clearTimeout(typing);
+    // Not at every letter: each would be a search.
+    typing = setTimeout(() => void suggest(target), event === "input" ? 200 : 0);
+  });
 
 /* Forms with data-method. A merge patch holds only what was changed; If-Match keeps others' work safe. */
 const isChanged = (field) => {

@@ -30,3 +30,17 @@ test("a first start that cannot listen says what to do, and the password that it
   }
   other.close();
 });
+
+test("what a fault comes of is told once, also where it leads back to itself", () => {
+  const inner = new Error("inner");
+  const outer = new AggregateError([inner, "no error"], "outer", { cause: inner });
+  inner.cause = outer;
+
+  const told = stackOf(outer);
+
+  assert.deepEqual(told.match(/^(?:caused by )?\w*Error: \w+|^caused by no error/gm), [
+    "AggregateError: outer",
+    "caused by Error: inner",
+    "caused by no error",
+  ]);
+});

@@ -93,9 +93,15 @@ function listed(what: string, mistakes: readonly string[]): string {
   return `${head} wrong:\n${mistakes.map((each) => `- ${each}`).join("\n")}`;
 }
 
-/** Whatever was thrown, with its stack where it has one. What it comes of follows. */
+/** Whatever was thrown, with its stack where it has one. What it comes of follows, each once: a cause may lead back to itself. */
 export function stackOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const behind = [...(error instanceof AggregateError ? (error.errors as unknown[]) : []), error.cause ?? []].flat();
-  return [error.stack ?? error.message, ...behind.map((each) => `caused by ${stackOf(each)}`)].join("\n");
+  const seen = new Set<unknown>();
+  const told = (each: unknown): string => {
+    if (!(each instanceof Error)) return String(each);
+    seen.add(each);
+    const behind = [...(each instanceof AggregateError ? (each.errors as unknown[]) : []), each.cause ?? []].flat();
+    const further = behind.flatMap((one) => (seen.has(one) ? [] : `caused by ${told(one)}`));
+    return [each.stack ?? each.message, ...further].join("\n");
+  };
+  return told(error);
 }

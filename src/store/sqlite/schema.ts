@@ -93,14 +93,18 @@ export interface Outdated {
 /** Compares the tables with what they were when the store was opened. */
 export function outdatedOf(database: DatabaseSync, collections: readonly Collection[], known: Shapes): Outdated {
   const version = prepare(database, "PRAGMA data_version");
+  const remembered = prepare(database, "SELECT group_concat(types, '') FROM latchkey_schema");
   let seen: unknown = null;
+  let types: unknown = null;
   let outdated: ReadonlySet<string> = new Set();
   return {
     look() {
       const now = version.get()![0];
       if (now === seen) return;
-      outdated = outdatedAmong(known, play(readShapes(collections), sendTo(database)));
-      seen = now;
+      // Another process writes all the time, and hardly ever changes a table.
+      const found = remembered.get()![0];
+      if (found !== types) outdated = outdatedAmong(known, play(readShapes(collections), sendTo(database)));
+      [seen, types] = [now, found];
     },
     has: (collection) => outdated.has(collection),
   };

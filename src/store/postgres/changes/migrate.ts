@@ -99,9 +99,7 @@ async function changeTable(work: Work): Promise<MigratedTable> {
     for (const sql of discardBeside(plan, besides)) await patiently(session, [sql]);
     await play(forgetUnfinished(postgresSchema, collection.name));
     throw new MigrationNeeded([
-      `${collection.name} stays as it was: ${
-        (error as Error).message
-      }. Look at it with latchkey db plan, mend it, and migrate again.`,
+      `${collection.name} stays as it was: ${(error as Error).message}. Look at it with latchkey db plan, mend it, and migrate again.`,
     ]);
   }
   await requireValues(session, plan);

@@ -143,9 +143,7 @@ async function fill(work: Work, besides: readonly Beside[], state: Unfinished, p
   const behind = `($1::${type} IS NULL OR "id" > $1)`;
   const [last] = await session.send(
     statement(
-      `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${quote(
-        name,
-      )} WHERE ${behind} ORDER BY "id" LIMIT ${portion}) AS t`,
+      `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${quote(name)} WHERE ${behind} ORDER BY "id" LIMIT ${portion}) AS t`,
       [state.cursor],
     ),
   );

@@ -35,9 +35,9 @@ export async function outdatedBy(
   session: Session,
 ): Promise<string | null> {
   if (!isServerError(error)) return null;
-  // A column or a type that is another is seen before the statement is made, and so before it can look.
+  // A column or a type that is another is seen before the statement is made, and so before it can look. Rules of the table are seen after it.
   const isRefused = error.code === state.refused && error.message === reason;
-  if (!isRefused && !/^(42|22|23)/.test(error.code)) return null;
+  if (!isRefused && !/^(42|22)/.test(error.code)) return null;
   const collections = changes.map(({ collection }) => collection).filter(({ name }) => shapes.has(name));
   const known = new Map(collections.map(({ name }) => [name, shapes.get(name) ?? null]));
   const [first] = outdatedAmong(known, await playAsync(readShapes(collections), sendTo(session)));

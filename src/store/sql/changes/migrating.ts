@@ -179,7 +179,5 @@ export function tellMissing({ name }: Collection): PlannedTable {
 /** What the columns are from now on. The next start makes what is missing yet: indexes, references, folded values. */
 function rememberTypes(schema: Schema, { collection, found, changes }: TablePlan): string {
   const types = typesWithShape(collection, typesOf(collection), { before: found, alone: endsOthers(changes) });
-  return `UPDATE latchkey_schema SET types = ${schema.literal(
-    JSON.stringify(types),
-  )} WHERE collection = ${schema.literal(collection.name)}`;
+  return `UPDATE latchkey_schema SET types = ${schema.literal(JSON.stringify(types))} WHERE collection = ${schema.literal(collection.name)}`;
 }

@@ -181,15 +181,11 @@ export function* findOwnIndexes(
 export function* duplicatesIn(schema: Schema, collection: Collection, column: Column): Script<string | null> {
   const folded = column.unique === "folded";
   const select = (value: string): string =>
-    `SELECT ${value} AS value, count(*) FROM ${quote(
-      collection.name,
-    )} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
+    `SELECT ${value} AS value, count(*) FROM ${quote(collection.name)} WHERE ${value} IS NOT NULL GROUP BY 1 HAVING count(*) > 1`;
   const found = yield* ask(statement(`${select(quote(folded ? shadowOf(schema, column) : column.name))} LIMIT 1`));
   if (found.length === 0) return null;
   const shown = folded ? `lower(${quote(column.name)})` : quote(column.name);
-  return `${collection.name}.${column.name} is declared unique${
-    folded ? " without regard to case" : ""
-  }, and some values are there more than once. Find them and change all but one: ${select(shown)};`;
+  return `${collection.name}.${column.name} is declared unique${folded ? " without regard to case" : ""}, and some values are there more than once. Find them and change all but one: ${select(shown)};`;
 }
 
 /** What is told where rows refer to none; null where all do. */
