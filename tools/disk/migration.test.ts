@@ -27,30 +27,58 @@ function fill(file: string): void {
 }
 
 test("a migration on a disk that fills ends with the cure, others go on writing, and with room it goes on", async () => {
-  using disk = mountSmallDisk(25);
+  using disk = mountSmallDisk(40);
   const file = `${disk.folder}/things.db`;
   const [old, now] = [things("integer"), things("text")];
   const store = sqliteStore({ path: file });
   await store.open([old]);
   fill(file);
-  disk.fill(21 << 20);
-  const before = readdirSync(disk.folder);
   const change = (key: number): ReturnType<typeof store.write> =>
     store.write({ changes: [{ kind: "update", collection: old, key, values: { price: -key } }] });
 
+  disk.fill(23 << 20);
+  const before = readdirSync(disk.folder);
   await assert.rejects(trySQLite(file, [now], { program: "1.0.0" }), StoreFull);
-  await assert.rejects(migrateSQLite(file, [now], { program: "1.0.0" }), StoreFull);
-
+  await assert.rejects(migrateSQLite(file, [now], { program: "1.0.0" }), isToldWithCure);
   assert.deepEqual(readdirSync(disk.folder), before);
-  assert.equal((await change(5)).kind, "written");
+  assert.equal(begun(file), 0);
+
   disk.makeRoom();
-  assert.equal((await change(6)).kind, "written");
+  disk.fill(19 << 20);
+  const rest = rows - 10_000;
+  let copied = 0;
+  const stopped = migrateSQLite(file, [now], {
+    program: "1.0.0",
+    tell(_table, done) {
+      copied = done;
+      if (done > 5000) disk.fill(23 << 20);
+    },
+  });
+  await assert.rejects(stopped, isToldWithCure);
+  assert.ok(copied > 5000 && copied < rest, `${copied} rows were copied`);
+  assert.deepEqual(readdirSync(disk.folder), before);
+  for (let key = 1; key <= 300; key++) assert.equal((await change(key)).kind, "written");
+
+  disk.makeRoom();
+  assert.equal((await change(301)).kind, "written");
   await migrateSQLite(file, [now], { program: "1.0.0" });
   await store.close();
   const after = sqliteStore({ path: file });
   await after.open([now]);
-  const prices = [4, 5, 6].map(async (key) => (await after.find(now, key))?.record["price"]);
-  assert.deepEqual(await Promise.all(prices), ["4", "-5", "-6"]);
+  const prices = [300, 301, 302].map(async (key) => (await after.find(now, key))?.record["price"]);
+  assert.deepEqual(await Promise.all(prices), ["-300", "-301", "302"]);
   assert.equal(await after.count(now, null), rows);
   await after.close();
 });
+
+function isToldWithCure(error: unknown): boolean {
+  return error instanceof StoreFull && error.message.includes("Make room, and migrate again");
+}
+
+/** How many tables are being copied. */
+function begun(file: string): unknown {
+  const database = new DatabaseSync(file, { returnArrays: true });
+  const [count] = database.prepare("SELECT count(*) FROM latchkey_unfinished").get() as unknown as unknown[];
+  database.close();
+  return count;
+}

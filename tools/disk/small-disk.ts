@@ -32,7 +32,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
     },
     makeRoom: () => rmSync(ballast),
     [Symbol.dispose]() {
-      execFileSync("umount", [folder]);
+      execFileSync("umount", ["--lazy", folder]);
       rmSync(folder, { recursive: true });
     },
   };

@@ -5,10 +5,11 @@ import type { MigrateOptions } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { quote } from "../../sql/names.ts";
 import { play, type Script } from "../../sql/schema/script.ts";
-import type { Key } from "../../store.ts";
+import { StoreFull, type Key } from "../../store.ts";
 import { prepare, sendTo } from "../connection.ts";
 import { isStoreFailure } from "../errors.ts";
 import { sqliteSchema } from "../migration.ts";
+import { requireRoom } from "./room.ts";
 import { nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
 import { inTransaction } from "./turns.ts";
 
@@ -51,6 +52,7 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
     database.function(called, { varargs: true }, (...cells) => make(...cells) as string | number | null);
   const [total] = prepare(database, `SELECT count(*) FROM ${quote(name)}`).get()!;
   const state = await inTransaction(database, () => {
+    requireRoom(database);
     const before = ask(database, readUnfinished(sqliteSchema, name));
     if (before !== null && before.target === target) return before;
     for (const sql of shadow.make) database.exec(sql);
@@ -91,7 +93,7 @@ export function change<T>(database: DatabaseSync, task: () => T): Promise<T> {
     try {
       return task();
     } catch (error) {
-      if (isStoreFailure(error)) throw error;
+      if (error instanceof StoreFull || isStoreFailure(error)) throw error;
       throw new Unfit(error instanceof Error ? error.message : String(error), { cause: error });
     }
   });
@@ -147,6 +149,7 @@ function waiting({ database, shadow }: Work): number {
 async function portionOf(work: Work, rows: number, task: () => void): Promise<number> {
   const { database, options, plan, total } = work;
   const took = await change(database, () => {
+    requireRoom(database);
     // Without the wait for those who write.
     const start = performance.now();
     task();
