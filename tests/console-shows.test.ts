@@ -70,7 +70,7 @@ function saidBy({ text: page }: OwnAnswer): readonly string[] {
 const own = anyOf(administrator, owner("owner_id"));
 const everyPermission = [anyone, nobody, authenticated, administrator, own, owner("owner_id")] as const;
 const actions = ["list", "create", "read", "replace", "update", "delete"] as const;
-const one: fc.Arbitrary<Permission<"owner_id">> = fc.constantFrom(...everyPermission);
+const one: fc.Arbitrary<Permission<"owner_id", "owner_id">> = fc.constantFrom(...everyPermission);
 const some = fc.record(Object.fromEntries(actions.map((action) => [action, one])), { requiredKeys: ["read"] });
 
 /** A word that stands nowhere else. */

@@ -72,7 +72,7 @@ const now = defineEndpoint({
   handle: () => ({ status: 200, cache: "public", body: { kind: "data", value: { now: 1 }, element: "now" } }),
 });
 
-async function library(t: Parameters<typeof ownService>[0], permission: Permission<"owner_id"> = own) {
+async function library(t: Parameters<typeof ownService>[0], permission: Permission<"owner_id", "owner_id"> = own) {
   const service = await ownService(t, {
     formats: [seen],
     mounts: [

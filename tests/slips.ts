@@ -143,8 +143,28 @@ export const slips: readonly Slip[] = [
   },
   {
     code: `start([mount(books, { permission: { list: anyOf(administrator, owner("title")) } })])`,
-    compiled: null,
+    compiled: /"title"/,
     started: /the permission any of .* compares the column title with the id of a user, and it holds text; name one/,
+  },
+  {
+    code: `start([mount(books, { permission: owner("title") })])`,
+    compiled: /"title"/,
+    started: /the permission owner compares the column title with the id of a user, and it holds text; name one/,
+  },
+  {
+    code: `start([mount(books, { permission: anyone, actions: { lend: { permission: allOf(authenticated, owner("title")), handle: () => ({}) } } })])`,
+    compiled: /"title"/,
+    started: /the permission all of .* compares the column title with the id of a user, and it holds text; name one/,
+  },
+  {
+    code: `start([mount(defineResource({ name: "thing", id: "uuid", fields: { one: text() } }), { permission: owner("id") })])`,
+    compiled: /"id"/,
+    started: /the permission owner compares the column id with the id of a user, and it holds text; name one/,
+  },
+  {
+    code: `start([mount(books, { permission: { list: { name: "own", columns: ["title"], userIds: ["title"], decide: () => "deny" } } })])`,
+    compiled: /"title"/,
+    started: /the permission own compares the column title with the id of a user, and it holds text; name one/,
   },
   {
     code: `start([mount(books, { permission: { list: anyOf(administrator, owner("ownr_id")) } })])`,

@@ -41,6 +41,7 @@ export {
   type Resource,
   type ResourceDeclaration,
   type StoredOf,
+  type UserIdOf,
 } from "../resource/resource.ts";
 export type { Deprecation } from "../deprecation.ts";
 export type { Draft } from "../resource/draft.ts";
@@ -48,6 +49,7 @@ export type {
   Mount,
   MountInPlace,
   MountOptions,
+  PermissionFor,
   PermissionsOf,
   Prepared,
   ResourceAction,

@@ -18,9 +18,10 @@ export type Decision<C extends string = string> = "allow" | "deny" | { readonly 
 
 /**
  * What a caller may do. It never asks who the caller is: that is done before. `C` are the columns that its rows are found by, besides
- * `id`, which every record has: a resource without them does not take it. `Permission` alone needs none, and fits everywhere.
+ * `id`, which every record has: a resource without them does not take it. `U` are those of them that it compares with the id of a user.
+ * `Permission` alone needs none, and fits everywhere; `Permission<string>` is any.
  */
-export interface Permission<C extends string = never> {
+export interface Permission<C extends string = never, U extends string = string extends C ? string : never> {
   readonly name: string;
   /**
    * The actions for which it may answer with rows; none where it is left out. Rows are applied by mounted resources alone:
@@ -30,7 +31,7 @@ export interface Permission<C extends string = never> {
   /** The columns that its rows are found by: mounting a resource without one of them stops the start. */
   readonly columns?: readonly C[];
   /** Those of them that it compares with the id of a user, `id` among them where it is: mounting a resource in which one holds no integers stops the start. */
-  readonly userIds?: readonly (C | "id")[];
+  readonly userIds?: readonly (U | "id")[];
   /** The members of `identity.fields` that it looks at: where no feature puts one there, the service does not start. */
   readonly identity?: readonly string[];
   /** At once, never as a promise: anything but a decision is a fault (500), and nothing runs. */

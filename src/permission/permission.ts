@@ -63,7 +63,7 @@ export function self(parameter = "id"): Permission<string> {
  * export const ours = anyOf(owner("owner_id"), administrator);
  * ```
  */
-export function owner<const C extends string>(column: C): Permission<C> {
+export function owner<const C extends string>(column: C): Permission<C, C> {
   requireName("owner", column, "a column", 'owner("owner_id")');
   return {
     name: "owner",
@@ -116,7 +116,9 @@ export const readOnly: Permission = {
  * export const editors = anyOf(administrator, readOnly);
  * ```
  */
-export function anyOf<const C extends string = never>(...permissions: readonly Permission<C>[]): Permission<C>;
+export function anyOf<const C extends string = never, const U extends string = never>(
+  ...permissions: readonly Permission<C, U>[]
+): Permission<C, U>;
 export function anyOf(...permissions: readonly Permission<string>[]): Permission<string> {
   requirePermissions("anyOf", permissions);
   return {
@@ -144,7 +146,9 @@ export function anyOf(...permissions: readonly Permission<string>[]): Permission
  * export const readers = allOf(authenticated, readOnly);
  * ```
  */
-export function allOf<const C extends string = never>(...permissions: readonly Permission<C>[]): Permission<C>;
+export function allOf<const C extends string = never, const U extends string = never>(
+  ...permissions: readonly Permission<C, U>[]
+): Permission<C, U>;
 export function allOf(...permissions: readonly Permission<string>[]): Permission<string> {
   requirePermissions("allOf", permissions);
   return {
@@ -172,7 +176,9 @@ export function allOf(...permissions: readonly Permission<string>[]): Permission
  * export const withoutImports = allOf(authenticated, not(scope("import")));
  * ```
  */
-export function not<const C extends string = never>(permission: Permission<C>): Permission<C>;
+export function not<const C extends string = never, const U extends string = never>(
+  permission: Permission<C, U>,
+): Permission<C, U>;
 export function not(permission: Permission<string>): Permission<string> {
   requirePermissions("not", [permission]);
   return {

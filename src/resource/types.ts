@@ -108,6 +108,13 @@ export type StoredOf<R extends Shape> = { readonly id: IdOf<R> } & { readonly [K
 /** The columns of its table by name, `id` and the one of what it stands within among them. */
 export type ColumnOf<R extends Shape> = "id" | ParentOf<R> | (StoredName<R> & string);
 
+/** The columns that may hold the id of a user: `id` and those of numbers. */
+export type UserIdOf<R extends Shape> =
+  | HoldsNumber<IdOf<R>, "id">
+  | HoldsNumber<ParentIdOf<R>, ParentOf<R>>
+  | (keyof { [K in StoredName<R> as HoldsNumber<ValueOf<FieldsOf<R>[K]>, K>]: K } & string);
+type HoldsNumber<T, K> = [T] extends [number] ? K : unknown extends T ? K : never;
+
 /** The columns that hold the id of another record, that of what it stands within among them. */
 export type ReferenceOf<R extends Shape> =
   | ParentOf<R>

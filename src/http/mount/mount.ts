@@ -30,7 +30,7 @@ import { permissionsOf, writesMistakes, type PermissionsOf, type ResourceAction 
 import { relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
 import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./writes/write.ts";
 
-export type { PermissionsOf, ResourceAction } from "./permissions.ts";
+export type { PermissionFor, PermissionsOf, ResourceAction } from "./permissions.ts";
 export type { AfterWrite, Prepared, Write, Written } from "./writes/write.ts";
 
 /** How a resource is served. */

@@ -1,15 +1,18 @@
 import type { Members } from "../../checking/members.ts";
 import { isPermission } from "../../permission/checking.ts";
 import type { Action, Permission } from "../../permission/permission.ts";
-import type { ColumnOf, Resource, TableWrite } from "../../resource/resource.ts";
+import type { ColumnOf, Resource, TableWrite, UserIdOf } from "../../resource/resource.ts";
 
 /** What can be done with a resource; its own actions are asked about by the permission of each. */
 export type ResourceAction = Exclude<Action, "call">;
 
 /** Who may do what with a resource: one permission for all actions, or one for each. An action that is not named is not offered. */
 export type PermissionsOf<R extends Resource> =
-  | Permission<ColumnOf<R>>
-  | { readonly [A in ResourceAction]?: Permission<ColumnOf<R>> };
+  | PermissionFor<R>
+  | { readonly [A in ResourceAction]?: PermissionFor<R> };
+
+/** A permission that fits the columns of a resource. */
+export type PermissionFor<R extends Resource> = Permission<ColumnOf<R>, UserIdOf<R>>;
 
 /** Who may do what: of one permission for all actions those that the table takes. */
 export function permissionsOf(

@@ -7,7 +7,6 @@ import type { AnyProblem } from "../../../problem/definition.ts";
 import {
   DeclarationError,
   defineResource,
-  type ColumnOf,
   type Fields,
   type MadeValuesOf,
   type RecordOf,
@@ -18,6 +17,7 @@ import {
 import type { Collection } from "../../../store/store.ts";
 import { aProblemList } from "../../endpoint/checking.ts";
 import type { Context } from "../../exchange.ts";
+import type { PermissionFor } from "../permissions.ts";
 import type { ActionResult } from "./given.ts";
 
 /** What a caller sent to an action: its fields, read and found in order; nothing of one that names none. */
@@ -43,7 +43,7 @@ export type CollectionCall<B = Fields> = Omit<RecordCall<Resource, B>, "record" 
 
 interface ActionFacts<R extends Resource, B> {
   /** Who may. Rows that it narrows to are applied to the record: any other is 404. */
-  readonly permission: Permission<ColumnOf<R>>;
+  readonly permission: PermissionFor<R>;
   /** `POST` where it is left out. `GET` is for what changes nothing: it takes no body and answers fields of its own. */
   readonly method?: "POST" | "GET";
   /** What is sent; nothing where it is left out. */
