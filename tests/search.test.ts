@@ -13,6 +13,7 @@ import {
   text,
 } from "../src/door/index.ts";
 import { sqliteStore, type Store } from "../src/door/stores.ts";
+import type { ExplainedList } from "../src/http/mount/explaining.ts";
 import { linksOf, ownService, type people } from "./own-service.ts";
 import { serve, type API } from "./serve.ts";
 
@@ -215,4 +216,27 @@ test("the description of the API names the parameter where there is one", async 
     paths[path].get.parameters.some(({ name }: { name?: string }) => name === "search");
 
   assert.deepEqual(["/users", "/orders/{order_id}/items", "/orders"].map(named), [true, true, false]);
+});
+
+test("what a search costs is told for the word of a row that fewest rows have, and whether an index finds it", async (t) => {
+  const searchesOf = async (titleOf: (at: number) => string): Promise<Set<boolean>> => {
+    const store = sqliteStore({ path: ":memory:" });
+    const fields = { title: text({ maxLength: 50 }) };
+    const mounted = mount(defineResource({ name: "note", fields, search: ["title"], scans: true }), {
+      permission: anyone,
+    });
+    const { service } = await ownService(t, { store, mounts: [mounted] });
+    const changes = Array.from({ length: 1200 }, (_, at) => ({
+      kind: "insert" as const,
+      collection: mounted.collection,
+      values: { title: titleOf(at) },
+    }));
+    await store.write({ changes });
+    const lists: ExplainedList[] = [];
+    for await (const page of service.explainLists()) lists.push(...page);
+    return new Set(lists.filter(({ list }) => list.includes("search")).map(({ served }) => served));
+  };
+
+  assert.deepEqual(await searchesOf((at) => `note ${at}`), new Set([true]));
+  assert.deepEqual(await searchesOf(() => "note"), new Set([false]));
 });

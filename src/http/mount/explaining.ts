@@ -1,5 +1,7 @@
 import { StoreTimeout, type Collection, type ListQuery, type Store, type StoredRecord } from "../../store/store.ts";
+import { wordsOf } from "../../words/words.ts";
 import type { MountInPlace } from "./mount.ts";
+import { conditionsOf, type WordCondition } from "./reads/searching.ts";
 import { shapesOf } from "./shapes.ts";
 
 /** One kind of list that a declaration permits, and what it costs today. */
@@ -24,7 +26,8 @@ export async function* explainLists(
     if (mount.permissions.list === undefined || mount.older !== null) continue;
     const sample = await findSample(store, mount.collection);
     const explained: ExplainedList[] = [];
-    for (const { title, query, isServed } of shapesOf(mount, sample)) {
+    const word = await findWord(store, mount, sample);
+    for (const { title, query, isServed } of shapesOf(mount, sample, word)) {
       const plan = (await store.plan?.(query)) ?? [];
       const ms = await measure(store, { ...query, long: !isServed });
       explained.push({ list: `${mount.resource.path} ${title}`, served: isServed, ms, plan: plan.join("; ") });
@@ -48,6 +51,18 @@ async function findSample(store: Store, collection: Collection): Promise<StoredR
     sort: [{ column: "id" }],
   });
   return row?.record ?? null;
+}
+
+/** Of the words of a row the one that fewest have, as whoever looks for that row would; null where it has none, or nobody knows yet. */
+async function findWord(
+  store: Store,
+  { resource, collection }: Pick<MountInPlace, "resource" | "collection">,
+  sample: StoredRecord | null,
+): Promise<WordCondition | null> {
+  const words = resource.search.flatMap((field) => wordsOf(String(sample?.[field] ?? "")));
+  if (words.length === 0) return null;
+  const conditions = (await conditionsOf(store, collection, words)) ?? [];
+  return conditions.find(({ few }) => few === true) ?? conditions[0] ?? null;
 }
 
 /** The second time: the first one prepares the statement. */

@@ -1,8 +1,8 @@
 import type { Operator, Resource } from "../../resource/resource.ts";
 import { isServed, isUnique } from "../../store/served.ts";
 import type { Collection, Column, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
-import { wordsOf } from "../../words/words.ts";
 import type { MountInPlace } from "./mount.ts";
+import type { WordCondition } from "./reads/searching.ts";
 
 /** One kind of list that a declaration permits. */
 export interface Shape {
@@ -22,11 +22,13 @@ type Condition = Extract<Where, { readonly column: string }>;
 
 /**
  * What the lists of a resource can be asked for: no filter, each one, and each one that names a value with each other one, in
- * each order, of all rows and of those that the permission narrows to. Values are those of `sample`, a row that is there.
+ * each order, of all rows and of those that the permission narrows to. Values are those of `sample`, a row that is there; `word` is one of
+ * its words, and without one is taken for a word that few rows have.
  */
 export function shapesOf(
   mount: Pick<MountInPlace, "resource" | "collection" | "permissions">,
   sample: StoredRecord | null,
+  word: WordCondition | null = null,
 ): readonly Shape[] {
   const { resource, collection, permissions } = mount;
   const { parentColumn } = resource;
@@ -41,7 +43,7 @@ export function shapesOf(
       : [{ title: `, below ${parentColumn}`, where: [only(parentColumn)] }];
   const shapes: Shape[] = [];
   for (const { title: suffix, where: narrowed } of whose)
-    for (const { title, where } of filtersOf(resource, collection, valueOf))
+    for (const { title, where } of filtersOf(resource, collection, valueOf, word))
       for (const sort of ordersOf(resource)) {
         const all = [...where, ...narrowed];
         const query = { collection, where: all.length === 0 ? null : { all }, sort, limit: 100 };
@@ -51,16 +53,18 @@ export function shapesOf(
   return shapes;
 }
 
-function filtersOf(resource: Resource, collection: Collection, valueOf: (name: string) => Value): readonly Asked[] {
+function filtersOf(
+  resource: Resource,
+  collection: Collection,
+  valueOf: (name: string) => Value,
+  word: WordCondition | null,
+): readonly Asked[] {
   const ofColumns = [...resource.filters].filter(([name]) => resource.fields[name]?.kind.members === undefined);
   const ones = ofColumns.flatMap(([column, operators]) =>
     operators.map((operator): Condition => ({ column, operator, value: operandOf(operator, valueOf(column)) })),
   );
   const asked: Asked[] = [{ title: "", where: [] }];
-  for (const field of resource.search.slice(0, 1)) {
-    const [word = "abc"] = wordsOf(String(valueOf(field)));
-    asked.push({ title: "search ", where: [{ word, few: true }] });
-  }
+  if (resource.search.length > 0) asked.push({ title: "search ", where: [word ?? { word: "abc", few: true }] });
   for (const one of ones) {
     asked.push({ title: `${titleOf(one)} `, where: [one] });
     // With a unique value there is one row to look at.
