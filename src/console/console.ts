@@ -13,6 +13,7 @@ import { servedBy } from "../http/mount/endpoints.ts";
 import { problem } from "../problem/problem.ts";
 import { parametersOf } from "./addresses.ts";
 import { giveWayFor, inCell, onPage } from "./excerpt.ts";
+import { choicesFor } from "./forms/choices.ts";
 import { hasLoginForm } from "./forms/login-form.ts";
 import { ACCOUNT_PATH, SESSION_PATH, writeFramed } from "./frame.ts";
 import { labelsFor, noLabels } from "./labels.ts";
@@ -130,7 +131,8 @@ async function draw(site: Site, body: DataBody, view: View): Promise<Drawn> {
   await giveWayFor(body.value);
   const path = subjectOf(view);
   const [offers, tag, labels] = await Promise.all([view.offers(path), tagOf(view, path), labelsOf(site, view, body)]);
-  const drawing: Drawing = { site, view, body, path, offers, tag, labels };
+  const choices = await choicesFor(site, view, offers);
+  const drawing: Drawing = { site, view, body, path, offers, tag, labels, choices };
   const template = view.place === null ? undefined : site.templates[view.place.path];
   return (await template?.(drawing)) ?? drawKnown(drawing);
 }

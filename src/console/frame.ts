@@ -56,7 +56,7 @@ function toolsOf(site: Site, view: View): PageContent {
   const session = addressOf(view, SESSION_PATH);
   const { identity } = view;
   const hasSessions = isServed(site, SESSION_PATH);
-  if (identity === null) return html`${docs}${hasSessions ? html`<a href="${session}">Log in</a>` : ""}`;
+  if (identity === null) return html`${docs}${hasSessions ? wayIn(site, view, session) : ""}`;
   const { username, role, scheme } = identity;
   const out = html`<form method="post" action="${session}end/">
     <input type="hidden" name="next" value="${addressOf(view, "/")}" /><button class="btn">Log out</button>
@@ -72,6 +72,13 @@ function toolsOf(site: Site, view: View): PageContent {
         ${hasSessions ? html`<a href="${session}">Who you are</a>` : ""}${hasSessions && scheme === "session" ? out : ""}
       </div>
     </details>`;
+}
+
+/** Where nobody looked who is asking, the page says nothing of it; with a script it asks the root. */
+function wayIn(site: Site, view: View, session: string): Markup {
+  if (view.wasIdentified || view.status === 401) return html`<a href="${session}">Log in</a>`;
+  const asks = isServed(site, "/") ? html` data-login="${addressOf(view, "/")}"` : "";
+  return html`<a href="${session}"${asks}>Who you are</a>`;
 }
 
 function hasXML({ facts }: Site): boolean {

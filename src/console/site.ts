@@ -22,6 +22,16 @@ export interface Site {
 /** What records are called, by the path of their resource and their id: of those that others refer to. One that is not among them cannot be read. */
 export type Labels = ReadonlyMap<string, ReadonlyMap<number | string, string>>;
 
+/** What fields of forms hold ids of. */
+export type Choices = ReadonlyMap<Field, Choice>;
+
+/** What a field of a form holds an id of, or several. */
+export interface Choice {
+  readonly to: Resource;
+  /** The caller may list them, so that the script can show which there are. */
+  readonly isListed: boolean;
+}
+
 /** One answer that is drawn. */
 export interface Drawing {
   readonly site: Site;
@@ -35,6 +45,8 @@ export interface Drawing {
   readonly path: string;
   /** What the records are called that the ones on this page refer to. */
   readonly labels: Labels;
+  /** What the fields of its forms hold ids of. */
+  readonly choices: Choices;
 }
 
 /** What stands in the main part of a page. */

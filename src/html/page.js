@@ -79,14 +79,40 @@ const suggest = async (input) => {
   input.after(list);
   input.setAttribute("list", list.id);
 };
+/* One of several: what was chosen in their line gets a box of its own, and the line is free for the next. */
+const add = (input) => {
+  const choice = [...(input.list?.options ?? [])].find(({ value }) => value === input.value.trim());
+  if (choice === undefined) return;
+  const [row] = all(".row", input.closest("[data-several]"));
+  const box = document.createElement("input");
+  Object.assign(box, { type: "checkbox", name: input.name, value: choice.value, checked: true });
+  const label = document.createElement("label");
+  label.append(box, choice.label);
+  if (!all("input", row).some((each) => each.value === choice.value && (each.checked = true))) row.append(label);
+  input.value = "";
+};
+const isLine = (target) => target.closest("[data-several]") && target.type === "text";
+document.addEventListener("change", ({ target }) => isLine(target) && add(target));
 let typing = 0;
 for (const event of ["focusin", "input"])
-  document.addEventListener(event, ({ target }) => {
+  document.addEventListener(event, ({ target, inputType }) => {
+    // Chosen, and not typed: an id may be the beginning of another.
+    if (isLine(target) && event === "input" && !/^(?:insertText|delete|insertFromPaste)/.test(inputType ?? ""))
+      add(target);
     if (target.dataset.choices === undefined) return;
     clearTimeout(typing);
     // Not at every letter: each would be a search.
     typing = setTimeout(() => void suggest(target), event === "input" ? 200 : 0);
   });
+
+/** What stands in a field. One line that is wrapped gets no line breaks, not by pasting either. */
+const valueOf = ({ value, dataset }) => (dataset.line === undefined ? value : value.replace(/\s*\n\s*/g, " "));
+/** Ids and words that are ticked, and those that were typed. */
+const chosenIn = (fields, type) =>
+  fields
+    .flatMap(({ type, checked, value }) => (type !== "checkbox" ? value.split(/[\s,]+/) : checked ? [value] : []))
+    .filter((each, at, those) => each && those.indexOf(each) === at)
+    .map((each) => read(each, type));
 
 /* Forms with data-method. A merge patch holds only what was changed; If-Match keeps others' work safe. */
 const isChanged = (field) => {
@@ -116,13 +142,17 @@ const bodyOf = (form, method) => {
   const partly = method === "PATCH" && whole === undefined;
   const body = {};
   for (const field of form.elements) {
-    if (!field.name || field.type === "submit" || field.type === "button") continue;
+    if (!field.name || ["submit", "button"].includes(field.type) || field.closest("[data-several]")) continue;
     if (partly && field.type !== "hidden" && !isChanged(field)) continue;
     const { type = "text" } = field.dataset;
-    if (field.type === "checkbox") {
-      if (field.checked) (body[field.name] ??= []).push(field.value);
-    } else if (field.type === "radio" ? field.checked : partly || field.value !== "")
-      body[field.name] = read(field.value, type);
+    if (field.type === "radio" ? field.checked : partly || field.value !== "")
+      body[field.name] = read(valueOf(field), type);
+  }
+  for (const group of all("[data-several]", form)) {
+    const fields = all("[name]", group);
+    if (partly && group.dataset.again === undefined && !fields.some(isChanged)) continue;
+    const chosen = chosenIn(fields, group.dataset.several);
+    if (chosen.length > 0 || method !== "POST" || group.dataset.needed !== undefined) body[fields[0].name] = chosen;
   }
   return body;
 };
@@ -159,7 +189,8 @@ const pageOf = async (reply) => new DOMParser().parseFromString(await reply.text
 /* Forms in which something was typed, when another one is sent: each waits, as it is, for the page that has its place again. */
 const waiting = new Map();
 const placeOf = ({ dataset }) => `${dataset.method ?? "import"} ${dataset.path}`;
-const isTyped = (form) => all("input:not([type=hidden]), select, textarea", form).some(isChanged);
+const isTyped = (form) =>
+  one("[data-several][data-again]", form) || all("input:not([type=hidden]), select, textarea", form).some(isChanged);
 const replace = (page, sent) => {
   for (const form of all("main form[data-path]")) if (form !== sent && isTyped(form)) waiting.set(placeOf(form), form);
   one("main").replaceWith(one("main", page));
@@ -377,7 +408,7 @@ const tellWho = async (link) => {
   const reply = await fetch(link.dataset.login, { headers: { Accept: "application/json" } });
   const { caller } = reply.ok ? await reply.json() : {};
   if (caller === undefined) return;
-  if (caller !== null) link.textContent = caller.username;
+  link.textContent = caller === null ? "Log in" : caller.username;
   for (const place of all("[data-who]"))
     place.textContent = caller === null ? "Sent as nobody." : `Sent as ${caller.username}, and it really happens.`;
 };
@@ -445,6 +476,11 @@ if (off !== null) {
 
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
+  // One line that is wrapped is sent by Enter, as every line is.
+  if (key === "Enter" && target.dataset.line !== undefined && !event.isComposing) {
+    event.preventDefault();
+    target.form.requestSubmit();
+  }
   if (key === "Escape") for (const menu of all("details.menu[open]")) menu.open = false;
   if (off?.checked !== false || event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
   if (target.closest("input, select, textarea, [contenteditable]")) return;

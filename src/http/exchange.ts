@@ -16,9 +16,7 @@ import type { MountedFacts, ReceivedBody, Refusal } from "./endpoint/facts.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
 import type { LimitFields } from "./limiting/limiting.ts";
 
-const NONE: readonly string[] = [];
-const NOTHING: readonly Deprecated[] = [];
-const NO_FIELDS: LimitFields = [];
+const NONE: readonly never[] = [];
 
 /** One request on its way: the call and what the steps have found out about it so far. It stays in this room; others are given its `context`. */
 export class Exchange implements PermissionRequest {
@@ -46,7 +44,7 @@ export class Exchange implements PermissionRequest {
   /** What the body counts for, until the request is over. */
   hold: Hold | null = null;
   /** What limiters say of what is left. */
-  limits: LimitFields = NO_FIELDS;
+  limits: LimitFields = NONE;
   /** The octets of the body, once somebody has asked for them. */
   octets: Promise<Uint8Array> | null = null;
   #identified: Identified | null = null;
@@ -63,7 +61,7 @@ export class Exchange implements PermissionRequest {
     this.endpoint = endpoint;
     this.params = params;
     this.format = service.formats[0]!;
-    this.deprecations = endpoint.deprecations ?? NOTHING;
+    this.deprecations = endpoint.deprecations ?? NONE;
     this.context = new Context(this);
   }
 
@@ -85,6 +83,11 @@ export class Exchange implements PermissionRequest {
   get identity(): Identity | null {
     this.identityWasRead = true;
     return this.#identified === null ? null : this.#identified.identity;
+  }
+
+  /** Whether anyone has looked who is calling. Asking that does not make an answer private. */
+  get wasIdentified(): boolean {
+    return this.#identified !== null;
   }
 
   /** Who was found, for the log: looking here does not make an answer private. */
@@ -132,9 +135,8 @@ export class Exchange implements PermissionRequest {
 
   /** The query, in order, without credentials and without what chose the format of the answer. */
   parameters(): readonly (readonly [name: string, value: string])[] {
-    const parameters = parseQuery(this.query);
     const choosesFormat = this.endpoint.produces === undefined && this.endpoint.method === "GET";
-    return choosesFormat ? parameters.filter(([name]) => name !== FORMAT_PARAMETER) : parameters;
+    return parseQuery(this.query).filter(([name]) => !choosesFormat || name !== FORMAT_PARAMETER);
   }
 
   /** What the caller prefers (RFC 7240), by name; null: nothing. */

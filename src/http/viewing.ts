@@ -96,6 +96,10 @@ export class ServedView implements View {
     return this.#seen.exchange?.identity ?? null;
   }
 
+  get wasIdentified(): boolean {
+    return this.#seen.exchange?.wasIdentified ?? false;
+  }
+
   async offers(named?: string): Promise<readonly Offer[]> {
     const { service } = this.#seen;
     const asked = named ?? belowBasePath(this.call.path, this.basePath) ?? this.call.path;

@@ -18,7 +18,7 @@ export function actionButtons({ view, offers, tag }: Drawing): readonly Markup[]
 }
 
 /** What has to be told more. */
-export function actionForms({ site, view, offers, tag }: Drawing): readonly Markup[] {
+export function actionForms({ view, offers, tag, choices }: Drawing): readonly Markup[] {
   return ownOf(offers)
     .filter((offer) => inputsOf(offer).length > 0)
     .map(
@@ -26,7 +26,7 @@ export function actionForms({ site, view, offers, tag }: Drawing): readonly Mark
         html`<section aria-labelledby="do-${offer.name}">
           <h2 id="do-${offer.name}">${titleOf(offer.name!)}</h2>
           ${offer.description === null ? "" : html`<p class="dim">${offer.description}</p>`}
-          ${writeForm({ site, view, offer, tag, does: titleOf(offer.name!), prefix: `do-${offer.name}` })}
+          ${writeForm({ view, choices, offer, tag, does: titleOf(offer.name!), prefix: `do-${offer.name}` })}
         </section> `,
     );
 }

@@ -4,14 +4,17 @@ import type { Issue } from "../../problem/problem.ts";
 import { isTooLong } from "../excerpt.ts";
 import { labelFieldOf } from "../labels.ts";
 import { needsScript } from "../parts.ts";
-import { addressOf, referredBy, type Site } from "../site.ts";
+import { addressOf, type Choice, type Choices, type Labels } from "../site.ts";
 import { inputsOf, type Input } from "./inputs.ts";
+import { tickedOf, writeSeveral } from "./several.ts";
 
 /** A form that does one of the things that a caller may do. */
 export interface FormParts {
   readonly view: View;
-  /** Where ids of other records are asked for, so that the script can show which there are. */
-  readonly site?: Site;
+  /** What its fields hold ids of, so that those can be chosen by name. */
+  readonly choices?: Choices;
+  /** What the records are called whose ids stand in its fields. */
+  readonly labels?: Labels;
   readonly offer: Offer;
   /** Only these of what the offer asks for, by their names. */
   readonly only?: readonly string[];
@@ -69,35 +72,58 @@ export function attributesOf({ view, offer, tag, next }: Omit<FormParts, "does">
   }${resource === null ? html` data-stay` : ""}`;
 }
 
-type FieldParts = Pick<FormParts, "values" | "mistakes" | "offer" | "again" | "prefix"> &
-  Partial<Pick<FormParts, "view" | "site">>;
+type FieldParts = Pick<FormParts, "values" | "mistakes" | "offer" | "again" | "prefix" | "choices" | "labels"> &
+  Partial<Pick<FormParts, "view">>;
 
 /** One field: its name, an input for its values, what is wrong with it, and its rule. */
 export function writeField(input: Input, parts: FieldParts): Markup {
   const { values = {}, mistakes = [], again = [], offer, prefix = "field" } = parts;
-  const { name, type, rule, isNeeded, isUnseen } = input;
+  const { name, type, isNeeded, isUnseen, several } = input;
+  const ticked = several === null ? null : tickedOf(values[name]);
+  const rule = several !== null && ticked === null ? `${input.rule}, as a JSON array` : input.rule;
   const id = `${prefix}-${name}`;
   const wrong = mistakes.map(({ detail }, at) => html`<span class="wrong" id="${id}-wrong-${at}">${detail}</span> `);
   const described = [...mistakes.map((_, at) => `${id}-wrong-${at}`), ...(rule === "" ? [] : [`${id}-rule`])];
-  const about = html` id="${id}" name="${name}" data-type="${type}"${
+  const behind = html`${wrong}${rule === "" ? "" : html`<span class="rule" id="${id}-rule">${rule}</span>`}`;
+  const legend = html`${name}${hintOf(input, offer.method)}`;
+  const common = html` id="${id}"${
     described.length === 0 ? "" : html` aria-describedby="${described.join(" ")}"`
-  }${isNeeded && !isUnseen ? html` required` : ""}${
+  }${again.includes(name) ? html` data-again` : ""}`;
+  if (several !== null && ticked !== null)
+    return writeSeveral(several, ticked, {
+      name,
+      about: html`${common} tabindex="-1"`,
+      legend,
+      isNeeded,
+      behind,
+      choosing: choosingOf(name, parts),
+      called: (value) => calledOf(name, value, parts),
+    });
+  const about = html`${common} name="${name}" data-type="${type}"${isNeeded && !isUnseen ? html` required` : ""}${
     mistakes.length === 0 ? "" : html` aria-invalid="true"`
-  }${again.includes(name) ? html` data-again` : ""}${choicesOf(name, parts)}`;
+  }${choosingOf(name, parts)}`;
   return html`<p class="field">
-    <label for="${id}">${name}${hintOf(input, offer.method)}</label>
-    ${writeInput(input, about, values[name])} ${wrong}${rule === "" ? "" : html`<span class="rule" id="${id}-rule">${rule}</span>`}
+    <label for="${id}">${legend}</label>
+    ${writeInput(input, about, values[name])} ${behind}
   </p> `;
 }
 
-/** Where the records stand that the id is one of, and what they are called: the script asks for them as the caller, when the field is entered. */
-function choicesOf(name: string, { site, view, offer }: FieldParts): PageContent {
+function choiceOf(name: string, { choices, offer }: FieldParts): Choice | undefined {
   const fields = (offer.body ?? offer.resource)?.fields ?? {};
-  if (site === undefined || view === undefined || !Object.hasOwn(fields, name)) return "";
-  const to = fields[name]!.kind.references === undefined ? null : referredBy(site, fields[name]!);
-  if (to === null) return "";
+  return Object.hasOwn(fields, name) ? choices?.get(fields[name]!) : undefined;
+}
+
+/** Where the records stand that the id is one of, and what they are called: the script asks for them as the caller, when the field is entered. */
+function choosingOf(name: string, parts: FieldParts): PageContent {
+  const { to, isListed = false } = choiceOf(name, parts) ?? {};
+  if (to === undefined || !isListed || parts.view === undefined) return "";
   const search = to.search.length === 0 ? "" : html` data-search`;
-  return html` data-choices="${addressOf(view, to.path)}" data-called="${labelFieldOf(to) ?? "id"}"${search}`;
+  return html` data-choices="${addressOf(parts.view, to.path)}" data-called="${labelFieldOf(to) ?? "id"}"${search}`;
+}
+
+function calledOf(name: string, value: number | string, parts: FieldParts): string | undefined {
+  const label = parts.labels?.get(choiceOf(name, parts)?.to.path ?? "")?.get(value);
+  return label === String(value) ? undefined : label;
 }
 
 /** A change holds what was changed: there it is no news that all else stays. */
@@ -114,9 +140,17 @@ function writeInput(input: Input, about: Markup, value: unknown): Markup {
   if (choices !== null) return writeSelect(input, choices, about, value);
   const text = value === null || value === undefined ? "" : input.textOf(value);
   if (type.startsWith("json")) return html`<textarea${about} rows="4" spellcheck="false">${text}</textarea>`;
+  // A line cannot show what stands in several; and a browser takes the first line break of the element for its own.
+  if (!isSecret && (input.long !== null || /[\r\n]/.test(text)))
+    return html`<textarea${about}${input.long === "wrapped" ? html` data-line` : ""} rows="${rowsFor(text)}" dir="auto">${"\n"}${text}</textarea>`;
   if (isSecret)
     return html`<input${about} type="password" autocomplete="${name === "password" ? "new-password" : "current-password"}">`;
   return html`<input${about}${help} value="${text}" dir="auto" autocomplete="off">`;
+}
+
+/** As many as the text needs, within what is at hand on a screen. */
+function rowsFor(text: string): number {
+  return Math.min(Math.max(text.split("\n").length + Math.ceil(text.length / 80), 3), 16);
 }
 
 function writeSelect(input: Input, choices: readonly unknown[], about: Markup, value: unknown): Markup {

@@ -5,6 +5,7 @@ import { isRequired, isShown, isStored, isWritable, type Field } from "../../res
 import type { Resource } from "../../resource/resource.ts";
 import { textOf } from "../values.ts";
 import { ruleOf, ruleOfSchema } from "./rules.ts";
+import { severalOf, severalOfSchema, type Several } from "./several.ts";
 
 /** One thing that a form asks for, whoever declared it. */
 export interface Input {
@@ -17,6 +18,10 @@ export interface Input {
   readonly isNeeded: boolean;
   /** What it can be, where that is a few values. */
   readonly choices: readonly unknown[] | null;
+  /** There may be several of them, each ticked by itself. */
+  readonly several: Several | null;
+  /** Its text is long: it may have `lines` of its own, or is one line that is `wrapped`; null where it is short. */
+  readonly long: "lines" | "wrapped" | null;
   /** It is typed unseen, and never shown again. */
   readonly isSecret: boolean;
   /** It is never shown, so an empty one says nothing of what there is. */
@@ -60,6 +65,8 @@ export function inputOfField(name: string, field: Field, method: string): Input 
     rule: ruleOf(field, "form"),
     isNeeded: isRequired(field) && (method !== "PATCH" || isShown(field)),
     choices: Array.isArray(choices) ? choices : null,
+    several: severalOf(kind),
+    long: longOf(field),
     isSecret: !isShown(field) && (field.options.confidential === true || /password|secret/.test(name)),
     isUnseen: !isShown(field),
     help: helpOf(kind.column.type, kind.name),
@@ -74,6 +81,19 @@ function typeOf(field: Field): string {
   const type = isNumber ? "number" : isText ? "text" : kind.column.type;
   return options.optional === true && isStored(field) ? `${type} null` : type;
 }
+
+function longOf({ kind: { schema, column }, options }: Field): Input["long"] {
+  if (column.type !== "text" || schema["format"] !== undefined || schema["enum"] !== undefined) return null;
+  if ("multiline" in options && options.multiline === true) return "lines";
+  return isLong(schema) ? "wrapped" : null;
+}
+
+function isLong({ maxLength }: Schema): boolean {
+  return typeof maxLength === "number" && maxLength > LONG;
+}
+
+/** The most characters that are read well in one line. */
+const LONG = 200;
 
 function helpOf(type: string, kind: string): Markup {
   if (type === "integer") return html` inputmode="numeric"`;
@@ -104,6 +124,8 @@ function inputOfSchema(name: string, schema: Schema, isNeeded: boolean): Input {
     rule: ruleOfSchema(schema),
     isNeeded,
     choices: Array.isArray(choices) ? choices : null,
+    several: severalOfSchema(schema),
+    long: type === "text" && schema["format"] === undefined && isLong(schema) ? "lines" : null,
     isSecret,
     isUnseen: isSecret || schema["writeOnly"] === true,
     help: helpOf(type === "number" ? "decimal" : type, schema["format"] === "email" ? "e-mail" : ""),

@@ -21,7 +21,7 @@ test("every kind of field says what it takes", () => {
       "A JSON array of 0 to 100 values, each: 1 to 30 characters. At first []",
     ],
     [array(boolean(), { minItems: 1, maxItems: 3 }), "A JSON array of 1 to 3 values, each: true or false"],
-    [references("tags", { default: [] }), "At first []. Ids of the tags, as a JSON array"],
+    [references("tags", { default: [] }), "At first []. Ids of the tags"],
     [text({ default: "", minLength: 0, maxLength: 9 }), '0 to 9 characters. At first ""'],
     [standardSchema(z.string().max(9), { column: "text" }), "0 to 9 characters"],
     [standardSchema(z.number().min(0).max(1)), "A number from 0 to 1"],

@@ -1,12 +1,13 @@
 import { isObject } from "../../checking/members.ts";
 import { readDeprecation, sayDeprecation } from "../../deprecation.ts";
 import { isRequired, isWritable, type Field } from "../../resource/kinds/field.ts";
+import { severalOfSchema } from "./several.ts";
 
 /** What a field takes, in words. A form says beside the name what may be left out. */
 export function ruleOf(field: Field, where: "form" | "record" = "record"): string {
   const { kind, options } = field;
   return joined([
-    kindRule(field),
+    kindRule(field, where),
     options.description,
     ...readDeprecation("field", options.deprecated).map(sayDeprecation),
     isWritable(field) ? "" : "Set by the service",
@@ -16,14 +17,17 @@ export function ruleOf(field: Field, where: "form" | "record" = "record"): strin
       : "No two have the same",
     isWritable(field) && !isRequired(field) ? defaultRule(field, where) : "",
     kind.references === undefined ? "" : `The id of one of the ${kind.references.resource}`,
-    kind.members === undefined ? "" : `Ids of the ${kind.members.resource}, as a JSON array`,
+    kind.members === undefined ? "" : `Ids of the ${kind.members.resource}`,
   ]);
 }
 
 /** What a value takes that is told by JSON Schema (2020-12). */
 export function ruleOfSchema(schema: Schema): string {
   const { description } = schema;
-  return joined([shapeOf(schema), typeof description === "string" ? description : ""]);
+  return joined([
+    severalOfSchema(schema) === null ? shapeOf(schema) : someOf(schema),
+    typeof description === "string" ? description : "",
+  ]);
 }
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -68,6 +72,12 @@ function arrayShape({ items, minItems, maxItems }: Schema): string {
   return `A JSON array of ${counted(Number(minItems ?? 0))} to ${counted(maxItems)} values${each}`;
 }
 
+/** Of an array whose members are ticked. */
+function someOf({ minItems, maxItems }: Schema): string {
+  if (typeof maxItems !== "number") return Number(minItems ?? 0) === 0 ? "" : `At least ${Number(minItems)} of them`;
+  return `${counted(Number(minItems ?? 0))} to ${counted(maxItems)} of them`;
+}
+
 function joined(sentences: readonly (string | undefined)[]): string {
   return sentences.flatMap((each) => (each === undefined || each === "" ? [] : [each.replace(/\.$/, "")])).join(". ");
 }
@@ -81,7 +91,8 @@ function defaultRule({ options: { default: fallback, description = "" } }: Field
     : `At first ${typeof fallback === "object" || fallback === "" ? JSON.stringify(fallback) : String(fallback)}`;
 }
 
-function kindRule({ kind: { name, schema, column } }: Field): string {
+function kindRule({ kind: { name, schema, column } }: Field, where: "form" | "record"): string {
+  if (where === "form" && severalOfSchema(schema) !== null) return someOf(schema);
   if (name === "reference" || name === "references") return "";
   if (column.type === "decimal") return `A decimal number with at most ${column.scale ?? 0} digits after the point`;
   return shapeOf(schema);

@@ -88,7 +88,7 @@ function newKey(view: View, offer: Offer): Markup {
   const scopes = ["read", "write"].map(
     (each) => html`<label><input type="checkbox" name="scopes" value="${each}" /> ${each}</label>`,
   );
-  const more = html`<fieldset class="field"><legend>scopes</legend><div class="row">${scopes}</div><span class="rule">None ticked: all that the user may</span></fieldset>`;
+  const more = html`<fieldset class="field" data-several="text"><legend>scopes</legend><div class="row">${scopes}</div><span class="rule">None ticked: all that the user may</span></fieldset>`;
   return html`<details class="more">
     <summary>Make a key</summary>
     ${writeForm({ view, offer, only: ["name", "expires_at", "current_password"], more, does: "Make this key", prefix: "key" })}

@@ -37,7 +37,7 @@ export function drawList(drawing: Drawing, resource: Resource, rows: readonly Va
         ? ""
         : html`<section aria-labelledby="new" class="stack">
             <h2 id="new" tabindex="-1">New ${resource.name}</h2>
-            ${writeForm({ site: drawing.site, view: drawing.view, offer: create, does: `Add ${resource.name}` })}
+            ${writeForm({ view: drawing.view, choices: drawing.choices, offer: create, does: `Add ${resource.name}` })}
             ${create.repeatable ? writeImport(drawing.view, create, resource.plural) : ""}
           </section>`
     }${actionForms(drawing)}`;

@@ -4,11 +4,13 @@ import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { ProblemDocument } from "../../http/formats/format.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import { catalogueWith } from "../../problem/definition.ts";
-import { isTooLong } from "../excerpt.ts";
+import { isTooLong, onPage } from "../excerpt.ts";
+import { choicesFor } from "../forms/choices.ts";
 import { writeForm, writeMistakes } from "../forms/form.ts";
 import { inputsOf } from "../forms/inputs.ts";
 import { hasLoginForm, loginFormOf } from "../forms/login-form.ts";
 import { SESSION_PATH } from "../frame.ts";
+import { labelsFor, noLabels } from "../labels.ts";
 import { asJSON, column, table } from "../parts.ts";
 import { askedPath, isReadable, isServed } from "../paths.ts";
 import { addressOf, titleOf, type Drawn, type Site } from "../site.ts";
@@ -161,9 +163,12 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
   const inputs = inputsOf(offer);
   if (inputs.length === 0) return null;
   const what = nameOf(view, offer);
-  const values = call.method === "PATCH" ? { ...(await recordOf(view)), ...sent } : { ...sent };
+  const values: Readonly<Record<string, unknown>> =
+    call.method === "PATCH" ? { ...(await recordOf(view)), ...sent } : { ...sent };
+  const asked = offer.body ?? offer.resource;
   const form = {
-    site,
+    choices: await choicesFor(site, view, [offer]),
+    labels: asked === null ? noLabels : await labelsFor(site, view, asked, [values], onPage),
     view,
     offer,
     values,

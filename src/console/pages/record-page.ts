@@ -104,7 +104,7 @@ async function withinOf({ site, view, path }: Drawing, resource: Resource): Prom
 }
 
 /** What was changed is sent, or by the other button all of it. What is too long for an input would be emptied by that. */
-function editOf({ site, view, offers, tag }: Drawing, values: Values): PageContent {
+function editOf({ view, offers, tag, choices, labels }: Drawing, values: Values): PageContent {
   const update = offers.find(({ action }) => action === "update");
   const isWhole = !Object.values(values).some(isTooLong);
   const replace = isWhole ? offers.find(({ action }) => action === "replace") : undefined;
@@ -117,7 +117,7 @@ function editOf({ site, view, offers, tag }: Drawing, values: Values): PageConte
     >`;
   return html`<section aria-labelledby="edit">
     <h2 id="edit" tabindex="-1">Edit</h2>
-    ${writeForm({ site, view, offer, values, tag, does: update === undefined ? "Replace all" : "Save changes", note })}
+    ${writeForm({ view, choices, labels, offer, values, tag, does: update === undefined ? "Replace all" : "Save changes", note })}
   </section>`;
 }
 

@@ -32,6 +32,8 @@ export interface View {
   readonly sent: unknown;
   /** Who is calling; null where nobody showed who they are. An answer for which this was read is kept by no shared cache. */
   readonly identity: Identity | null;
+  /** Whether anyone looked who is calling: not at open endpoints, and not where the request ended before that (404 of a path that is none). */
+  readonly wasIdentified: boolean;
   /** What the caller may do at a path of the service, without its base path; where none is named, at the one that was asked. */
   offers(path?: string): Eventually<readonly Offer[]>;
   /** What the same caller gets for a GET of another path, with its query and without the base path; null where that is a problem. */

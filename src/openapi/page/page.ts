@@ -117,7 +117,7 @@ function written(
     tools:
       session === null
         ? ""
-        : html`<a href="${basePath}${session}" ${who === null ? "" : html`data-login="${basePath}${who}"`}>Log in</a>`,
+        : html`<a href="${basePath}${session}" ${who === null ? "" : html`data-login="${basePath}${who}"`}>Who you are</a>`,
     foot: html`<nav aria-label="Service"><a href="${basePath}/docs">Docs</a><a href="${basePath}/openapi.json">OpenAPI</a><a href="${basePath}/problems">Problems</a></nav>`,
     ...(logo === undefined ? {} : { logo }),
     rest: html`<p class="said" role="status" data-said></p>`,

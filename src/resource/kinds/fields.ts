@@ -17,38 +17,43 @@ export interface TextOptions extends FieldOptions<string> {
   readonly maxLength?: number;
   /** Cut white space off both ends before anything else; it is where this is left out. */
   readonly trim?: boolean;
+  /** Several lines: line breaks and tabs are allowed. Every line break is kept as one U+000A, so that a text is the same in each format. */
+  readonly multiline?: boolean;
   /** What the text must look like, as a whole; `detail` tells the caller. */
   readonly pattern?: { readonly matches: RegExp; readonly detail: string };
 }
 
 // C0 without exception, DEL, C1 (contract, section 4).
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+const CONTROL_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 // What XML cannot carry besides (XML 1.0 §2.2), so that every text is the same in each format.
 const NOT_IN_XML = /[\ufffe\uffff]/;
 const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not allowed.");
 
 /**
- * Text without control characters.
+ * Text without control characters; with `multiline` it may have line breaks and tabs.
  *
  * @example
  * ```ts
  * import { defineResource, text } from "latchkey";
  *
  * const title = text({ maxLength: 200 });
- * const note = text({ minLength: 0, trim: false, optional: true });
+ * const note = text({ minLength: 0, multiline: true, optional: true });
  * export const book = defineResource({ name: "book", fields: { title, note } });
  * ```
  */
 export function text<const O extends TextOptions = {}>(options?: Only<O, TextOptions>): Field<string, O>;
 export function text(options: TextOptions = {}): Field<string> {
   // What is no object is told with the resource.
-  const { minLength = 1, maxLength = 10_000, trim = true, pattern } = options ?? {};
+  const { minLength = 1, maxLength = 10_000, trim = true, multiline = false, pattern } = options ?? {};
+  const control = multiline ? CONTROL_IN_LINES : CONTROL;
   const parse = (value: unknown): string | Flaw => {
     if (typeof value !== "string") return new Flaw("invalid", "A text is required.");
     // Before white space is cut off, for some of it is control characters.
-    if (CONTROL.test(value)) return new Flaw("invalid", "Control characters are not allowed.");
+    if (control.test(value)) return new Flaw("invalid", "Control characters are not allowed.");
     if (NOT_IN_XML.test(value)) return notInXML;
-    const kept = trim ? value.trim() : value;
+    const lines = multiline ? value.replaceAll(/\r\n?/g, "\n") : value;
+    const kept = trim ? lines.trim() : lines;
     if (!kept.isWellFormed()) return new Flaw("invalid", "The text is not well-formed Unicode.");
     const length = lengthOf(kept, maxLength);
     if (length < minLength)
@@ -76,6 +81,7 @@ const textOptions: OwnChecks<TextOptions> = {
   minLength: optional(wholeFrom(0)),
   maxLength: optional(wholeFrom(0)),
   trim: optional(aBoolean),
+  multiline: optional(aBoolean),
   pattern: optional((value) =>
     isObject(value) && value["matches"] instanceof RegExp && isText(value["detail"])
       ? null

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { anyone, defineResource, enumeration, mount, nobody, reference, text } from "../../src/door/index.ts";
+import { array, references } from "../../src/door/resources.ts";
+import { openPage, startBrowser } from "./browser.ts";
+import { startObservedService, type ObservedService } from "./observed-service.ts";
+
+const tags = defineResource({ name: "tag", fields: { name: text() }, search: ["name"] });
+const drawers = defineResource({ name: "drawer", fields: { name: text() } });
+const posts = defineResource({
+  name: "post",
+  fields: {
+    title: text({ maxLength: 200 }),
+    summary: text({ maxLength: 500, optional: true }),
+    body: text({ multiline: true, optional: true }),
+    drawer_id: reference(drawers, { optional: true }),
+    tags: references(tags, { default: [] }),
+    days: array(enumeration(["mon", "tue", "wed"]), { optional: true }),
+  },
+});
+
+let browser: Browser;
+let service: ObservedService;
+
+before(async () => {
+  const mounts = [
+    mount(tags, { permission: anyone }),
+    mount(drawers, { permission: { create: anyone, read: anyone, list: nobody } }),
+    mount(posts, { permission: anyone }),
+  ];
+  [browser, service] = await Promise.all([startBrowser(), startObservedService({}, { mounts })]);
+  for (const name of ["Ink", "Paper", "<b>Linen</b>", ...Array.from({ length: 9 }, (_, at) => `More ${at}`)])
+    await send("POST", "/tags", { name });
+  await send("POST", "/drawers", { name: "Upper" });
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.[Symbol.asyncDispose]();
+});
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a test reads into it and asserts what it finds
+async function send(method: string, path: string, body?: object): Promise<any> {
+  const headers = { "content-type": "application/json" };
+  const init: RequestInit = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const answer = await fetch(service.address + path, init);
+  assert.ok(answer.ok, `${method} ${path} ${answer.status}`);
+  return answer.json();
+}
+
+async function open(path: string, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const opened = await openPage(context, service.address + path);
+  return { ...opened, [Symbol.asyncDispose]: () => context.close() };
+}
+
+const saved = (page: Page) => page.locator("[data-said]", { hasText: "Done." }).waitFor();
+
+test("several ids are chosen by name, typed, and taken away, by keyboard", async () => {
+  await using opened = await open("/posts");
+  const { page, complaints } = opened;
+  await page.getByLabel("title", { exact: true }).fill("First");
+  const line = page.getByLabel("Another of tags");
+  await line.focus();
+  await page.locator("datalist option").nth(2).waitFor({ state: "attached" });
+  await line.fill("2");
+  await page.keyboard.press("Tab");
+  await page.getByLabel("2 Paper").waitFor();
+  await line.fill("3, 1");
+  await page.getByRole("group", { name: "days" }).getByLabel("wed").check();
+  await page.getByRole("button", { name: "Add post" }).press("Enter");
+  await page.waitForURL(/\/posts\/1$/);
+  assert.deepEqual((await send("GET", "/posts/1")).tags, [2, 3, 1]);
+  assert.deepEqual((await send("GET", "/posts/1")).days, ["wed"]);
+
+  await page.getByLabel("3 <b>Linen</b>").uncheck();
+  const [change] = await Promise.all([
+    page.waitForRequest((request) => request.method() === "PATCH"),
+    page.getByRole("button", { name: "Save changes" }).press("Enter"),
+  ]);
+  assert.deepEqual(change.postDataJSON(), { tags: [2, 1] });
+  await saved(page);
+  for (const tag of ["2 Paper", "1 Ink"]) await page.getByLabel(tag).uncheck();
+  await page.getByRole("button", { name: "Save changes" }).press("Enter");
+  await saved(page);
+  assert.deepEqual((await send("GET", "/posts/1")).tags, []);
+  assert.deepEqual(complaints, []);
+});
+
+test("an id of what may not be listed is typed, and nobody is asked for its names", async () => {
+  await using opened = await open("/posts");
+  const { page, complaints } = opened;
+
+  await page.getByLabel(/^drawer_id/).fill("1");
+  await page.getByLabel(/^drawer_id/).press("Tab");
+  await page.waitForTimeout(400);
+
+  assert.deepEqual(complaints, []);
+});
+
+test("line breaks are kept, and a line that is long gets none", async () => {
+  const { id } = await send("POST", "/posts", { title: "Lines", body: "a\r\n  b" });
+  await using opened = await open(`/posts/${id}`);
+  const { page, complaints } = opened;
+
+  await page.getByLabel(/^summary/).fill("one\n two");
+  const [change] = await Promise.all([
+    page.waitForRequest((request) => request.method() === "PATCH"),
+    page.getByRole("button", { name: "Save changes" }).click(),
+  ]);
+  assert.deepEqual(change.postDataJSON(), { summary: "one two" });
+  await saved(page);
+  await page.getByLabel(/^body/).focus();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("c");
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("b\nc").first().waitFor();
+  assert.equal((await send("GET", `/posts/${id}`)).body, "a\n  b\nc");
+  await page.getByLabel(/^summary/).fill("three");
+  const [sent] = await Promise.all([
+    page.waitForRequest((request) => request.method() === "PATCH"),
+    page.keyboard.press("Enter"),
+  ]);
+  assert.deepEqual(sent.postDataJSON(), { summary: "three" });
+  assert.deepEqual(complaints, []);
+});
+
+test("what was typed comes back after a mistake: ticks, ids that are none, and lines", async () => {
+  await using opened = await open("/posts");
+  const { page } = opened;
+
+  await page.getByLabel(/^body/).fill("\nfirst\n\nlast\n");
+  await page.getByLabel("Another of tags").fill("1 99999");
+  await page.getByRole("group", { name: "days" }).getByLabel("mon").check();
+  await page.getByRole("button", { name: "Add post" }).click();
+  await page.getByRole("alert").waitFor();
+
+  assert.equal(await page.getByLabel(/^body/).inputValue(), "\nfirst\n\nlast\n");
+  assert.equal(await page.getByLabel("1 Ink").isChecked(), true);
+  assert.equal(await page.getByLabel("99999").isChecked(), true);
+  assert.equal(await page.getByLabel("mon").isChecked(), true);
+  await page.getByLabel("99999").uncheck();
+  await page.getByLabel("title", { exact: true }).fill("Mended");
+  await page.getByRole("button", { name: "Send again" }).click();
+  await page.waitForURL(/\/posts\/\d+$/);
+  assert.match(await page.locator(".facts-list").innerText(), /first\n\nlast/);
+});
+
+test("a page that nobody looked at the caller for says who it is, by asking", async () => {
+  await using opened = await open("/nothing");
+  await opened.page.getByRole("link", { name: "Log in" }).waitFor();
+  await using plain = await open("/nothing", { javaScriptEnabled: false });
+  await plain.page.getByRole("link", { name: "Who you are" }).waitFor();
+});
