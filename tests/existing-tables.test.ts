@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Permission } from "../src/door/auth.ts";
 import {
   anyone,
   boolean,
@@ -331,3 +332,22 @@ onPostgres(
     assert.deepEqual(await sql("SELECT body FROM public.notes"), [{ body: "still theirs" }]);
   },
 );
+
+onBoth("an instant is the same for a permission with however many digits it is written", filled, async ({ serve }) => {
+  const only = (at: string): Permission<"joined_at"> => ({
+    name: "joined then",
+    narrows: ["list", "read"],
+    columns: ["joined_at"],
+    decide: () => ({ only: { column: "joined_at", operator: "eq", value: at } }),
+  });
+  const api = await serve(mount(member, { permission: only("2026-01-31T09:30:00.000Z") }));
+
+  assert.deepEqual(
+    (await api.get("/members")).json.map(({ id }: { id: number }) => id),
+    [2],
+  );
+  assert.deepEqual(
+    await Promise.all([1, 2, 3].map(async (id) => (await api.get(`/members/${id}`)).status)),
+    [404, 200, 404],
+  );
+});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Permission } from "../src/door/auth.ts";
 import { boolean, dateTime, decimal, defineResource, email, integer, mount, text } from "../src/door/index.ts";
-import type { ColumnOf } from "../src/door/resources.ts";
+import { number, type ColumnOf } from "../src/door/resources.ts";
 import type { Where } from "../src/door/stores.ts";
 import { ownService } from "./own-service.ts";
 
@@ -15,12 +15,32 @@ const things = defineResource({
     on: boolean({ optional: true }),
     at: dateTime({ optional: true }),
     mail: email({ optional: true, unique: "case-insensitive" }),
+    weight: number({ optional: true }),
+    rate: decimal({ scale: 2, maximum: "9", json: "number", optional: true }),
   },
 });
 
 const records = [
-  { label: "Ann", price: "9.00", count: 1, on: true, at: "2026-01-31T09:30:00Z", mail: "Ann@example.com" },
-  { label: "ann", price: "10.00", count: 10, on: false, at: "2026-01-31T09:30:00.001Z", mail: "Bea@example.com" },
+  {
+    label: "Ann",
+    price: "9.00",
+    count: 1,
+    weight: 0.1,
+    rate: 0.05,
+    on: true,
+    at: "2026-01-31T09:30:00Z",
+    mail: "Ann@example.com",
+  },
+  {
+    label: "ann",
+    price: "10.00",
+    count: 10,
+    weight: 1e-7,
+    rate: 1.5,
+    on: false,
+    at: "2026-01-31T09:30:00.001Z",
+    mail: "Bea@example.com",
+  },
   { label: "\uFFFD", price: "-9.50", count: -2, on: true },
   { label: "😀", price: "100.00", count: 9 },
   {},
@@ -37,6 +57,10 @@ const one = (
 const questions: readonly Where<Column>[] = [
   one("label", "eq", "Ann"),
   one("label", "ne", "Ann"),
+  one("weight", "eq", 0.1),
+  one("weight", "gt", 0.05),
+  one("rate", "in", [0.05, 3]),
+  one("rate", "gte", 1.5),
   one("label", "lt", "ann"),
   one("label", "gte", "\uFFFD"),
   one("label", "in", ["ann", "😀"]),

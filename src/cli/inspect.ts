@@ -3,9 +3,10 @@ import path from "node:path";
 import { inspectPostgres, inspectSQLite, type FoundExisting } from "../door/stores.ts";
 import { declarationsOf } from "../service/inspecting/inspect.ts";
 import { ConfigError } from "../service/settings/error.ts";
-import { readEach } from "../service/settings/reading.ts";
+import { databaseIn, readEach } from "../service/settings/reading.ts";
 import type { Database } from "../service/settings/values.ts";
 import { loadConfigFile } from "../service/system/config-file.ts";
+import { collectionsOf } from "../service/system/migrate.ts";
 import { requireLastingStore } from "../service/users/operator.ts";
 import { CommandFailed } from "./exit.ts";
 import { show } from "./output.ts";
@@ -18,7 +19,9 @@ export interface InspectOptions {
 
 /** `latchkey db inspect` */
 export async function inspect({ table = [], out }: InspectOptions): Promise<void> {
-  const all = await readTables(await readPlace());
+  const database = await readPlace();
+  const all = await readTables(database);
+  const own = database.tablePrefix === undefined ? await collectionsOf(database, {}) : [];
   const unknown = table.filter((name) => !all.has(name));
   if (unknown.length > 0)
     throw new CommandFailed(
@@ -26,7 +29,10 @@ export async function inspect({ table = [], out }: InspectOptions): Promise<void
       "not_found",
     );
   const tables = table.length === 0 ? all : new Map([...all].filter(([name]) => table.includes(name)));
-  const text = declarationsOf(tables);
+  const text = declarationsOf(
+    tables,
+    own.map(({ name }) => name),
+  );
   if (out === undefined) return show(false, null, text.trimEnd());
   write(out, text);
   show(
@@ -56,8 +62,9 @@ async function readTables(database: Database): Promise<ReadonlyMap<string, Found
 
 async function readPlace(): Promise<Database> {
   const problems: string[] = [];
-  const { database } = readEach(process.env, (await loadConfigFile(process.cwd())) ?? {}, problems);
-  if (database.isWrong) throw new ConfigError(problems);
-  requireLastingStore(database.value, false);
-  return database.value;
+  const readings = readEach(process.env, (await loadConfigFile(process.cwd())) ?? {}, problems);
+  if (readings.database.isWrong || readings.tablePrefix.isWrong) throw new ConfigError(problems);
+  const database = databaseIn(readings);
+  requireLastingStore(database, false);
+  return database;
 }

@@ -19,6 +19,7 @@ export type * from "../store/store.ts";
 export { isPostgresURL, postgresURLMistakes, serversInPlainText } from "../store/postgres/address.ts";
 export { postgresStore, type PostgresStoreOptions } from "../store/postgres/postgres.ts";
 export { sqliteStore, type SQLiteStoreOptions } from "../store/sqlite/sqlite.ts";
+export { aTablePrefix, prefixed, unprefixed } from "../store/sql/prefixing.ts";
 export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "../store/copy.ts";
 export type { Oldest, Stats, TableStats } from "../store/sql/stats.ts";
 export { planPostgres, migratePostgres, tryPostgres } from "../store/postgres/changes/on-demand.ts";

@@ -114,26 +114,26 @@ function conditionsOf(where: Where): readonly Condition[] {
 }
 
 function fits({ column, operator, value }: Condition, { key, columns }: Collection): boolean {
-  const declared = columns.find(({ name }) => name === column);
-  const type = column === "id" ? key : declared?.type;
-  if (type === undefined) return false;
+  const declared = column === "id" ? { name: "id", type: key } : columns.find(({ name }) => name === column);
+  if (declared === undefined) return false;
   switch (operators[operator]) {
     case "one":
-      return isOfType(type, value);
+      return isOfType(declared, value);
     case "some":
-      return (value as readonly Value[]).every((each) => isOfType(type, each));
+      return (value as readonly Value[]).every((each) => isOfType(declared, each));
     case "text":
-      return isOfType(type, value);
+      return declared.type === "text";
     case "folded":
-      return declared !== undefined && isFolded(declared);
+      return isFolded(declared);
     case "flag":
       return true;
   }
 }
 
-function isOfType(type: Column["type"], value: Value): boolean {
+function isOfType({ type, number }: Column, value: Value): boolean {
   if (type === "json") return false;
   if (type === "integer") return Number.isSafeInteger(value);
+  if (type === "double" || number === true) return typeof value === "number";
   return typeof value === (type === "boolean" ? "boolean" : "string");
 }
 

@@ -127,9 +127,10 @@ async function openedWith({ database }: Settings, options: Parameters<typeof cre
 const NOT_A_DATABASE = 26;
 
 function storeOf({ database }: Settings, observe: Observer): Store {
+  const { tablePrefix = "" } = database;
   return database.kind === "sqlite"
-    ? sqliteStore({ path: database.path, observe })
-    : postgresStore({ url: database.url, observe });
+    ? sqliteStore({ path: database.path, observe, tablePrefix })
+    : postgresStore({ url: database.url, observe, tablePrefix });
 }
 
 /** A token that stands for nobody would only fail later, and quietly. */

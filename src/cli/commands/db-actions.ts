@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { CopyError } from "../../door/stores.ts";
 import { ConfigError } from "../../service/settings/error.ts";
-import { readEach, type Readings } from "../../service/settings/reading.ts";
+import { databaseIn, readEach, type Readings } from "../../service/settings/reading.ts";
 import { database as parseDatabase, type Database } from "../../service/settings/values.ts";
 import { loadConfigFile } from "../../service/system/config-file.ts";
 import {
@@ -85,9 +85,11 @@ export async function restore(file: string, options: RestoreCommandOptions): Pro
   if (keepLogins && revokeAll) throw new UsageError("--keep-logins and --revoke-all contradict each other. Keep one.");
   const readings = await readDatabase();
   const place = requireSQLite(readings.database.value, "restored with pg_restore", true);
+  const { tablePrefix } = databaseIn(readings);
   const progress = makeProgress("Copying pages");
   const restored = await told(
     restoreDatabase(file, place, {
+      tablePrefix,
       ending: keepLogins ? "nothing" : revokeAll ? "everything" : "logins",
       accessSeconds: readings.accessSeconds.value,
       tell: (done, total) => progress.tell(done, total, done),

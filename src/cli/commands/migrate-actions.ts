@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import type { Plan, PlannedTable } from "../../door/stores.ts";
 import { ConfigError } from "../../service/settings/error.ts";
-import { readEach } from "../../service/settings/reading.ts";
+import { databaseIn, readEach } from "../../service/settings/reading.ts";
 import type { Database } from "../../service/settings/values.ts";
 import { loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
 import { migrateDatabase, planDatabase, type Migrated, type Renamed } from "../../service/system/migrate.ts";
@@ -57,10 +57,11 @@ async function readPlace({
 }): Promise<{ readonly database: Database; readonly config: ConfigFile }> {
   const config = (await loadConfigFile(process.cwd())) ?? {};
   const problems: string[] = [];
-  const { database } = readEach(process.env, config, problems);
-  if (database.isWrong) throw new ConfigError(problems);
-  requireLastingStore(database.value, mayCreate);
-  return { database: database.value, config };
+  const readings = readEach(process.env, config, problems);
+  if (readings.database.isWrong || readings.tablePrefix.isWrong) throw new ConfigError(problems);
+  const database = databaseIn(readings);
+  requireLastingStore(database, mayCreate);
+  return { database, config };
 }
 
 /** A column that was misspelt would stay, and nobody would know. */

@@ -37,8 +37,11 @@ const reserved = new Set(
   ),
 );
 
-/** TypeScript that declares the tables of a database: a config file that serves each to administrators, who read it. */
-export function declarationsOf(tables: ReadonlyMap<string, FoundExisting>): string {
+/**
+ * TypeScript that declares the tables of a database: a config file that serves each to administrators, who read it. `own`: the names that
+ * the service has for tables of its own.
+ */
+export function declarationsOf(tables: ReadonlyMap<string, FoundExisting>, own: readonly string[] = []): string {
   const named = namesOf(tables);
   const parts = named.map((each) => declare(each, named));
   const text = parts.join("\n");
@@ -59,9 +62,34 @@ export function declarationsOf(tables: ReadonlyMap<string, FoundExisting>): stri
     text,
     "// Administrators alone, until somebody says more.",
     ...(served.length === 0 ? [] : ["const permission = { list: administrator, read: administrator };", ""]),
-    `export default defineConfig({ mounts: [${served.map(({ constant }) => `mount(${constant}, { permission })`).join(", ")}] });`,
+    ...defaultExport(
+      served.map(({ constant }) => `mount(${constant}, { permission })`),
+      prefixBeside([...tables.keys()], own),
+    ),
     "",
   ].join("\n");
+}
+
+function defaultExport(mounts: readonly string[], prefix: string | null): readonly string[] {
+  const all = `mounts: [${mounts.join(", ")}]`;
+  if (prefix === null) return [`export default defineConfig({ ${all} });`];
+  return [
+    "export default defineConfig({",
+    "  // Some tables have the names of Latchkey's own, which begin like this here.",
+    `  settings: { tablePrefix: ${textLiteral(prefix)} },`,
+    `  ${all},`,
+    "});",
+  ];
+}
+
+/** What the names of the service's tables can begin with where others have some of these names; null where nobody has. */
+function prefixBeside(tables: readonly string[], own: readonly string[]): string | null {
+  const lower = tables.map((table) => table.toLowerCase());
+  if (!own.some((name) => lower.includes(name))) return null;
+  for (let at = 1; ; at++) {
+    const prefix = at === 1 ? "lk_" : `lk${at}_`;
+    if (!lower.some((name) => name.startsWith(prefix))) return prefix;
+  }
 }
 
 function namesOf(tables: ReadonlyMap<string, FoundExisting>): readonly Named[] {
@@ -69,8 +97,9 @@ function namesOf(tables: ReadonlyMap<string, FoundExisting>): readonly Named[] {
   const plurals = new Set(builtIn);
   const constants = new Set(reserved).add("permission");
   return [...tables].map(([table, found]) => {
-    const name = freeName(singularOf(nameFrom(table)), names);
-    const plural = freeName(pluralOf(name), plurals);
+    const base = singularOf(nameFrom(table));
+    const name = freeName(base, names);
+    const plural = freeName(pluralOf(base), plurals);
     const constant = freeName(constantFrom(plural), constants);
     const key = keyOf(found);
     const id = key === null ? null : idOf(key);

@@ -3,6 +3,7 @@ import { declarationMistakes, nearest, shownName } from "../../door/resources.ts
 import { optionalFeatures } from "../built-in.ts";
 import type { ConfigFile } from "../system/config-file.ts";
 import { settingsTable, type Setting, type SettingName, type SettingValue } from "./table.ts";
+import type { Database } from "./values.ts";
 
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -50,6 +51,11 @@ const members = [
   "formats",
 ];
 const apiMembers = ["title", "version", "description", "license"];
+
+/** The database, with what the names of tables in it begin with. */
+export function databaseIn({ database, tablePrefix }: Readings): Database {
+  return tablePrefix.value === null ? database.value : { ...database.value, tablePrefix: tablePrefix.value };
+}
 
 /** Reads every setting; the environment wins. Adds to `problems` whatever is wrong with one of them alone. */
 export function readEach(environment: Environment, config: ConfigFile, problems: string[]): Readings {

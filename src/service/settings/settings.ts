@@ -5,7 +5,7 @@ import { Secret } from "../../door/index.ts";
 import type { ConfigFile } from "../system/config-file.ts";
 import { ConfigError } from "./error.ts";
 import { readIssuers } from "./issuers.ts";
-import { readEach, type Environment, type Readings } from "./reading.ts";
+import { databaseIn, readEach, type Environment, type Readings } from "./reading.ts";
 import { checkTogether } from "./rules.ts";
 import { makeSecretFile, readSecretFile } from "./secret.ts";
 import type { SettingValue } from "./table.ts";
@@ -98,7 +98,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
   return Object.freeze({
     host: readings.host.value,
     port: readings.port.value,
-    database: readings.database.value,
+    database: databaseIn(readings),
     ...secret,
     adminUsername: readings.adminUsername.value,
     adminPassword: readings.adminPassword.value,

@@ -16,6 +16,7 @@ import {
   schemeList,
   seconds,
   serverSecret,
+  tablePrefix,
   username,
   wholeNumber,
   yesOrNo,
@@ -61,6 +62,13 @@ export const settingsTable = {
     default: "sqlite:latchkey.db",
     parse: database,
     meaning: "`sqlite:PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/NAME`.",
+  },
+  tablePrefix: {
+    name: "LATCHKEY_TABLE_PREFIX",
+    default: null,
+    parse: tablePrefix,
+    meaning:
+      "What the names of Latchkey's own tables begin with, such as `lk_`, where the database has tables of others. Chosen before the first start.",
   },
   secret: {
     name: "LATCHKEY_SECRET",

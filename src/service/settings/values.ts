@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { parsePasswordCost, type PasswordCost } from "../../door/auth.ts";
 import { parseBasePath, parseTrustedProxies } from "../../door/http.ts";
 import { Secret } from "../../door/index.ts";
-import { isPostgresURL, postgresURLMistakes } from "../../door/stores.ts";
+import { aTablePrefix, isPostgresURL, postgresURLMistakes } from "../../door/stores.ts";
 
 /** What the text of a setting says, or what is wrong with it: the rest of sentences that begin with the setting's name. */
 export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[] };
@@ -14,9 +14,13 @@ export type Parse<T> = (text: string) => Parsed<T>;
 export type SchemeName = (typeof schemeNames)[number];
 
 /** Where everything is kept. */
-export type Database =
+export type Database = (
   | { readonly kind: "sqlite"; /** Or `:memory:`. */ readonly path: string }
-  | { readonly kind: "postgres"; readonly url: Secret };
+  | { readonly kind: "postgres"; readonly url: Secret }
+) & {
+  /** What the names of the service's own tables begin with. */
+  readonly tablePrefix?: string;
+};
 
 const schemeNames = ["basic", "session", "token", "bearer", "remote-user", "custom-header"] as const;
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
@@ -224,6 +228,15 @@ export function basePath(text: string): Parsed<string> {
   return path === null
     ? wrong(`is ${shown(text)}. Write a path such as /api/v1: segments of letters, digits and -._~ behind slashes.`)
     : right(path);
+}
+
+/** What the names of tables begin with. */
+export function tablePrefix(text: string): Parsed<string> {
+  return aTablePrefix(text) === null
+    ? right(text)
+    : wrong(
+        `is ${shown(text)}. Write up to 20 lower-case letters, digits and underscores with an underscore at the end, like lk_; latchkey_, sqlite_ and pg_ are taken.`,
+      );
 }
 
 /** The base of links: an absolute address, given back without a slash at its end. */

@@ -14,7 +14,9 @@ import {
   sqliteSource,
   sqliteStore,
   sqliteTarget,
+  unprefixed,
   type Checked,
+  type Content,
   type CopiedCount,
   type Stats,
   type TellCopied,
@@ -73,19 +75,28 @@ export interface RestoreOptions {
   readonly ending: Ending;
   /** How long an access token lives. */
   readonly accessSeconds: number;
+  /** What the names of its tables begin with. */
+  readonly tablePrefix?: string | undefined;
   readonly tell: Tell;
 }
 
 /** Puts a backup in the place of a SQLite database that nobody has open. */
 export async function restoreDatabase(file: string, place: string, options: RestoreOptions): Promise<Restored> {
+  const { tablePrefix = "" } = options;
   const restoring = await restoreSQLite(path.resolve(file), path.resolve(place), options.tell);
   try {
     const now = new Date();
-    const store = sqliteStore({ path: restoring.path });
+    const store = sqliteStore({ path: restoring.path, tablePrefix });
+    const collections = restoring.collections.map((each) => unprefixed(each, tablePrefix));
     let ended: EndedLogins | null;
     try {
-      await store.open(restoring.collections);
-      ended = await endLogins(store, { ...options, ...restoring, now: now.getTime() });
+      await store.open(collections);
+      ended = await endLogins(store, {
+        ...options,
+        collections,
+        before: restoring.before === null ? null : unprefixedContent(restoring.before, tablePrefix),
+        now: now.getTime(),
+      });
     } finally {
       await store.close();
     }
@@ -93,6 +104,12 @@ export async function restoreDatabase(file: string, place: string, options: Rest
   } finally {
     restoring.close();
   }
+}
+
+/** What another database holds, under the names that the service has for it. */
+function unprefixedContent(content: Content, prefix: string): Content {
+  const collections = content.collections.map((each) => unprefixed(each, prefix));
+  return { ...content, collections, read: (name) => content.read(prefix + name) };
 }
 
 /** The file in which a service finds its secret where none is named: beside SQLite's. Null where there is no such file. */

@@ -6,6 +6,7 @@ import {
   planPostgres,
   planSQLite,
   postgresCollections,
+  prefixed,
   sqliteCollections,
   tryPostgres,
   trySQLite,
@@ -98,8 +99,8 @@ async function openOnce(database: Database, config: ConfigFile): Promise<void> {
   await service.close();
 }
 
-/** What the service would open its store with, without opening it. */
-async function collectionsOf(database: Database, config: ConfigFile): Promise<readonly Collection[]> {
+/** What the service would open its store with, without opening it, under the names that the tables have. */
+export async function collectionsOf(database: Database, config: ConfigFile): Promise<readonly Collection[]> {
   const seen: { collections?: readonly Collection[] } = {};
   const over = (store: Store): Store => ({
     ...store,
@@ -113,7 +114,7 @@ async function collectionsOf(database: Database, config: ConfigFile): Promise<re
   } catch (error) {
     if (!(error instanceof NotOpened)) throw error;
   }
-  return seen.collections ?? [];
+  return (seen.collections ?? []).map((each) => prefixed(each, database.tablePrefix ?? ""));
 }
 
 /** The declarations were all that was wanted. */
@@ -123,7 +124,8 @@ class NotOpened extends Error {
 
 function settingsFor(database: Database): ReturnType<typeof readSettings> {
   const named = database.kind === "sqlite" ? `sqlite:${database.path}` : database.url.reveal().toString("utf8");
-  return readSettings({ LATCHKEY_DATABASE: named, LATCHKEY_SECRET: randomBytes(32).toString("base64url") }, {});
+  const environment = { LATCHKEY_DATABASE: named, LATCHKEY_TABLE_PREFIX: database.tablePrefix };
+  return readSettings({ ...environment, LATCHKEY_SECRET: randomBytes(32).toString("base64url") }, {});
 }
 
 /** What somebody has said of columns, as if the declaration said it. */

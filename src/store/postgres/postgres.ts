@@ -2,8 +2,9 @@ import { aFunction, isObject, optional, wholeFrom } from "../../checking/members
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import type { Secret } from "../../crypto/secret.ts";
 import type { Observer } from "../../observation.ts";
-import { storeOver } from "../sql/store.ts";
-import { StoreUnavailable, type ConnectionCounts, type Store } from "../store.ts";
+import { aTablePrefix } from "../sql/prefixing.ts";
+import { storeOver, type Engine } from "../sql/store.ts";
+import { StoreUnavailable, type Collection, type ConnectionCounts, type Store } from "../store.ts";
 import { aPostgresURL, postgresURLMistakes, readAddress } from "./address.ts";
 import { LONGEST_MS, notThroughPgBouncer } from "./network/url-parameters.ts";
 
@@ -21,6 +22,8 @@ export interface PostgresStoreOptions {
   readonly statementTimeoutMs?: number;
   /** How long a statement may wait for a lock, in milliseconds; `lock_timeout` of the URL, or as long as the statement. */
   readonly lockTimeoutMs?: number;
+  /** What the names of its tables begin with, where the schema has tables of others with the same names: `lk_`. Nothing where it is left out. */
+  readonly tablePrefix?: string;
 }
 
 const checks: ChecksOf<PostgresStoreOptions> = {
@@ -30,6 +33,7 @@ const checks: ChecksOf<PostgresStoreOptions> = {
   connectTimeoutMs: optional(wholeFrom(100, LONGEST_MS)),
   statementTimeoutMs: optional(wholeFrom(100, LONGEST_MS)),
   lockTimeoutMs: optional(wholeFrom(1, LONGEST_MS)),
+  tablePrefix: optional(aTablePrefix),
 };
 
 /** What is wrong with the URL beyond its form, and with what is given beside it. */
@@ -44,7 +48,7 @@ function mistakesBeyond(options: unknown): readonly string[] {
 /** A store in PostgreSQL 14 or newer. Any number of processes may share the database. */
 export function postgresStore(options: PostgresStoreOptions): Store {
   requireOptions(options, checks, { of: "postgresStore", more: mistakesBeyond(options) });
-  const { url, observe = () => {}, poolSize = 10 } = options;
+  const { url, observe = () => {}, poolSize = 10, tablePrefix } = options;
   const { timeouts } = readAddress(url);
   const {
     connectTimeoutMs: connectMs = timeouts.connectMs,
@@ -54,14 +58,15 @@ export function postgresStore(options: PostgresStoreOptions): Store {
   const address = { ...readAddress(url), timeouts: { connectMs, statementMs, lockMs } };
   let counts: (() => ConnectionCounts) | null = null;
   let now: (() => Promise<number>) | null = null;
-  const store = storeOver(async (collections) => {
+  async function open(collections: readonly Collection[]): Promise<Engine> {
     // Whoever keeps everything in SQLite never loads the client.
     const { openEngine } = await import("./engine.ts");
     const engine = await openEngine({ address, poolSize, observe, collections });
     counts = engine.connections;
     now = engine.now;
     return engine;
-  }, notOpen);
+  }
+  const store = storeOver(open, notOpen, tablePrefix);
   return {
     ...store,
     now: () => (now === null ? Promise.reject(notOpen()) : now()),

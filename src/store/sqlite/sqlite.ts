@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { aFunction, optional, text, wholeFrom } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import type { Observer } from "../../observation.ts";
+import { aTablePrefix } from "../sql/prefixing.ts";
 import { storeOver } from "../sql/store.ts";
 import { StoreUnavailable, type Store } from "../store.ts";
 import { BUSY_TIMEOUT_MS } from "./connection.ts";
@@ -19,6 +20,8 @@ export interface SQLiteStoreOptions {
   readonly busyTimeoutMs?: number;
   /** How long a read may take that no index answers, in milliseconds; 4000 where it is left out. In memory there is no such limit. */
   readonly longReadTimeoutMs?: number;
+  /** What the names of its tables begin with, where the file has tables of others with the same names: `lk_`. Nothing where it is left out. */
+  readonly tablePrefix?: string;
 }
 
 const LONGEST_MS = 3_600_000;
@@ -28,6 +31,7 @@ const checks: ChecksOf<SQLiteStoreOptions> = {
   observe: optional(aFunction),
   busyTimeoutMs: optional(wholeFrom(0, LONGEST_MS)),
   longReadTimeoutMs: optional(wholeFrom(1, LONGEST_MS)),
+  tablePrefix: optional(aTablePrefix),
 };
 
 /**
@@ -42,7 +46,7 @@ const checks: ChecksOf<SQLiteStoreOptions> = {
  */
 export function sqliteStore(options: SQLiteStoreOptions): Store {
   requireOptions(options, checks, { of: "sqliteStore" });
-  const { path, observe = () => {}, busyTimeoutMs = BUSY_TIMEOUT_MS, longReadTimeoutMs = 4000 } = options;
+  const { path, observe = () => {}, busyTimeoutMs = BUSY_TIMEOUT_MS, longReadTimeoutMs = 4000, tablePrefix } = options;
   const openEngine =
     path === ":memory:"
       ? memoryOpener()
@@ -56,6 +60,7 @@ export function sqliteStore(options: SQLiteStoreOptions): Store {
       }
     },
     () => new StoreUnavailable("SQLite: the store is not open"),
+    tablePrefix,
   );
   return path === ":memory:" ? store : { ...store, walBytes: () => walBytes(resolve(path)) };
 }

@@ -17,7 +17,9 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
   const { operator, value } = where;
   if (operator === "null") return (actual === null) === value;
   if (actual === null) return false;
-  const column = collection.columns.find(({ name }) => name === where.column);
+  const declared = collection.columns.find(({ name }) => name === where.column);
+  // Others write the same instant with more digits or fewer.
+  const column = declared?.type === "date-time" && collection.existing !== undefined ? anInstant : declared;
   const order = (wanted: Value): number => compare(actual, wanted, column);
   switch (operator) {
     case "eq":
@@ -45,10 +47,12 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
   }
 }
 
+const anInstant = { name: "", type: "date-time" } as const;
+
 function isSame(one: Value, other: Value, column: Column | undefined): boolean {
   if (column?.unique === "folded" && typeof one === "string" && typeof other === "string")
     return fold(one) === fold(other);
-  return column?.type === "decimal" ? compare(one, other, column) === 0 : one === other;
+  return column?.type === "decimal" || column === anInstant ? compare(one, other, column) === 0 : one === other;
 }
 
 /** NaN, which no comparison accepts, for values that have no order between them. */
@@ -57,6 +61,7 @@ function compare(one: Value, other: Value, column: Column | undefined): number {
   if (typeof one === "number" && typeof other === "number") return one - other;
   if (typeof one !== "string" || typeof other !== "string") return Number.NaN;
   if (column?.type === "decimal") return scaled(one, column) - scaled(other, column);
+  if (column === anInstant) return compare(withDigits(one), withDigits(other), undefined);
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
 
@@ -64,4 +69,10 @@ function compare(one: Value, other: Value, column: Column | undefined): number {
 function scaled(text: string, { scale = 0 }: Column): number {
   const [whole = "", fraction = ""] = text.split(".");
   return Number(whole + fraction.padEnd(scale, "0"));
+}
+
+/** A point in time with the nine digits that it may have. */
+function withDigits(instant: string): string {
+  const [start = "", fraction = ""] = instant.replace(/Z$/, "").split(".");
+  return `${start}.${fraction.padEnd(9, "0")}`;
 }

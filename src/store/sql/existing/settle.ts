@@ -32,7 +32,7 @@ export function* settleExisting(
     if (existing === undefined) continue;
     if (own.has(existing.table) || /^(latchkey|sqlite|pg)_/i.test(existing.table)) {
       problems.push(
-        `${collection.name}: the table ${existing.table} has the name of one of Latchkey's own. Rename it, or on PostgreSQL give Latchkey a schema of its own, where both can be: a role with search_path = latchkey, and table: "public.${existing.table}". Where Latchkey has made it, serve it by its resource.`,
+        `${collection.name}: the table ${existing.table} has the name of one of Latchkey's own. Give Latchkey's own a prefix before its first start (LATCHKEY_TABLE_PREFIX=lk_, or tablePrefix of the store), or on PostgreSQL a schema. Where Latchkey has made it, serve it by its resource.`,
       );
       continue;
     }

@@ -1,5 +1,5 @@
 import { declarationOf, ownOf, requireSoundDeclarations } from "../../declarations.ts";
-import { MigrationNeeded, type Collection } from "../../store.ts";
+import { MigrationNeeded, StoreSetupError, type Collection } from "../../store.ts";
 import { encode } from "../codec.ts";
 import { fitTables } from "./migration.ts";
 import type { Schema } from "./schema.ts";
@@ -35,5 +35,27 @@ export function* unprepared(schema: Schema, all: readonly Collection[]): Script<
   if ((yield* requireKnownVersion(schema)) === 0) return collections;
   const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));
   const remembered = new Map(rows.map(([name, declaration]) => [name, declaration]));
+  requireSamePrefix(collections, [...remembered.keys()].map(String));
   return collections.filter((collection) => remembered.get(collection.name) !== declarationOf(collection));
+}
+
+/** Throws where the same tables are there under other names: with another prefix everything would begin anew beside them. */
+function requireSamePrefix(collections: readonly Collection[], remembered: readonly string[]): void {
+  const declared = collections.map(({ name }) => name);
+  if (declared.some((name) => remembered.includes(name))) return;
+  const [here, there] = [commonStart(declared), commonStart(remembered)];
+  const same = declared.find((name) => name !== here && remembered.includes(there + name.slice(here.length)));
+  if (same === undefined) return;
+  throw new StoreSetupError([
+    `The database has the table ${there}${same.slice(here.length)}, and here it is called ${same}: the prefix of tables is another one than at the first start. Take the one that it was (LATCHKEY_TABLE_PREFIX, or tablePrefix of the store), or another database.`,
+  ]);
+}
+
+/** What all of some names begin with, up to an underscore. */
+function commonStart([first = "", ...others]: readonly string[]): string {
+  for (let end = first.lastIndexOf("_"); end > 0; end = first.lastIndexOf("_", end - 1)) {
+    const start = first.slice(0, end + 1);
+    if (others.every((name) => name.startsWith(start))) return start;
+  }
+  return "";
 }

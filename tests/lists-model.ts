@@ -1,0 +1,115 @@
+// What the words say of lists, over an array: the naive model that the service is held against.
+
+/** A record as callers see it. */
+export type Seen = Readonly<Record<string, unknown>>;
+/** Which column holds what: the model reads it as that. */
+export type Kinds = Readonly<Record<string, Kind>>;
+type Kind = "number" | "text" | "folded" | "decimal" | "boolean" | "date" | "date-time" | "ids" | "json";
+/** As in the body of a `QUERY`. */
+export type Condition = Readonly<Record<string, unknown>>;
+type Key = string | number | boolean;
+
+/** Whether a condition holds for a record. */
+export function holds(kinds: Kinds, condition: Condition, seen: Seen): boolean {
+  return Object.entries(condition).every(([name, value]) => {
+    if (name === "all") return (value as Condition[]).every((each) => holds(kinds, each, seen));
+    if (name === "any") return (value as Condition[]).some((each) => holds(kinds, each, seen));
+    if (name === "not") return !holds(kinds, value as Condition, seen);
+    return Object.entries(value as object).every(([operator, wanted]) =>
+      compares(kinds[name]!, operator, seen[name], wanted),
+    );
+  });
+}
+
+function compares(kind: Kind, operator: string, actual: unknown, wanted: unknown): boolean {
+  if (operator === "null") return (actual === null) === wanted;
+  if (actual === null) return false;
+  if (kind === "ids") return [wanted].flat().some((each) => (actual as unknown[]).includes(keyOf("number", each)));
+  const same = (each: unknown): boolean =>
+    kind === "folded" ? folded(each) === folded(actual) : keyOf(kind, each) === keyOf(kind, actual);
+  const way = (): number => order(keyOf(kind, actual), keyOf(kind, wanted));
+  switch (operator) {
+    case "eq":
+      return same(wanted);
+    case "ne":
+      return !same(wanted);
+    case "in":
+      return (wanted as unknown[]).some(same);
+    case "lt":
+      return way() < 0;
+    case "lte":
+      return way() <= 0;
+    case "gt":
+      return way() > 0;
+    case "gte":
+      return way() >= 0;
+    case "contains":
+      return String(actual).includes(String(wanted));
+    case "starts":
+      return String(actual).startsWith(String(wanted));
+    case "icontains":
+      return folded(actual).includes(folded(wanted));
+    case "istarts":
+      return folded(actual).startsWith(folded(wanted));
+  }
+  throw new Error(operator);
+}
+
+/** Records in an order like `-name,id`: nulls last, both ways, and the id breaks ties. */
+export function sorted(kinds: Kinds, found: readonly Seen[], sort: string): readonly Seen[] {
+  const parts = [...sort.split(",").filter((part) => part !== ""), "id"];
+  return found.toSorted((one, other) => {
+    for (const part of parts) {
+      const field = part.replace("-", "");
+      const [a, b] = [one[field], other[field]];
+      if (a === null || b === null) {
+        if (a === b) continue;
+        return a === null ? 1 : -1;
+      }
+      const way = order(keyOf(kinds[field]!, a), keyOf(kinds[field]!, b));
+      if (way !== 0) return part.startsWith("-") ? -way : way;
+    }
+    return 0;
+  });
+}
+
+/** Whether every word of a search begins a word of one of these fields. */
+export function isFound(fields: readonly string[], search: string, seen: Seen): boolean {
+  return wordsOf(search).every((word) =>
+    fields.some((field) => wordsOf(String(seen[field] ?? "")).some((own) => own.startsWith(word))),
+  );
+}
+
+function wordsOf(text: string): readonly string[] {
+  const bare = text.normalize("NFD").replaceAll(/\p{M}/gu, "");
+  return (
+    bare
+      .toLowerCase()
+      .toUpperCase()
+      .toLowerCase()
+      .replaceAll("ς", "σ")
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  );
+}
+
+function order(one: Key, other: Key): number {
+  return typeof one === "number" && typeof other === "number"
+    ? one - other
+    : Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other)));
+}
+
+function keyOf(kind: Kind, value: unknown): Key {
+  if (kind === "decimal") return Math.round(Number(value) * 10_000);
+  if (kind === "date-time") return instantOf(String(value));
+  return value as Key;
+}
+
+/** With all digits that a database may have behind the second. */
+function instantOf(value: string): string {
+  const [, start, fraction = ""] = /^(.{19})(?:\.(\d+))?Z$/.exec(value)!;
+  return `${start}.${fraction.padEnd(9, "0")}`;
+}
+
+function folded(value: unknown): string {
+  return String(value).normalize("NFC").toLowerCase();
+}
