@@ -70,6 +70,8 @@ export const postgresSchema: Schema = {
       "AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = '_revision' AND NOT attisdropped)",
   ),
   findExisting,
+  // A table stays where it is, and what stands beside its columns is dropped in a moment.
+  *dropRemains() {},
   lock: lockTable,
   *drop(collection, found) {
     // What refers to it gets its reference again, unless the keys are others.

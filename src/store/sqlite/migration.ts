@@ -6,6 +6,7 @@ import { referenceOf, type Found, type Schema } from "../sql/schema/schema.ts";
 import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { convert, convertOrFail } from "./changes/conversions.ts";
+import { dropRemains } from "./changes/remains.ts";
 import { sqlite } from "./dialect.ts";
 import { findExisting } from "./existing/existing.ts";
 import { watchWords } from "./word-triggers.ts";
@@ -44,11 +45,12 @@ export const sqliteSchema: Schema = {
   findIndexes: (table) => statement("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?", [table]),
   findUnknownTables: statement(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN (SELECT collection FROM latchkey_schema) " +
-      // What a migration has begun is nobody's yet.
-      "AND name NOT IN (SELECT '_' || collection || '_next' FROM latchkey_schema) " +
+      // What a migration has begun is nobody's yet, and what it leaves behind is nobody's any more.
+      "AND name NOT IN (SELECT '_' || collection || '_next' FROM latchkey_schema UNION SELECT '_' || collection || '_gone' FROM latchkey_schema) " +
       "AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) AS c WHERE c.name = '_revision')",
   ),
   findExisting,
+  dropRemains,
   lock: null,
   *drop({ name }) {
     yield* run(`DROP TABLE ${quote(name)}`);

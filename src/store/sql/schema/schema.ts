@@ -57,6 +57,8 @@ export interface Schema extends Dialect {
   readonly findUnknownTables: Statement;
   /** A table that was there before, as it is; null where there is none. */
   findExisting(table: string): Script<FoundExisting | null>;
+  /** Removes what a killed migration has left behind, before tables are made or changed. */
+  dropRemains(): Script<void>;
   /** Keeps everybody else from a table until the end; null where `begin` keeps them from all. */
   readonly lock: ((table: string) => string) | null;
   /** Removes an empty table. Gives what is to be run when it was made anew. */

@@ -1,30 +1,29 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readUnfinished, targetOf, writeUnfinished, type Unfinished } from "../../sql/changes/journal.ts";
+import {
+  forgetUnfinished,
+  readUnfinished,
+  targetOf,
+  writeUnfinished,
+  type Unfinished,
+} from "../../sql/changes/journal.ts";
 import type { MigrateOptions } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { quote } from "../../sql/names.ts";
-import { play, type Script } from "../../sql/schema/script.ts";
-import { StoreFull, type Key } from "../../store.ts";
+import { ask as read, play, type Script } from "../../sql/schema/script.ts";
+import type { Collection, Key } from "../../store.ts";
 import { prepare, sendTo } from "../connection.ts";
-import { isStoreFailure } from "../errors.ts";
 import { sqliteSchema } from "../migration.ts";
+import { findObjects, freeName, makeIndexOn, ownObjects } from "./own-objects.ts";
+import { dropTriggers, letGo, removeRemains, setAside } from "./remains.ts";
 import { requireRoom } from "./room.ts";
-import { nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
-import { inTransaction } from "./turns.ts";
+import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
+import { change, firstPortion, inTransaction, nextPortion, Unfit } from "./turns.ts";
 
-/** How many rows a portion begins with, and how long it may take in milliseconds: whoever writes waits for it. */
-const firstPortion = 200;
-const portionMs = 15;
 /** With no more rows than these left, the tables change places. */
 const lastRows = 300;
 /** So many rounds in which nothing is gained: who writes faster than rows are copied is let wait in the end. */
 const vainRounds = 5;
-
-/** What is there cannot become what is declared. Everything else (a full disk, a lock) passes, and what was copied stays. */
-export class Unfit extends Error {
-  override readonly name = "Unfit";
-}
 
 /** The work on one table. */
 export interface Work {
@@ -42,25 +41,51 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   const { name } = plan.collection;
   const { dropped = [] } = options;
   const target = targetOf(plan, dropped);
-  const indexes = new Set(
-    prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?")
-      .all(name)
-      .map(([each]) => each as string),
-  );
-  const shadow = shadowFor(sqliteSchema, plan, dropped, { indexes, folds: true });
+  const before = ask(database, readUnfinished(sqliteSchema, name));
+  if (before?.target !== target) await giveUp(database, plan.collection);
+  const indexes = new Set(namesOf(database, "index"));
+  const tables = new Set(namesOf(database, "table"));
+  const shadow = shadowFor(sqliteSchema, plan, dropped, { indexes, tables, folds: true });
   for (const [called, make] of shadow.functions)
     database.function(called, { varargs: true }, (...cells) => make(...cells) as string | number | null);
   const [total] = prepare(database, `SELECT count(*) FROM ${quote(name)}`).get()!;
-  const state = await inTransaction(database, () => {
+  const state = before?.target === target ? before : await change(database, make);
+  return { database, plan, shadow, options, total: total as number, state, portion: firstPortion };
+
+  function make(): Unfinished {
     requireRoom(database);
-    const before = ask(database, readUnfinished(sqliteSchema, name));
-    if (before !== null && before.target === target) return before;
     for (const sql of shadow.make) database.exec(sql);
+    const own = ownObjects(plan.collection, ask(database, read(findObjects(plan.collection))));
+    for (const index of own.indexes) makeIndexOn(database, index, freeName(index.name, indexes), shadow.name);
     const fresh = { target, cursor: null, rows: 0, filled: false };
     ask(database, writeUnfinished(sqliteSchema, name, fresh));
     return fresh;
+  }
+}
+
+/** Removes the copy of a table, what keeps it in step and the note of it, wherever that was left. */
+export async function giveUp(database: DatabaseSync, collection: Collection): Promise<void> {
+  const { copy } = namesFor(collection);
+  await inTransaction(database, () => {
+    stopNoting(database, collection);
+    setAside(database, copy, collection.name);
+    letGo(database, collection.name);
+    ask(database, forgetUnfinished(sqliteSchema, collection.name));
   });
-  return { database, plan, shadow, options, total: total as number, state, portion: firstPortion };
+  await removeRemains(database);
+}
+
+/** Removes what notes the rows that change, and those notes. */
+export function stopNoting(database: DatabaseSync, collection: Collection): void {
+  const { moved, triggersPrefix } = namesFor(collection);
+  ask(database, dropTriggers(triggersPrefix));
+  database.exec(`DROP TABLE IF EXISTS ${quote(moved)}`);
+}
+
+function namesOf(database: DatabaseSync, type: "index" | "table"): readonly string[] {
+  return prepare(database, "SELECT name FROM sqlite_schema WHERE type = ?")
+    .all(type)
+    .map(([name]) => name as string);
 }
 
 /** Copies rows until hardly any is left, some milliseconds at a time. */
@@ -82,21 +107,20 @@ export async function copyRows(work: Work): Promise<void> {
   }
 }
 
+/** Throws unless every row has its copy, or is noted: in one state of the database, and nobody waits for that. It stays so from then on. */
+export function requireAll({ database, plan, shadow }: Work): void {
+  const table = quote(plan.collection.name);
+  const noted =
+    `SELECT count(*) FROM ${shadow.moved} AS m WHERE EXISTS (SELECT 1 FROM ${table} WHERE "id" = m."id") ` +
+    `AND NOT EXISTS (SELECT 1 FROM ${shadow.name} WHERE "id" = m."id")`;
+  const count = (from: string): string => `(SELECT count(*) FROM ${from})`;
+  const [missing] = prepare(database, `SELECT ${count(table)} - ${count(shadow.name)} - (${noted})`).get()!;
+  if (missing !== 0) throw new Unfit(`${String(missing)} rows are missing in the copy`);
+}
+
 /** Copies what is left. Nobody else may write meanwhile. */
 export function copyLast(work: Work): void {
   while (waiting(work) > 0) catchUp(work, lastRows);
-}
-
-/** All of a task or nothing, as soon as nobody else writes. What fails for the sake of the rows is `Unfit`. */
-export function change<T>(database: DatabaseSync, task: () => T): Promise<T> {
-  return inTransaction(database, () => {
-    try {
-      return task();
-    } catch (error) {
-      if (error instanceof StoreFull || isStoreFailure(error)) throw error;
-      throw new Unfit(error instanceof Error ? error.message : String(error), { cause: error });
-    }
-  });
 }
 
 /** Copies the next rows. Those that have changed meanwhile are copied later. */
@@ -106,7 +130,9 @@ function fill(work: Work): void {
   const behind = (id: string): string => (state.cursor === null ? "TRUE" : `${id} > ${literal(state.cursor)}`);
   const [last, count] = prepare(
     database,
-    `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${table} WHERE ${behind(`"id"`)} ORDER BY "id" LIMIT ${work.portion})`,
+    `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${table} WHERE ${behind(`"id"`)} ORDER BY "id" LIMIT ${
+      work.portion
+    })`,
   ).get()!;
   if (last === null) return keep(work, { ...state, filled: true });
   const rows = copy(
@@ -132,6 +158,9 @@ function copy({ database, shadow }: Work, where: Which): number {
   const { changes } = prepare(database, shadow.copy(where)).run();
   const [differing] = prepare(database, shadow.differing(where)).get()!;
   if (differing !== 0) throw new Error(`${String(differing)} rows were not copied as they are`);
+  const dangling = shadow.dangling(where);
+  const found = dangling === null ? [] : prepare(database, dangling).all();
+  if (found.length > 0) throw new Error(`rows refer to what is not there (id ${found.map(([id]) => id).join(", ")})`);
   return Number(changes);
 }
 
@@ -155,7 +184,7 @@ async function portionOf(work: Work, rows: number, task: () => void): Promise<nu
     task();
     return performance.now() - start;
   });
-  work.portion = Math.min(Math.max(Math.round((rows * portionMs) / Math.max(took, 1)), 100), 5000);
+  work.portion = nextPortion(rows, took);
   options.tell?.(plan.collection.name, work.state.rows, total);
   // The log is brought into the file here, and not by whoever happens to write next.
   database.exec("PRAGMA wal_checkpoint(PASSIVE)");

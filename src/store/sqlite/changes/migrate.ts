@@ -19,7 +19,7 @@ import {
   type MigrateOptions,
 } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
-import { quote } from "../../sql/names.ts";
+import { quote, wordsTableOf } from "../../sql/names.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
 import { ask as read, play, type Script } from "../../sql/schema/script.ts";
 import { fitWords } from "../../sql/words.ts";
@@ -27,9 +27,10 @@ import { MigrationNeeded, type Collection } from "../../store.ts";
 import { connect, prepare, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
-import { begin, change, copyLast, copyRows, Unfit, type Work } from "./copying.ts";
-import { findOwnObjects, ownObjects, shadowFor } from "./shadow.ts";
-import { inTransaction, takeTurn } from "./turns.ts";
+import { begin, copyLast, copyRows, giveUp, requireAll, stopNoting, type Work } from "./copying.ts";
+import { findObjects, ownObjects } from "./own-objects.ts";
+import { letGo, removeRemains, setAside } from "./remains.ts";
+import { change, takeTurn, Unfit } from "./turns.ts";
 
 /** A table with so many rows gets new indexes beside its writers. */
 const largeTable = 20_000;
@@ -54,6 +55,7 @@ export async function migrateFile(
     );
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
+    await removeRemains(database);
     const { plans } = ask(database, planTables(sqliteSchema, collections, dropped));
     requirePossible(plans, dropped, ask(database, readHistory(sqliteSchema)));
     ask(database, requireOwnHistory(sqliteSchema, options.program));
@@ -90,8 +92,11 @@ function isLarge(database: DatabaseSync, { collection }: TablePlan): boolean {
 async function moveTable(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<MigratedTable> {
   const start = performance.now();
   const { collection } = plan;
-  const work = await begin(database, plan, options);
   try {
+    const work = await begin(database, plan, options);
+    await copyRows(work);
+    requireAll(work);
+    // What was changed meanwhile is not left to the moment in which nobody else may write.
     await copyRows(work);
     const done = (): MigratedTable => ({
       table: collection.name,
@@ -99,56 +104,39 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
       rows: work.state.rows,
       ms: performance.now() - start,
     });
-    await change(database, () => takePlace(work, done()));
-    return done();
+    const switched = done();
+    await change(database, () => takePlace(work, switched));
+    await removeRemains(database);
+    return switched;
   } catch (error) {
     if (!(error instanceof Unfit)) throw error;
-    await inTransaction(database, () => giveUp(work));
+    await giveUp(database, collection);
     throw new MigrationNeeded([
       `${collection.name} stays as it was: ${error.message}. Look at it with latchkey db plan, mend it, and migrate again.`,
     ]);
   }
 }
 
-/** The last rows are copied and the tables change places: nobody writes in between. */
+/** The last rows are copied and the tables change places: nobody writes in between, for a moment that does not grow with the table. */
 function takePlace(work: Work, done: MigratedTable): void {
   const { database, shadow, plan, options } = work;
   const { collection, found } = plan;
-  const table = quote(collection.name);
+  const { name } = collection;
   copyLast(work);
-  const [differ] = prepare(
-    database,
-    `SELECT (SELECT count(*) FROM ${table}) - (SELECT count(*) FROM ${shadow.name})`,
-  ).get()!;
-  if (differ !== 0) throw new Error(`${String(differ)} rows are missing in the copy`);
-  const own = ownObjects(collection, ask(database, read(findOwnObjects(collection))));
-  database.exec(`DROP TABLE ${table}`);
-  database.exec(`ALTER TABLE ${shadow.name} RENAME TO ${table}`);
-  database.exec(`DROP TABLE ${shadow.moved}`);
-  for (const sql of own) database.exec(sql);
+  const { triggers } = ownObjects(collection, ask(database, read(findObjects(collection))));
+  setAside(database, name);
+  setAside(database, wordsTableOf(sqliteSchema, collection), `${name}_words`);
+  database.exec(`ALTER TABLE ${shadow.name} RENAME TO ${quote(name)}`);
+  stopNoting(database, collection);
+  letGo(database, name);
+  for (const { sql } of triggers) database.exec(sql);
   ask(database, fitWords(sqliteSchema, collection));
-  requireReferences(database, plan);
   ask(database, rememberDeclaration(sqliteSchema, collection, { before: found, alone: endsOthers(plan.changes) }));
-  ask(database, forgetUnfinished(sqliteSchema, collection.name));
+  ask(database, forgetUnfinished(sqliteSchema, name));
   ask(database, writeDone(sqliteSchema, { ...done, program: options.program }, done.words));
 }
 
-/** Rows that refer to none are found by SQLite itself, where references have changed. */
-function requireReferences(database: DatabaseSync, { collection, changes }: TablePlan): void {
-  if (!changes.some(({ words }) => words.includes("refer"))) return;
-  const dangling = prepare(database, "SELECT rowid FROM pragma_foreign_key_check(?) LIMIT 5").all(collection.name);
-  if (dangling.length > 0)
-    throw new Error(`rows refer to what is not there (id ${dangling.map(([id]) => id).join(", ")})`);
-}
-
 /** What was begun for a declaration that is there no more: its triggers would keep a copy in step for ever. */
-async function dropUnfinished(database: DatabaseSync, plan: TablePlan): Promise<void> {
-  if (ask(database, readUnfinished(sqliteSchema, plan.collection.name)) === null) return;
-  const shadow = shadowFor(sqliteSchema, plan, [], { indexes: new Set(), folds: false });
-  await inTransaction(database, () => giveUp({ database, shadow, plan }));
-}
-
-function giveUp({ database, shadow, plan }: Pick<Work, "database" | "shadow" | "plan">): void {
-  for (const sql of shadow.discard) database.exec(sql);
-  ask(database, forgetUnfinished(sqliteSchema, plan.collection.name));
+async function dropUnfinished(database: DatabaseSync, { collection }: TablePlan): Promise<void> {
+  if (ask(database, readUnfinished(sqliteSchema, collection.name)) !== null) await giveUp(database, collection);
 }

@@ -5,7 +5,9 @@ import { ask, play } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { connectReadOnly, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
-import { findOwnObjects, ownObjects, rebuildByHand } from "./shadow.ts";
+import { findObjects, ownObjects } from "./own-objects.ts";
+import { findRemains } from "./remains.ts";
+import { rebuildByHand } from "./shadow.ts";
 
 /** What would be done to a file; it is only read. */
 export function planFile(path: string, collections: readonly Collection[], dropped: readonly string[]): Plan {
@@ -22,14 +24,20 @@ export function planFile(path: string, collections: readonly Collection[], dropp
   try {
     database.exec("BEGIN");
     const planned = play(planTables(sqliteSchema, collections, dropped), sendTo(database));
-    return play(
+    const told = play(
       tellPlan(sqliteSchema, planned, dropped, function* (plan) {
-        const own = yield* ask(findOwnObjects(plan.collection));
+        const own = yield* ask(findObjects(plan.collection));
         return rebuildByHand(sqliteSchema, plan, dropped, ownObjects(plan.collection, own));
       }),
       sendTo(database),
     );
+    const remains = planned.plans.length === 0 ? [] : play(findRemains(), sendTo(database));
+    return { ...told, remarks: [...told.remarks, ...remains.map(tellRemains)] };
   } finally {
     database.close();
   }
+}
+
+function tellRemains(table: string): string {
+  return `${table} is left of a migration, and nobody sees it any more. latchkey db migrate removes it.`;
 }

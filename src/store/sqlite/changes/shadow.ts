@@ -2,17 +2,16 @@ import { isFolded } from "../../fold.ts";
 import { expressionOf } from "../../sql/changes/misfits.ts";
 import { showsAnew, type TablePlan } from "../../sql/changes/plan-table.ts";
 import { rowsBefore } from "../../sql/changes/rows-before.ts";
-import type { Source } from "../../sql/changes/source.ts";
+import { nameBefore, type Source } from "../../sql/changes/source.ts";
 import { encode } from "../../sql/codec.ts";
-import { otherName, quote, shadowOf } from "../../sql/names.ts";
+import { quote, shadowOf } from "../../sql/names.ts";
 import { createTable, indexesOf } from "../../sql/schema/definition.ts";
 import { leftOvers } from "../../sql/schema/found-table.ts";
-import type { Schema } from "../../sql/schema/schema.ts";
-import { statement, type Rows, type Statement } from "../../sql/schema/script.ts";
-import { triggerPrefix } from "../../sql/words.ts";
+import { referenceOf, type Schema } from "../../sql/schema/schema.ts";
 import type { Collection, Column, StoredRecord } from "../../store.ts";
 import { sqlite } from "../dialect.ts";
 import { convertOrFail } from "./conversions.ts";
+import { freeName, type ownObjects } from "./own-objects.ts";
 
 /** Which rows, by what stands for their keys in SQL. */
 export type Which = (id: string) => string;
@@ -25,26 +24,36 @@ export interface Shadow {
   readonly moved: string;
   /** The statements that make it, its indexes and what keeps it in step. */
   readonly make: readonly string[];
-  /** Removes it and what keeps it in step, wherever that was left. */
-  readonly discard: readonly string[];
   /** Copies the rows of a condition. */
   copy(where: Which): string;
   /** Counts the rows of a condition whose copy is not what they are. */
   differing(where: Which): string;
+  /** Finds some ids of a condition whose copy refers to what is not there; null where no reference is new. */
+  dangling(where: Which): string | null;
   /** The functions of the program that `copy` calls: what they make of the cells of a row. */
   readonly functions: ReadonlyMap<string, (...cells: unknown[]) => unknown>;
 }
 
-/** How a table is made anew: beside the names of the indexes that are there, and with folded values, which only the program can make. */
+/** What there is in a database beside the columns of a table. */
+interface Around {
+  readonly indexes: ReadonlySet<string>;
+  readonly tables: ReadonlySet<string>;
+  /** Whether folded values are made, which only the program can. */
+  readonly folds: boolean;
+}
+
+/** How a table is made anew. */
 export function shadowFor(
   schema: Schema,
   plan: TablePlan,
   dropped: readonly string[],
-  { indexes, folds }: { readonly indexes: ReadonlySet<string>; readonly folds: boolean },
+  { indexes, tables, folds }: Around,
 ): Shadow {
   const { collection } = plan;
   const table = quote(collection.name);
-  const [name, moved] = [quote(shadowName(collection)), quote(`_${collection.name}_moved`)];
+  const { copy, moved: notes } = namesFor(collection);
+  const [name, moved] = [copy, notes].map(quote) as [string, string];
+  const references = newReferences(plan);
   const kept = keptLeftOvers(plan, dropped);
   const isAnew = showsAnew(plan);
   const functions = new Map<string, (...cells: unknown[]) => unknown>();
@@ -55,35 +64,35 @@ export function shadowFor(
     ...columns,
   ];
   const same = all.filter((each) => each.same);
-  const discard = [
-    ...triggersOn(collection).map(([trigger]) => `DROP TRIGGER IF EXISTS ${quote(trigger)}`),
-    `DROP TABLE IF EXISTS ${name}`,
-    `DROP TABLE IF EXISTS ${moved}`,
-  ];
   const keyType = sqlite.storageOf({ name: "id", type: collection.key });
   return {
     name,
     moved,
     functions,
-    discard,
     make: [
-      ...discard,
-      createTable(schema, collection, shadowName(collection)),
+      createTable(schema, collection, copy),
       ...kept.map((each) => `ALTER TABLE ${name} ADD COLUMN ${quote(each.name)} ${each.storage}`),
       ...[...indexesOf(schema, collection)].map(([index, { sql }]) =>
         sql.replace(
           ` INDEX ${quote(index)} ON ${table} `,
-          () => ` INDEX ${quote(indexes.has(index) ? otherName(index) : index)} ON ${name} `,
+          () => ` INDEX ${quote(freeName(index, indexes))} ON ${name} `,
         ),
       ),
       `CREATE TABLE ${moved} ("id" ${keyType} NOT NULL PRIMARY KEY) WITHOUT ROWID, STRICT`,
-      ...triggersOn(collection).map(([trigger, rest]) => `CREATE TRIGGER ${quote(trigger)} ${rest}`),
+      ...triggersOn(collection),
+      ...references.filter(({ target }) => tables.has(target)).map((each) => keepingOthersFree(collection, each)),
     ],
     copy: (where) =>
       `INSERT INTO ${name} (${all.map(({ to }) => to).join(", ")}) SELECT ${all.map(({ from }) => from).join(", ")} FROM ${table} WHERE ${where(`"id"`)}`,
     differing: (where) =>
       `SELECT count(*) FROM ${table} LEFT JOIN ${name} AS copy ON copy."id" = ${table}."id" WHERE (${where(`${table}."id"`)}) ` +
       `AND (copy."id" IS NULL OR ${same.map(({ to, from }) => `copy.${to} IS NOT ${table}.${from}`).join(" OR ")})`,
+    dangling: (where) =>
+      references.length === 0
+        ? null
+        : `SELECT copy."id" FROM ${name} AS copy WHERE (${where(`copy."id"`)}) AND (${references
+            .map(({ column, target }) => refersToNone(`copy.${quote(column)}`, tables.has(target) ? target : null))
+            .join(" OR ")}) LIMIT 5`,
   };
 }
 
@@ -92,28 +101,14 @@ const lastRevision = "SELECT revision FROM latchkey_revision";
 /** Raises what `copy` gives its rows as their revision, where records show something else afterwards. */
 export const nextRevision = "UPDATE latchkey_revision SET revision = revision + 1";
 
-/** Finds what goes with a table, as the program that made it said it. */
-export function findOwnObjects({ name }: Collection): Statement {
-  return statement(
-    "SELECT name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL",
-    [name],
-  );
-}
-
-/** Of these the indexes and triggers that somebody else has made. */
-export function ownObjects({ name: table }: Collection, found: Rows): readonly string[] {
-  const ours = [triggerPrefix, "moved in ", `${table}(`, `unique ${table}(`];
-  return found.filter(([name]) => !ours.some((start) => String(name).startsWith(start))).map(([, sql]) => String(sql));
-}
-
 /** The script of a program without functions, for whoever runs it by hand; null where a function makes values. */
 export function rebuildByHand(
   schema: Schema,
   plan: TablePlan,
   dropped: readonly string[],
-  own: readonly string[],
+  own: ReturnType<typeof ownObjects>,
 ): readonly string[] | null {
-  const shadow = shadowFor(schema, plan, dropped, { indexes: new Set(), folds: false });
+  const shadow = shadowFor(schema, plan, dropped, { indexes: new Set(), tables: new Set(), folds: false });
   if ([...plan.sources.values()].some(({ kind }) => kind === "program")) return null;
   const { collection } = plan;
   const made = shadow.make.filter((sql) => /^(CREATE TABLE|ALTER TABLE)/.test(sql) && !sql.includes(shadow.moved));
@@ -125,7 +120,7 @@ export function rebuildByHand(
     shadow.copy(() => "TRUE"),
     `DROP TABLE ${quote(collection.name)}`,
     `ALTER TABLE ${shadow.name} RENAME TO ${quote(collection.name)}`,
-    ...own,
+    ...[...own.indexes, ...own.triggers].map(({ sql }) => sql),
   ];
 }
 
@@ -193,22 +188,62 @@ function callOf(
   return `${name}(${selected.join(", ")})`;
 }
 
-function shadowName({ name }: Collection): string {
-  return `_${name}_next`;
+/** What a migration calls the copy of a table, the ids that have changed meanwhile, and the triggers that keep both in step. */
+export function namesFor({ name }: Collection): {
+  readonly copy: string;
+  readonly moved: string;
+  readonly triggersPrefix: string;
+} {
+  return { copy: `_${name}_next`, moved: `_${name}_moved`, triggersPrefix: `moved in ${name} ` };
 }
 
 /**
  * What keeps the copy in step. A copy of what is changed or removed goes at once, so that it refers to nothing that is going too; it is made
  * again behind the write. The triggers know no function of ours, so that every program can write.
  */
-function triggersOn(collection: Collection): readonly (readonly [name: string, rest: string])[] {
-  const table = quote(collection.name);
-  const [copy, moved] = [quote(shadowName(collection)), quote(`_${collection.name}_moved`)];
-  const forget = `DELETE FROM ${copy} WHERE "id" = OLD."id";`;
-  const note = `INSERT INTO ${moved} VALUES (NEW."id") ON CONFLICT DO NOTHING;`;
+function triggersOn(collection: Collection): readonly string[] {
+  const names = namesFor(collection);
+  const [table, copy, moved] = [collection.name, names.copy, names.moved].map(quote);
+  const forget = (id: string): string => `DELETE FROM ${copy!} WHERE "id" = ${id};`;
+  const note = `INSERT INTO ${moved!} VALUES (NEW."id") ON CONFLICT DO NOTHING;`;
+  const trigger = (when: string, what: string): string =>
+    `CREATE TRIGGER ${quote(names.triggersPrefix + when)} AFTER ${when.toUpperCase()} ON ${table!} BEGIN ${what} END`;
   return [
-    [`moved in ${collection.name} insert`, `AFTER INSERT ON ${table} BEGIN ${note} END`],
-    [`moved in ${collection.name} update`, `AFTER UPDATE ON ${table} BEGIN ${forget} ${note} END`],
-    [`moved in ${collection.name} delete`, `AFTER DELETE ON ${table} BEGIN ${forget} END`],
+    // Where a row takes the place of another (INSERT OR REPLACE), nobody tells of the deletion.
+    trigger("insert", `${forget('NEW."id"')} ${note}`),
+    trigger("update", `${forget('OLD."id"')} ${note}`),
+    trigger("delete", forget('OLD."id"')),
   ];
+}
+
+interface NewReference {
+  readonly column: string;
+  readonly target: string;
+}
+
+/** The references that the table does not have as it is. */
+function newReferences({ collection, found }: TablePlan): readonly NewReference[] {
+  return collection.columns.flatMap((column) => {
+    const before = nameBefore(column, found);
+    const was = before === null ? undefined : found.references.get(before)?.target;
+    if (column.references === undefined || was === referenceOf(column)) return [];
+    return [{ column: column.name, target: column.references.collection }];
+  });
+}
+
+/** A copy that refers to a row keeps nobody from deleting that, as long as the table itself does not: it goes first, and is made again. */
+function keepingOthersFree(collection: Collection, { column, target }: NewReference): string {
+  const { copy, moved, triggersPrefix } = namesFor(collection);
+  const among = `FROM ${quote(copy)} WHERE ${quote(column)} = OLD."id"`;
+  return (
+    `CREATE TRIGGER ${quote(`${triggersPrefix}by ${column}`)} BEFORE DELETE ON ${quote(target)} BEGIN ` +
+    `INSERT INTO ${quote(moved)} SELECT "id" ${among} ON CONFLICT DO NOTHING; DELETE ${among}; END`
+  );
+}
+
+function refersToNone(value: string, target: string | null): string {
+  if (target === null) return `${value} IS NOT NULL`;
+  return `(${value} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${quote(
+    target,
+  )} AS target WHERE target."id" = ${value}))`;
 }

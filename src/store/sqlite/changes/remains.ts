@@ -1,0 +1,104 @@
+import type { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { quote } from "../../sql/names.ts";
+import { ask, play, run, statement, type Script } from "../../sql/schema/script.ts";
+import { prepare, sendTo } from "../connection.ts";
+import { requireRoom } from "./room.ts";
+import { firstPortion, inTransaction, nextPortion } from "./turns.ts";
+
+// To drop a table is to look at all its pages while nobody writes. What is of no use any more is set aside under another name, in a moment,
+// and removed some rows at a time. Whoever finds it later goes on with that.
+
+/** Behind the names of tables whose rows are to be removed. */
+const suffix = "_gone";
+
+/** How the names of the triggers begin that keep them out of everybody's way. */
+export const remainsPrefix = "left in ";
+
+/** The tables that were set aside, and that nobody has removed yet. */
+export function* findRemains(): Script<readonly string[]> {
+  const of = `SELECT '_' || collection || '${suffix}' FROM latchkey_schema UNION SELECT '_' || collection || '_words${suffix}' FROM latchkey_schema`;
+  const found = yield* ask(statement(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN (${of})`));
+  return found.map(([name]) => name as string);
+}
+
+/** Removes them at once, for whoever has the file for himself anyway. */
+export function* dropRemains(): Script<void> {
+  for (const table of yield* findRemains()) yield* dropTable(table);
+}
+
+/** Takes a table out of sight, where it is there. `of` is the name that it had or was to have. */
+export function setAside(database: DatabaseSync, table: string, of = table): void {
+  const there = prepare(database, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table);
+  if (there === undefined) return;
+  const triggers = prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?").all(
+    table,
+  );
+  for (const [trigger] of triggers) database.exec(`DROP TRIGGER ${quote(trigger as string)}`);
+  database.exec(`ALTER TABLE ${quote(table)} RENAME TO ${quote(goneOf(of))}`);
+}
+
+/** Rows that nobody sees any more must keep no other from being deleted: they go before it. The tables that they refer to have their names by now. */
+export function letGo(database: DatabaseSync, of: string): void {
+  const gone = goneOf(of);
+  const references = prepare(
+    database,
+    `SELECT "from", "table" FROM pragma_foreign_key_list(?) WHERE "table" IN (SELECT name FROM sqlite_schema WHERE type = 'table')`,
+  ).all(gone) as [string, string][];
+  for (const [at, [column, target]] of references.entries())
+    database.exec(
+      `CREATE TRIGGER ${quote(`${remainsPrefix}${gone} ${at}`)} BEFORE DELETE ON ${quote(target)} BEGIN ` +
+        `DELETE FROM ${quote(gone)} WHERE ${quote(column)} = OLD."id"; END`,
+    );
+}
+
+/** Drops the triggers whose names begin so, of all tables. */
+export function* dropTriggers(beginning: string): Script<void> {
+  const found = yield* ask(statement("SELECT name FROM sqlite_schema WHERE type = 'trigger'"));
+  for (const [name] of found as [string][]) if (name.startsWith(beginning)) yield* run(`DROP TRIGGER ${quote(name)}`);
+}
+
+/** Removes what was set aside, some milliseconds at a time, while anybody writes. Broken off, the next one goes on. */
+export async function removeRemains(database: DatabaseSync): Promise<void> {
+  const send = sendTo(database);
+  // Where nothing was ever made there is nothing left either.
+  const isOurs = prepare(database, "SELECT 1 FROM sqlite_schema WHERE name = 'latchkey_schema'").get() !== undefined;
+  for (const table of isOurs ? play(findRemains(), send) : []) {
+    let portion = firstPortion;
+    for (let isThere = true; isThere;) {
+      const rows = portion;
+      const took = await inTransaction(database, () => {
+        requireRoom(database);
+        const start = performance.now();
+        isThere = removeSome(database, table, rows);
+        return performance.now() - start;
+      });
+      portion = nextPortion(rows, took);
+      // The log is brought into the file here, and not by whoever happens to write next.
+      database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      await sleep(took);
+    }
+  }
+}
+
+/** Removes so many rows, or the table where it has no more than these. Tells whether it is there yet. */
+function removeSome(database: DatabaseSync, table: string, rows: number): boolean {
+  const key = prepare(database, "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk")
+    .all(table)
+    .map(([name]) => quote(name as string))
+    .join(", ");
+  const last = `SELECT ${key} FROM ${quote(table)} ORDER BY ${key} LIMIT 1 OFFSET ${rows - 1}`;
+  const { changes } = prepare(database, `DELETE FROM ${quote(table)} WHERE (${key}) <= (${last})`).run();
+  if (changes !== 0) return true;
+  play(dropTable(table), sendTo(database));
+  return false;
+}
+
+function* dropTable(table: string): Script<void> {
+  yield* dropTriggers(`${remainsPrefix}${table} `);
+  yield* run(`DROP TABLE ${quote(table)}`);
+}
+
+function goneOf(table: string): string {
+  return `_${table}${suffix}`;
+}
