@@ -297,6 +297,22 @@ export const slips: readonly Slip[] = [
     /endpoints\[0\] .*path is '\/things\/\{id:int\}'; "\{id:int\}" is no parameter; write a whole segment as \{id\}/,
   ),
   endpoint(`path: "/things/{id"`, null, /"\{id" is no parameter; write a whole segment as \{id\}/),
+  endpoint(
+    `path: "/things", produces: "text"`,
+    null,
+    /produces is 'text'; it has to be a media type, like "text\/calendar/,
+  ),
+  {
+    code: `start([], { features: [accounts({ breachedPasswordsURL: "api.pwnedpasswords.com/range" })] })`,
+    compiled: null,
+    started: /breachedPasswordsURL is 'api\.pwnedpasswords\.com\/range'; it has to be an http or https address/,
+  },
+  {
+    code: `start([], { formats: [{ mediaType: "text/csv; header", problemMediaType: "csv", tagSuffix: "-csv", contentSecurityPolicy: "sandbox\\n", write: () => "", writeProblem: () => "" }] })`,
+    compiled: null,
+    started:
+      /mediaType is .* like text\/csv\n.*problemMediaType is .*\n.*contentSecurityPolicy is .* no header field can have/,
+  },
   endpoint(`path: "/things/:id"`, null, /":id" has characters that paths do not have/),
   endpoint(`path: "/things/{id}/parts/{id}"`, null, /it has two parameters called id; rename one/),
   endpoint(

@@ -189,6 +189,52 @@ test("what fails in start or in stop is told with the name of its feature, and w
   await assert.rejects(service.close(), { message: "feature mail: stop threw Error: no line", cause: fault });
 });
 
+test("whoever waits for a feature that does not start learns which one it is", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const told: string[] = [];
+  const line = Promise.withResolvers<void>();
+  const mail = defineFeature({ name: "mail", setUp: () => ({ offer: null, start: () => line.promise }) });
+  const beginning = createService({
+    store: sqliteStore({ path: ":memory:" }),
+    features: [mail],
+    observe: (seen) => void (seen.kind === "notice" && told.push(seen.message)),
+  });
+  await turn();
+
+  t.mock.timers.tick(9_999);
+  assert.deepEqual(told, []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(told, ["feature mail: start is not done after 10 s, and nobody is answered before it is."]);
+  line.resolve();
+  await (await beginning).close();
+});
+
+test("a feature that does not stop is named, and keeps nobody from stopping", async (t) => {
+  const told: string[] = [];
+  const store = sqliteStore({ path: ":memory:" });
+  const ground = defineFeature({
+    name: "ground",
+    setUp: () => ({ offer: null, stop: () => void told.push("ground") }),
+  });
+  const mail = defineFeature({
+    name: "mail",
+    needs: [ground],
+    setUp: () => ({ offer: null, stop: () => new Promise<void>(() => undefined) }),
+  });
+  const service = await createService({ store, features: [mail, ground] });
+
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const closing = assert.rejects(service.close(), {
+    message: "feature mail: stop threw Error: it is not done after 5 s, and is not waited for",
+  });
+  await turn();
+  t.mock.timers.tick(5_000);
+  await closing;
+
+  assert.deepEqual(told, ["ground"]);
+  await assert.rejects(store.check());
+});
+
 test("what is missing, there twice or wrong is told at once, with the place and the cure", async () => {
   const named = (name: string, parts: object = {}, needs: readonly Feature[] = []): Feature =>
     defineFeature({ name, needs, setUp: () => ({ offer: null, ...parts }) });

@@ -192,6 +192,36 @@ test("a subscriber that hangs is left, and one that is gone keeps its events", a
   assert.equal((await waiting())[0]!["error"], "Error: It took too long.");
 });
 
+test("a subscriber that hangs holds up no other, however much is waiting for it", async (t) => {
+  const told: number[] = [];
+  const hanging = new Set<number>();
+  const over = Promise.withResolvers<void>();
+  const { ask, deliver, waiting, service, events } = await run(t, {
+    subscribers: [
+      { name: "webhook", to: [notes], deliver: ({ id }) => (hanging.add(id), over.promise) },
+      { name: "mail", to: [notes], deliver: ({ record }) => void told.push(Number(record)) },
+    ],
+  });
+  const ids = Array.from({ length: 40 }, (_, at) => at + 1);
+  for (const id of ids) await ask("POST", "/notes", { body: String(id) });
+
+  const delivering = deliver();
+  while (told.length < ids.length) await new Promise((resolve) => setImmediate(resolve));
+  await ask("POST", "/notes", { body: "41" });
+  const more = service.use(events).deliverDue();
+  while (told.length < 41) await new Promise((resolve) => setImmediate(resolve));
+
+  assert.deepEqual(
+    told.toSorted((a, b) => a - b),
+    [...ids, 41],
+  );
+  assert.equal(hanging.size, 16, "so many are under way to one");
+  over.resolve();
+  await Promise.all([delivering, more]);
+  assert.deepEqual(await waiting(), []);
+  assert.equal(hanging.size, 41);
+});
+
 test("one process at a time delivers; another takes over when it has gone", async (t) => {
   const told: string[] = [];
   const subscribers = (who: string): OutboxOptions => ({

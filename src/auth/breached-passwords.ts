@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { aFunction, optional, text, wholeFrom } from "../checking/members.ts";
+import { aFunction, isText, optional, wholeFrom, type Check } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import type { Observer } from "../observation.ts";
 
@@ -25,8 +25,17 @@ export type IsBreached = (password: string) => Promise<boolean>;
 /** Beyond this an answer is no range: a padded one has some 60 KiB. */
 const maxBytes = 512 * 1024;
 
+/** An address behind which digits of a digest can be put. Elsewhere nobody would ever be told that a password is known. */
+export const aRangeURL: Check = (value) => {
+  const url = isText(value) ? URL.parse(value) : null;
+  const isBase = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === "";
+  return isBase
+    ? null
+    : 'it has to be an http or https address without query, like "https://api.pwnedpasswords.com/range"';
+};
+
 const checks: ChecksOf<BreachedPasswordsOptions> = {
-  url: text,
+  url: aRangeURL,
   observe: aFunction,
   fetch: optional(aFunction),
   limitMs: optional(wholeFrom(1)),

@@ -145,7 +145,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   await store.open(collectionsOf(placed, all));
   tellAtStart(placed, routes.all, { now: now(), observe });
   const stopClock = await clock.start();
-  const stop = await startFeatures(composition, store).catch((error: unknown) => {
+  const stop = await startFeatures(composition, { store, observe }).catch((error: unknown) => {
     stopClock();
     throw error;
   });

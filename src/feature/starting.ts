@@ -1,15 +1,25 @@
+import type { Observer } from "../observation.ts";
 import type { Store } from "../store/store.ts";
 import type { Composition, SetUp } from "./composition.ts";
 import { failureOf } from "./failure.ts";
 
+/** How long a feature may take to start before that is told: whoever waits learns for whom. */
+const SLOW_START_SECONDS = 10;
+
+/** How long a feature may take to stop. The process has to end, and what was read and written is on the disk. */
+const MOST_STOP_SECONDS = 5;
+
 /** Starts them, each after those that it needs. Gives what stops them, the last first, and closes the store. What one throws is told with its name. */
-export async function startFeatures({ inOrder }: Composition, store: Store): Promise<() => Promise<void>> {
+export async function startFeatures(
+  { inOrder }: Composition,
+  { store, observe }: { readonly store: Store; readonly observe: Observer | null },
+): Promise<() => Promise<void>> {
   const started: SetUp[] = [];
   const stop = async (): Promise<void> => {
     const failures: unknown[] = [];
     for (let each = started.pop(); each !== undefined; each = started.pop()) {
       try {
-        await each.parts.stop?.();
+        await stopInTime(each);
       } catch (error) {
         failures.push(failureOf(each.feature, "stop", error));
       }
@@ -20,7 +30,7 @@ export async function startFeatures({ inOrder }: Composition, store: Store): Pro
   try {
     for (const each of inOrder) {
       try {
-        await each.parts.start?.();
+        await startSlowly(each, observe);
       } catch (error) {
         throw failureOf(each.feature, "start", error);
       }
@@ -31,5 +41,29 @@ export async function startFeatures({ inOrder }: Composition, store: Store): Pro
     // Why it does not start is what counts; what then fails to stop follows from it.
     await stop().catch(() => undefined);
     throw error;
+  }
+}
+
+/** However long it takes: what it waits for may come. */
+async function startSlowly({ feature: { name }, parts }: SetUp, observe: Observer | null): Promise<void> {
+  const message = `feature ${name}: start is not done after ${SLOW_START_SECONDS} s, and nobody is answered before it is.`;
+  const timer = setTimeout(() => observe?.({ kind: "notice", level: "error", message }), SLOW_START_SECONDS * 1000);
+  try {
+    await parts.start?.();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function stopInTime({ parts }: SetUp): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const tell = (): void => reject(new Error(`it is not done after ${MOST_STOP_SECONDS} s, and is not waited for`));
+    timer = setTimeout(tell, MOST_STOP_SECONDS * 1000);
+  });
+  try {
+    await Promise.race([parts.stop?.(), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

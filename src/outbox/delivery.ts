@@ -44,19 +44,25 @@ export interface DeliveryOptions {
 
 const { collection } = mountedEvents;
 
-/** How many are delivered at once. */
+/** How many are delivered to one subscriber at once. */
 export const TOGETHER = 16;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 3_600_000;
 
-/** What is due, the longest due first. */
-export async function dueEvents(store: Store, now: number): Promise<readonly Row[]> {
+/** What is due, the longest due first: without those that are under way, and without those to whom nothing more goes now. */
+export async function dueEvents(
+  store: Store,
+  now: number,
+  { but, notTo }: { readonly but: readonly number[]; readonly notTo: readonly string[] },
+): Promise<readonly Row[]> {
   return store.list({
     collection,
     where: {
       all: [
         { column: "failed", operator: "eq", value: false },
         { column: "due_at", operator: "lte", value: new Date(now).toISOString() },
+        ...(but.length === 0 ? [] : [{ not: { column: "id", operator: "in", value: but } } as const]),
+        ...(notTo.length === 0 ? [] : [{ not: { column: "subscriber", operator: "in", value: notTo } } as const]),
       ],
     },
     sort: [{ column: "due_at" }, { column: "id" }],

@@ -5,7 +5,7 @@ const KEY = "outbox";
 
 /** Sees to it that one process at a time delivers. One that dies keeps the others waiting until its time is over. */
 export interface Lease {
-  /** Whether this process has it from now on for `seconds`. */
+  /** Whether this process has it from now on, for half of `seconds` or more: it is written anew when half of them are over, and not at each look. */
   hold(now: number, seconds: number): Promise<boolean>;
   /** Gives it to whoever asks next, where this process has it. */
   release(): Promise<void>;
@@ -13,7 +13,9 @@ export interface Lease {
 
 /** `holder` is a name that no other process has. */
 export function leaseOf(store: Store, holder: string): Lease {
-  async function take(until: number, isFree: (row: { holder: string; until: number }) => boolean): Promise<boolean> {
+  type Row = { readonly holder: string; readonly until: number };
+
+  async function take(until: number, enough: number, isFree: (row: Row) => boolean): Promise<boolean> {
     const row = await store.find(leases, KEY);
     if (row === null) {
       const made = await store.write({
@@ -21,8 +23,9 @@ export function leaseOf(store: Store, holder: string): Lease {
       });
       return made.kind === "written";
     }
-    const { holder: by, until: their } = row.record as { holder: string; until: number };
-    if (!isFree({ holder: by, until: their })) return false;
+    const held = row.record as unknown as Row;
+    if (!isFree(held)) return false;
+    if (held.holder === holder && held.until >= enough) return true;
     // Of two that take it at once one finds it changed.
     const taken = await store.write({
       changes: [{ kind: "update", collection: leases, key: KEY, values: { holder, until }, revision: row.revision }],
@@ -31,9 +34,10 @@ export function leaseOf(store: Store, holder: string): Lease {
   }
 
   return {
-    hold: (now, seconds) => take(now + seconds * 1000, (row) => row.holder === holder || row.until <= now),
+    hold: (now, seconds) =>
+      take(now + seconds * 1000, now + seconds * 500, (row) => row.holder === holder || row.until <= now),
     async release() {
-      await take(0, (row) => row.holder === holder);
+      await take(0, Infinity, (row) => row.holder === holder);
     },
   };
 }

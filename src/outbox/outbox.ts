@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   aFunction,
   aFullList,
@@ -15,13 +14,12 @@ import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import { defineFeature, type Assembled, type Feature } from "../feature/feature.ts";
 import type { Alongside } from "../http/alongside.ts";
 import { builtInEndpoint } from "../http/endpoint/built-in.ts";
-import type { MetricFamily } from "../measurement.ts";
 import { administrator } from "../permission/permission.ts";
 import { problem } from "../problem/problem.ts";
 import type { Store } from "../store/store.ts";
-import { deliver, dueEvents, TOGETHER, type DeliveryOptions, type Subscriber } from "./delivery.ts";
+import { courierOf } from "./courier.ts";
+import type { DeliveryOptions, Subscriber } from "./delivery.ts";
 import { leases, mountedEvents } from "./events.ts";
-import { leaseOf } from "./lease.ts";
 
 /** Options of `outbox()`: who is told of which records, and how often that is tried. */
 export interface OutboxOptions {
@@ -44,8 +42,6 @@ export interface Outbox {
 
 const { collection } = mountedEvents;
 const LOOK_MS = 1000;
-/** How long after a write its event is looked for: the write is on the disk by then, as a rule. */
-const SOON_MS = 20;
 
 /**
  * Tells subscribers of every write of a mounted resource: at least once each, by one process at a time. The event is a row of the same transaction, so that
@@ -193,80 +189,4 @@ async function retryEvent(store: Store, id: number, now: number): Promise<boolea
   const values = { failed: false, attempts: 0, due_at: new Date(now).toISOString() };
   const outcome = await store.write({ changes: [{ kind: "update", collection, key: id, values }] });
   return outcome.kind === "written";
-}
-
-/** The part that goes round: in one process of all, as long as that holds the lease. */
-function courierOf(options: DeliveryOptions): {
-  run(): Promise<void>;
-  look(): void;
-  soon(): void;
-  stop(): Promise<void>;
-  measure(): readonly MetricFamily[];
-} {
-  const { store, observe, now, timeoutSeconds } = options;
-  const lease = leaseOf(store, randomUUID());
-  const stopped = new AbortController();
-  const counts = { delivered: 0 };
-  let round = Promise.resolve();
-  let rounds = 0;
-  let isAwaited = false;
-
-  async function goRound(): Promise<void> {
-    // Longer than any try takes, so that nobody else begins while one is under way.
-    while (!stopped.signal.aborted && (await lease.hold(now(), timeoutSeconds * 2))) {
-      const due = await dueEvents(store, now());
-      if (due.length === 0) return;
-      await Promise.all(due.map((row) => deliver(row, options, stopped.signal)));
-      counts.delivered += due.length;
-      if (due.length < TOGETHER) return;
-    }
-  }
-
-  // One behind the other: a round that is under way may have looked before what is meant was written.
-  const run = (): Promise<void> => {
-    rounds++;
-    round = round
-      .catch(() => undefined)
-      .then(goRound)
-      .finally(() => rounds--);
-    return round;
-  };
-  const look = (): void => {
-    if (stopped.signal.aborted || rounds > 0) return;
-    run().catch((error: unknown) => {
-      if (!stopped.signal.aborted)
-        observe({
-          kind: "notice",
-          level: "error",
-          message: "Events could not be delivered; it will be tried again.",
-          error,
-        });
-    });
-  };
-
-  return {
-    run,
-    look,
-    soon() {
-      if (isAwaited) return;
-      isAwaited = true;
-      setTimeout(() => {
-        isAwaited = false;
-        look();
-      }, SOON_MS).unref();
-    },
-    async stop() {
-      stopped.abort();
-      await round.catch(() => undefined);
-      await lease.release().catch(() => undefined);
-    },
-    measure: () => [
-      {
-        name: "latchkey_outbox_deliveries_total",
-        help: "Deliveries of events that were tried.",
-        type: "counter",
-        samples: [["latchkey_outbox_deliveries_total", counts.delivered]],
-      },
-    ],
-  };
 }

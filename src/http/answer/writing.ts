@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Body, Call, Reply } from "../../call/call.ts";
 import { isUnsafe } from "../../call/cross-site.ts";
+import { shown } from "../../checking/members.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Coding } from "../../headers/accept-encoding.ts";
 import { problem, type Problem } from "../../problem/problem.ts";
@@ -42,7 +43,7 @@ export function writeReply(exchange: Exchange, given: Reply, viewOf: ViewOf): Ev
   const reply = exchange.preferences === null ? given : inPreferredLength(exchange, given);
   if (reply.body === undefined) return writeContent(exchange, reply, null);
   return after(contentOf(reply, reply.body, exchange.format, viewOf), (content) =>
-    writeContent(exchange, reply, content),
+    writeContent(exchange, reply, requireContent(content, exchange.format)),
   );
 }
 
@@ -121,6 +122,12 @@ function contentOf(reply: Reply, body: Body, format: Format, viewOf: ViewOf): Ev
   return after(json.length > LARGE_BYTES ? takeTurn() : undefined, () =>
     format.write({ ...body, value: JSON.parse(json) as unknown }, viewOf(reply)),
   );
+}
+
+/** Throws where a format of somebody's own gave what nobody can send. */
+function requireContent(content: string | Uint8Array, { mediaType }: Format): string | Uint8Array {
+  if (typeof content === "string" || content instanceof Uint8Array) return content;
+  throw new TypeError(`The format ${mediaType} wrote ${shown(content)}; it has to be a text or bytes`);
 }
 
 function typeOf(mediaType: string, { charset }: Format): string {
@@ -210,7 +217,7 @@ export function writeProblem(
     ...(told.issues.length === 0 ? {} : { errors: told.issues.slice(0, MAX_TOLD_ISSUES) }),
   };
   return after(format.writeProblem(document, viewOf()), (content) =>
-    sendProblem(service, call, told, { format, content }),
+    sendProblem(service, call, told, { format, content: requireContent(content, format) }),
   );
 }
 
@@ -218,7 +225,7 @@ function sendProblem(
   service: ServiceCore,
   call: Call,
   told: Problem,
-  { format, content }: { readonly format: Format; readonly content: string },
+  { format, content }: { readonly format: Format; readonly content: string | Uint8Array },
 ): Answer {
   const headers = [
     "Content-Type",

@@ -9,11 +9,24 @@ export function isReadBy(formats: readonly Format[]): (type: string) => boolean 
     type === formType || read.some((each) => each === type || type.endsWith(`+${each.slice(each.indexOf("/") + 1)}`));
 }
 
-/** Endpoints without the types that no format reads: XML, where a service speaks none. */
+/**
+ * Endpoints with the types that are read there: without those that no format reads (XML, where a service speaks none), and records with those
+ * of formats of one's own.
+ */
 export function readableBy(formats: readonly Format[]): (endpoint: ServedEndpoint) => ServedEndpoint {
   const isRead = isReadBy(formats);
-  return (endpoint) =>
-    endpoint.consumes === undefined || endpoint.consumes.every(isRead)
-      ? endpoint
-      : { ...endpoint, consumes: endpoint.consumes.filter(isRead) };
+  const own = formats.filter((each) => each.read !== undefined && !BUILT_IN.has(each.mediaType));
+  return (endpoint) => {
+    const { consumes, mounted, method } = endpoint;
+    if (consumes === undefined) return endpoint;
+    const takesRecords = mounted !== undefined && method !== "QUERY";
+    if (consumes.every(isRead) && !takesRecords) return endpoint;
+    return {
+      ...endpoint,
+      consumes: [...consumes.filter(isRead), ...(takesRecords ? own.map(({ mediaType }) => mediaType) : [])],
+    };
+  };
 }
+
+/** The endpoints themselves say where they read these. */
+const BUILT_IN: ReadonlySet<string> = new Set(["application/json", "application/xml"]);

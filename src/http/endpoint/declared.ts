@@ -1,3 +1,4 @@
+import { aFieldValue } from "../../checking/header-fields.ts";
 import {
   aBoolean,
   aFunction,
@@ -106,7 +107,12 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
       ? null
       : `it has to be a whole number of bytes from 1 to ${MAX_BODY_BYTES}`,
   ),
-  produces: optional(text),
+  produces: optional(
+    matching(
+      /^[\w.+-]+\/[\w.+-]+( ?;[\x20-\x7e]*)?$/,
+      'it has to be a media type, like "text/calendar; charset=utf-8"',
+    ),
+  ),
   deprecated: optional(aDeprecation),
   documentation: optional((value) =>
     isObject(value)
@@ -180,7 +186,7 @@ const formatMembers: Readonly<Record<keyof Format, Check>> = {
     isText(value) && /^[\x21\x23-\x7e]{1,40}$/.test(value) ? null : "it has to be a short text, like -csv",
   shows: optional(oneOf("lists")),
   charset: optional(oneOf("utf-8")),
-  contentSecurityPolicy: optional(text),
+  contentSecurityPolicy: optional(aFieldValue),
   tagged: optional(oneOf("by content")),
   asksInPlaceOf: optional(aFunction),
   write: aFunction,

@@ -24,11 +24,12 @@ export interface Format {
   readonly tagged?: "by content";
   /** Challenges that it does not send, because its page asks for the credential itself: a browser would put a window of its own before the page. */
   asksInPlaceOf?(challenge: string): boolean;
-  write(body: DataBody, view: View): Eventually<string>;
+  /** Text, or octets of a format that is none. */
+  write(body: DataBody, view: View): Eventually<string | Uint8Array>;
   /** Shows JSON text as it is. Left out: it is parsed and written. */
   writeJSON?(json: string): string;
-  writeProblem(document: ProblemDocument, view: View): Eventually<string>;
-  /** Reads a body. Throws the problem `malformed`, whose detail names the place. Left out: the format only writes. */
+  writeProblem(document: ProblemDocument, view: View): Eventually<string | Uint8Array>;
+  /** Reads a body: records, patches and what is sent to actions. Throws the problem `malformed`, whose detail names the place. Left out: the format only writes. */
   read?(bytes: Uint8Array): Eventually<ReadBody>;
 }
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { accountsCollection, storeAccounts } from "../../auth/accounts.ts";
 import { bindingsCollection, storeBindings } from "../../auth/bindings.ts";
-import { breachedPasswords } from "../../auth/breached-passwords.ts";
+import { aRangeURL, breachedPasswords } from "../../auth/breached-passwords.ts";
 import { makePasswords } from "../../auth/passwords.ts";
 import { makeRevocations, revocationsCollection } from "../../auth/revocation.ts";
 import { aTokenPrefix } from "../../auth/token/prefix.ts";
@@ -55,7 +55,7 @@ const checks: ChecksOf<AccountsOptions> = {
   issuer: optional(text),
   tokenPrefix: optional(aTokenPrefix),
   passwordCost: optional(objectOf(costMembers, "it has to be { memoryKiB, passes, lanes }")),
-  breachedPasswordsURL: optional(text),
+  breachedPasswordsURL: optional(aRangeURL),
   outsideCredentialsSeconds: secondsFrom(0),
 };
 

@@ -3,12 +3,16 @@ import type { JSONObject } from "../json.ts";
 
 /** What an answer contains, by media type. The example is null where none can be made up. */
 export function contentOf(formats: readonly Format[], schema: JSONObject, example: unknown): JSONObject {
-  return Object.fromEntries(formats.map(({ mediaType }) => [mediaType, mediaTypeObject(mediaType, schema, example)]));
+  return Object.fromEntries(
+    formats.map(({ mediaType }) => [
+      mediaType,
+      isStructured(mediaType) ? mediaTypeObject(mediaType, schema, example) : { schema: { type: "string" } },
+    ]),
+  );
 }
 
-/** What stands in one media type. Linters read every example as JSON, so it is only shown in that. */
+/** What is read in one media type: the schema is of what was read. Linters read every example as JSON, so it is only shown in that. */
 export function mediaTypeObject(mediaType: string, schema: JSONObject, example: unknown): JSONObject {
-  if (!isStructured(mediaType)) return { schema: { type: "string" } };
   return example === null || !isJSON(mediaType) ? { schema } : { schema, example };
 }
 

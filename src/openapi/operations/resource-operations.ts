@@ -205,11 +205,11 @@ function created(subject: Subject): JSONObject {
   return answer(subject, "Created.", schema, ["Location", "ETag", "IdempotencyReplayed", "PreferenceApplied"]);
 }
 
-/** One record, or in JSON several: all of them are created, or none. */
+/** One record, or several: all of them are created, or none. XML has no arrays. */
 function draftsOf(subject: Subject, mediaType: string): JSONObject {
   const one = ref("schemas", subject.names.draft);
   const several = { type: "array", minItems: 1, maxItems: MAX_LIMIT, items: one };
-  if (mediaType !== "application/json") return draftOf(subject, mediaType);
+  if (mediaType === "application/xml") return draftOf(subject, mediaType);
   return mediaTypeObject(mediaType, { anyOf: [one, several] }, exampleDraft(subject.mount.resource));
 }
 

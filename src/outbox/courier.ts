@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import type { MetricFamily } from "../measurement.ts";
+import type { Row } from "../store/store.ts";
+import { deliver, dueEvents, TOGETHER, type DeliveryOptions } from "./delivery.ts";
+import { leaseOf } from "./lease.ts";
+
+/** How long after a write its event is looked for: the write is on the disk by then, as a rule. */
+const SOON_MS = 20;
+
+/** The part that goes round: in one process of all, as long as that holds the lease. */
+export interface Courier {
+  /** Delivers what is due; resolves when nothing more is due now. */
+  run(): Promise<void>;
+  /** Has somebody look who may be waiting for deliveries that take long. */
+  look(): void;
+  soon(): void;
+  stop(): Promise<void>;
+  measure(): readonly MetricFamily[];
+}
+
+/** An event that is being delivered. */
+interface Delivery {
+  readonly to: string;
+  readonly done: Promise<void>;
+}
+
+export function courierOf(options: DeliveryOptions): Courier {
+  const { store, observe, now, timeoutSeconds } = options;
+  const lease = leaseOf(store, randomUUID());
+  const stopped = new AbortController();
+  const deliveries = deliveriesOf(options, stopped.signal);
+  let woken = Promise.withResolvers<void>();
+  let round = Promise.resolve();
+  let rounds = 0;
+  let isAwaited = false;
+
+  async function goRound(): Promise<void> {
+    // Longer than any try takes, so that nobody else begins while one is under way.
+    while (!stopped.signal.aborted && (await lease.hold(now(), timeoutSeconds * 2))) {
+      woken = Promise.withResolvers();
+      const isMoreDue = await deliveries.beginDue();
+      const all = deliveries.underWay();
+      if (all.length === 0) return;
+      const isDone = await Promise.race([
+        isMoreDue ? Promise.race(all).then(() => false) : Promise.all(all).then(() => true),
+        woken.promise.then(() => false),
+      ]);
+      if (isDone) return;
+    }
+  }
+
+  // One behind the other: a round that is under way may have looked before what is meant was written.
+  const run = (): Promise<void> => {
+    rounds++;
+    round = round
+      .catch(() => undefined)
+      .then(goRound)
+      .finally(() => rounds--);
+    return round;
+  };
+  const look = (): void => {
+    if (stopped.signal.aborted) return;
+    if (rounds > 0) return woken.resolve();
+    run().catch((error: unknown) => {
+      if (!stopped.signal.aborted)
+        observe({
+          kind: "notice",
+          level: "error",
+          message: "Events could not be delivered; it will be tried again.",
+          error,
+        });
+    });
+  };
+
+  return {
+    run,
+    look,
+    soon() {
+      if (isAwaited) return;
+      isAwaited = true;
+      setTimeout(() => {
+        isAwaited = false;
+        look();
+      }, SOON_MS).unref();
+    },
+    async stop() {
+      stopped.abort();
+      await round.catch(() => undefined);
+      await lease.release().catch(() => undefined);
+    },
+    measure: () => [
+      {
+        name: "latchkey_outbox_deliveries_total",
+        help: "Deliveries of events that were tried.",
+        type: "counter",
+        samples: [["latchkey_outbox_deliveries_total", deliveries.count()]],
+      },
+    ],
+  };
+}
+
+/** What is being delivered, to each subscriber so much at once. */
+function deliveriesOf(
+  options: DeliveryOptions,
+  stopped: AbortSignal,
+): {
+  /** Begins with what is due; says whether there may be more of it. */
+  beginDue(): Promise<boolean>;
+  underWay(): readonly Promise<void>[];
+  /** How many were tried since the start. */
+  count(): number;
+} {
+  const { store, now } = options;
+  /** By the id of the event. */
+  const underWay = new Map<number, Delivery>();
+  let delivered = 0;
+
+  /** Whoever has so many under way gets no more meanwhile, so that one that hangs holds nobody else up. */
+  function busy(): readonly string[] {
+    const counted = Map.groupBy(underWay.values(), ({ to }) => to);
+    return [...counted].filter(([, all]) => all.length >= TOGETHER).map(([name]) => name);
+  }
+
+  function begin(row: Row): void {
+    const id = row.record["id"] as number;
+    const done = deliver(row, options, stopped).finally(() => {
+      underWay.delete(id);
+      delivered++;
+    });
+    // The round that waits for it hears of it; where that has ended already, the event is delivered again.
+    done.catch(() => undefined);
+    underWay.set(id, { to: row.record["subscriber"] as string, done });
+  }
+
+  return {
+    async beginDue() {
+      const due = await dueEvents(store, now(), { but: [...underWay.keys()], notTo: busy() });
+      for (const row of due) if (!busy().includes(row.record["subscriber"] as string)) begin(row);
+      return due.length === TOGETHER || busy().length > 0;
+    },
+    underWay: () => [...underWay.values()].map(({ done }) => done),
+    count: () => delivered,
+  };
+}
