@@ -6,6 +6,11 @@ import { keyOf, type Change, type Collection, type Key, type StoredRecord, type 
 export interface Link {
   readonly field: string;
   readonly collection: Collection;
+  /** The table of those that are named. */
+  readonly to: string;
+  readonly onDelete: "restrict" | "remove";
+  /** The fewest ids that a record has. */
+  readonly minItems: number;
 }
 
 /** Whose ids they are. No declared field has this name in that table but one that would be `record_id` itself. */
@@ -17,7 +22,7 @@ export function linksOf(resource: Resource, { name, key }: Pick<Collection, "nam
     ([
       field,
       {
-        kind: { members },
+        kind: { members, schema },
         options: { renamedFrom },
       },
     ]) => {
@@ -41,7 +46,10 @@ export function linksOf(resource: Resource, { name, key }: Pick<Collection, "nam
           ...(renamedFrom === undefined ? {} : { was: `${tableOf(resource)}_${renamedFrom}` }),
         },
       };
-      return [{ field, collection }];
+      const { onDelete = "restrict" } = members;
+      return [
+        { field, collection, to: tableNameOf(members.resource), onDelete, minItems: Number(schema["minItems"] ?? 0) },
+      ];
     },
   );
 }
@@ -83,6 +91,15 @@ export function linkChanges(links: readonly Link[], { id, before, values }: Link
       })),
     ];
   });
+}
+
+/** Takes an id out of the rows of some records. */
+export function unlinkedFrom({ collection, field }: Link, id: Key, records: readonly Key[]): Change {
+  const all = [
+    { column: field, operator: "eq", value: id },
+    { column: RECORD, operator: "in", value: records as Value },
+  ] as const;
+  return { kind: "deleteAll", collection, where: { all } };
 }
 
 function unlinked(collection: Collection, id: Key | null): Change[] {

@@ -243,6 +243,12 @@ function showStored({ columns, computed = [] }: Collection, names: readonly stri
   };
 }
 
+/** A list of ids in the records of a mount that loses those that go. */
+export interface Listing {
+  readonly of: MountInPlace;
+  readonly link: Link;
+}
+
 /** A mount together with what it stands within, outermost last. */
 export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   readonly collection: Collection;
@@ -251,6 +257,8 @@ export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   readonly newer: MountInPlace | null;
   /** What may stand beside its records. */
   readonly relations: readonly Relation<MountInPlace>[];
+  /** The lists that its records are taken out of when they go. */
+  readonly listedBy: readonly Listing[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
   /** What is shown and noted by the service as the record is used. No change is refused because of it. */
   readonly noted?: readonly string[];

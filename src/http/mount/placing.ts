@@ -1,6 +1,7 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import type { Resource } from "../../resource/resource.ts";
-import type { Mount, MountInPlace } from "./mount.ts";
+import { tableOf } from "../../resource/tables/table.ts";
+import type { Listing, Mount, MountInPlace } from "./mount.ts";
 import { misleadingRelations, placeRelation, type Relation } from "./relations.ts";
 
 /** Mounts that stand within what is not there, lead to it, or are an older shape of it: one sentence each, with the cure. */
@@ -34,6 +35,7 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const placed = new Map<Resource, MountInPlace>();
   const relations = new Map<Resource, Relation<MountInPlace>[]>();
+  const listedBy = new Map<Resource, Listing[]>();
   const place = (each: Mount): MountInPlace => {
     const known = placed.get(each.resource);
     if (known !== undefined) return known;
@@ -41,13 +43,16 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
     const outer = within === null ? null : mounts.find((other) => other.resource === within)!;
     const newer = each.older === null ? null : mounts.find((other) => other === each.older!.newer)!;
     const own: Relation<MountInPlace>[] = [];
+    const listings: Listing[] = [];
     const inPlace = {
       ...each,
       parent: outer === null ? null : place(outer),
       newer: newer === null ? null : place(newer),
       relations: own,
+      listedBy: listings,
     };
     relations.set(each.resource, own);
+    listedBy.set(each.resource, listings);
     placed.set(each.resource, inPlace);
     return inPlace;
   };
@@ -63,5 +68,9 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
       relations.get(each.resource)!.push({ ...relation, to });
     }
   }
+  for (const of of newest)
+    for (const link of of.links.filter(({ onDelete }) => onDelete === "remove"))
+      for (const { resource } of all.filter((to) => tableOf(to.resource) === link.to))
+        listedBy.get(resource)!.push({ of, link });
   return all;
 }

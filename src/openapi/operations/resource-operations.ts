@@ -88,10 +88,16 @@ export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) 
   delete: (subject) => ({
     ...described(subject, `delete${subject.one.written}`, `Delete one ${subject.one.said}`),
     parameters: [ifMatch(subject)],
-    responses: { 204: { description: "Deleted.", headers: answerHeaders() } },
+    responses: { 204: { description: `Deleted${unlisted(subject)}.`, headers: answerHeaders() } },
     problems: ["malformed", "conflict", "referenced", ...problemsOfState(subject)],
   }),
 };
+
+/** The lists of other records that lose it. */
+function unlisted({ mount: { listedBy } }: Subject): string {
+  const lists = listedBy.map(({ of, link }) => `${link.field} of ${of.resource.plural}`);
+  return lists.length === 0 ? "" : `, and taken out of ${lists.join(" and ")}`;
+}
 
 /** Describes `QUERY` of the list, which is offered wherever the list is. */
 export function describeQuery(subject: Subject): Description {

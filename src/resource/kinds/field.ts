@@ -127,7 +127,13 @@ export interface Kind<T> {
   /** The resource that the value is an id of. */
   readonly references?: { readonly resource: string; readonly onDelete: "cascade" | "restrict" };
   /** The value is a list of ids of that resource, each of this kind, which are kept in a table of their own. */
-  readonly members?: { readonly resource: string; readonly id: "integer" | "uuid"; readonly kind: Kind<unknown> };
+  readonly members?: {
+    readonly resource: string;
+    readonly id: "integer" | "uuid";
+    readonly kind: Kind<unknown>;
+    /** What becomes of the list when a record goes that it names; `restrict` where it is left out. */
+    readonly onDelete?: "restrict" | "remove";
+  };
   /** The options of its own, besides those of every field: what each has to be, or null where it is that. */
   readonly options?: Checks;
 }

@@ -33,6 +33,8 @@ export interface ReferencesOptions<T = number | string> extends FieldOptions<rea
   readonly minItems?: number;
   /** The most ids, 1000 at most; 100 where it is left out. */
   readonly maxItems?: number;
+  /** What happens when one of them is deleted: its id is taken out of the list, or it stays (409). `restrict` where it is left out. */
+  readonly onDelete?: "restrict" | "remove";
 }
 
 /** Options of `references()` where the other resource is named by its plural. */
@@ -45,7 +47,7 @@ type IdOf<R> = R extends { readonly id: "uuid" } ? string : number;
 
 /**
  * The ids of records of another resource, in the order in which they were sent and each once: a many-to-many relation. What is referred to
- * cannot be deleted meanwhile (409).
+ * cannot be deleted meanwhile (409), unless `onDelete: "remove"` takes it out of the lists.
  *
  * @example
  * ```ts
@@ -110,7 +112,7 @@ export function references(resource: string | Resource, options: NamedReferences
       parseText: (text) => parse(parseJSON(text)),
       schema: { type: "array", items: kind.schema, minItems, maxItems, uniqueItems: true },
       column: { type: "json" },
-      members: { resource: isNamed ? resource : tableOf(resource), id, kind },
+      members: { resource: isNamed ? resource : tableOf(resource), id, kind, onDelete: options.onDelete ?? "restrict" },
       options: isNamed ? { ...ownOptions(options), id: optional(oneOf("integer", "uuid")) } : ownOptions(options),
     },
     options,
@@ -120,6 +122,7 @@ export function references(resource: string | Resource, options: NamedReferences
 function ownOptions({ minItems = 0 }: ReferencesOptions): OwnChecks<ReferencesOptions> {
   return {
     minItems: optional(wholeFrom(0, 1000)),
+    onDelete: optional(oneOf("restrict", "remove")),
     maxItems: optional((value) => notBelow("minItems", minItems)(value) ?? wholeFrom(1, 1000)(value)),
   };
 }

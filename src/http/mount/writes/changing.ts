@@ -13,6 +13,7 @@ import { countKept, recall, repeatable } from "./idempotency.ts";
 import { refusal } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
+import { commitRemoval } from "./unlisting.ts";
 
 /** POST to a collection. */
 export async function create(placed: MountInPlace, exchange: Exchange): Promise<Reply> {
@@ -195,13 +196,8 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
       key: exchange.key(),
       revision: row.revision,
     };
-    const transaction: Transaction = {
-      changes: [
-        removal,
-        ...(await furtherChanges(prepared, placed, { id: exchange.key(), before: row.record, values: {} })),
-      ],
-    };
-    const outcome = await commit(placed, exchange, transaction, { kind: "delete", action: null, before: row });
+    const further = await furtherChanges(prepared, placed, { id: exchange.key(), before: row.record, values: {} });
+    const outcome = await commitRemoval(placed, exchange, row, [removal, ...further]);
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
     if (isOvertaken(outcome, exchange)) return null;
     throw refusal(outcome, placed);

@@ -76,6 +76,10 @@ export interface Writing {
   readonly action: string | null;
   /** The row as it was; null where there was none, or none is changed. */
   readonly before: Row | null;
+  /** The place of its change among those of the transaction; its own place among the writings where it is left out. */
+  readonly at?: number;
+  /** The mount whose record it is, where that is another one. */
+  readonly of?: MountInPlace;
 }
 
 /** Writes, tells `afterWrite`, and lets others go first where the answer is as large as the body was. */
@@ -101,9 +105,11 @@ export async function commitAll(
     await exchange.write(withAlongside(placed, exchange, transaction, writings)),
   );
   requireRoomForRepeats(outcome, exchange);
-  const { afterWrite } = placed;
-  if (outcome.kind === "written" && afterWrite !== null)
-    await inTurns(writings, (writing, at) => tell(afterWrite, exchange, writing, outcome.rows[at] ?? null));
+  if (outcome.kind === "written" && writings.some(({ of = placed }) => of.afterWrite !== null))
+    await inTurns(writings, (writing, place) => {
+      const { of = placed, at = place } = writing;
+      if (of.afterWrite !== null) tell(of.afterWrite, exchange, writing, outcome.rows[at] ?? null);
+    });
   await giveWay(exchange.body);
   return outcome;
 }
@@ -116,15 +122,15 @@ function placedIn({ links }: MountInPlace, { changes }: Transaction, outcome: Ou
 
 /** What belongs to every write, whatever its resource: an event, a line of a trail. It is written or undone with it. */
 function withAlongside(
-  { resource: own, newer }: MountInPlace,
+  placed: MountInPlace,
   { service: { alongside }, cause }: Exchange,
   transaction: Transaction,
   writings: readonly Writing[],
 ): Transaction {
   if (alongside.length === 0) return transaction;
-  // One table, one name, whatever the shape in which it was sent.
-  const { resource } = newer ?? { resource: own };
-  const more = writings.flatMap(({ kind, action, before }, at) => {
+  const more = writings.flatMap(({ kind, action, before, of = placed }, at) => {
+    // One table, one name, whatever the shape in which it was sent.
+    const { resource } = of.newer ?? of;
     const id = before === null ? (kind === "create" ? idMadeBy(transaction, at) : null) : (before.record["id"] as Key);
     const write: RecordWrite = { resource, kind, action, id, cause };
     return alongside.flatMap((changesFor) => atOnce(changesFor(write), "alongside"));

@@ -67,7 +67,7 @@ export function joined(parts: readonly Part[]): {
 }
 
 /** The change with the keys that it speaks of where they stand now. */
-function moved(change: Change, place: (made: number) => number): Change {
+export function moved(change: Change, place: (made: number) => number): Change {
   const move = <T>(value: T): T | KeyOf => (isKeyOf(value) ? keyOf(place(value.keyOf)) : value);
   const moved = change.kind === "insert" && change.key !== undefined ? { ...change, key: move(change.key) } : change;
   if (!("values" in moved)) return moved;

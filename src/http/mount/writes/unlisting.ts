@@ -1,0 +1,95 @@
+import { problem } from "../../../problem/problem.ts";
+import { regeneratedValues } from "../../../resource/draft.ts";
+import { OVERTAKEN, type Change, type Key, type Outcome, type Row, type WrittenValues } from "../../../store/store.ts";
+import type { Exchange } from "../../exchange.ts";
+import { selectedBy, unlinkedFrom, type Link } from "../links.ts";
+import type { MountInPlace } from "../mount.ts";
+import { commitAll, type Writing } from "./committing.ts";
+import { MAX_RECORDS, moved } from "./several.ts";
+
+/**
+ * Removes a record, and its id from the lists that lose it: of each of their records that is a write like any other, with a new revision,
+ * its event and its `afterWrite`. `changes` are those of the removal, its own first.
+ */
+export async function commitRemoval(
+  placed: MountInPlace,
+  exchange: Exchange,
+  row: Row,
+  changes: readonly Change[],
+): Promise<Outcome> {
+  const own: Writing = { kind: "delete", action: null, before: row };
+  if (placed.listedBy.length === 0) return commitAll(placed, exchange, { changes }, [own]);
+  const id = row.record["id"] as Key;
+  const before: Change[] = [];
+  const behind: Change[] = [];
+  const writings: Writing[] = [];
+  for (const [of, links] of linksByMount(placed)) {
+    const rows = await listing(exchange, of, links, id);
+    for (const each of rows) {
+      if (of.collection.name === placed.collection.name && each.record["id"] === id) continue;
+      writings.push({ kind: "update", action: null, before: each, of });
+      before.push(without(exchange, of, links, each, id));
+    }
+    const records = rows.map(({ record }) => record["id"] as Key);
+    if (records.length > 0) behind.push(...links.map((link) => unlinkedFrom(link, id, records)));
+  }
+  const at = before.length + behind.length;
+  const all = [...before, ...behind, ...changes.map((change) => moved(change, (made) => made + at))];
+  const outcome = await commitAll(placed, exchange, { changes: all }, [...writings, { ...own, at }]);
+  return asOfRemoval(outcome, placed, at);
+}
+
+/** One mount may have several such lists, and its record is changed once. */
+function linksByMount({ listedBy }: MountInPlace): ReadonlyMap<MountInPlace, readonly Link[]> {
+  const grouped = Map.groupBy(listedBy, ({ of }) => of);
+  return new Map([...grouped].map(([of, listings]) => [of, listings.map(({ link }) => link)]));
+}
+
+/** The records that name the id. Ends the request where they are more than one transaction changes. */
+async function listing(
+  { service }: Exchange,
+  of: MountInPlace,
+  links: readonly Link[],
+  id: Key,
+): Promise<readonly Row[]> {
+  const rows = await service.store.list({
+    collection: of.collection,
+    where: { any: links.map((link) => selectedBy(link, [id])) },
+    sort: [{ column: "id" }],
+    limit: MAX_RECORDS + 1,
+  });
+  if (rows.length <= MAX_RECORDS) return rows;
+  throw problem("referenced", {
+    detail: `The record is still referenced by more than ${MAX_RECORDS} ${of.resource.plural}, and so many are not changed at once. Take it out of some of them first.`,
+  });
+}
+
+/** The change that takes the id out of a record's lists. */
+function without(
+  { context }: Exchange,
+  { collection, resource }: MountInPlace,
+  links: readonly Link[],
+  { record, revision }: Row,
+  id: Key,
+): Change {
+  const lists = links.flatMap(({ field, minItems }): [string, readonly Key[]][] => {
+    const ids = record[field] as readonly Key[] | null;
+    if (ids?.includes(id) !== true) return [];
+    if (ids.length <= minItems)
+      throw problem("referenced", {
+        detail: `The record is still referenced by ${resource.plural}, whose ${field} need ${minItems} at least.`,
+      });
+    return [[field, ids.filter((each) => each !== id)]];
+  });
+  const values = { ...regeneratedValues(resource, context), ...Object.fromEntries(lists) } as WrittenValues;
+  return { kind: "update", collection, key: record["id"] as Key, values, revision };
+}
+
+/** As if the removal were the first change. Who has named the id meanwhile, or was changed, is looked at anew. */
+function asOfRemoval(outcome: Outcome, { listedBy }: MountInPlace, at: number): Outcome {
+  if (!("change" in outcome)) return outcome;
+  const isNamedAnew =
+    outcome.kind === "referenced" && listedBy.some(({ link }) => link.collection.name === outcome.collection);
+  if (isNamedAnew || outcome.change < at) return { kind: "refused", change: outcome.change, name: OVERTAKEN };
+  return { ...outcome, change: outcome.change - at };
+}
