@@ -40,7 +40,7 @@ async function shop(t: TestContext, place: Place): Promise<Shop> {
   return {
     operator,
     async add(resource, records, options = {}) {
-      const all = { file: null, isText: false, withIds: false, dryRun: false, ...options };
+      const all = { file: null, isText: false, withIds: false, dryRun: false, as: null, ...options };
       const running = await importRecords(operator, find(resource), all);
       return running.add(records.map((record, at) => ({ line: at + 1, record: { ...record } })));
     },
@@ -177,4 +177,55 @@ test("an import that was killed goes on where it was: no line is there twice, an
   assert.deepEqual([rest.code, rest.out], [0, `${count - before} imported, 0 refused.\n`], rest.errors);
   assert.match(rest.errors, new RegExp(`Going on behind line ${before}, where it was interrupted`));
   assert.equal(await operator.store.count(collection, null), count);
+});
+
+test("records are sent as a user, whose they are and whose permissions hold, or say that they need one", async (t) => {
+  using place = placeFor();
+  const { operator, add, all } = await shop(t, place);
+  const made = { name: "Ada", email: "ada@example.com", username: "ada", password: "long and unusual" };
+  await operator.ask("POST", "/users", made);
+  const ada = await operator.findAccount("ada");
+  const lines = [{ status: "paid" }, { user_id: 1 }, { user_id: 2, status: "open" }];
+
+  const asNobody = await add("orders", lines, { dryRun: true });
+  const asAda = await add("orders", lines, { as: ada });
+
+  assert.deepEqual(asNobody, [
+    {
+      line: 1,
+      reasons: [
+        "user_id: It is filled with whoever sends the record, and that is nobody here. Give the file a column for it, or say who sends it: --as USERNAME.",
+      ],
+    },
+  ]);
+  assert.deepEqual(
+    asAda.map(({ line }) => line),
+    [2],
+  );
+  assert.deepEqual(
+    (await all("orders")).map(({ user_id, status }) => [user_id, status]),
+    [
+      [2, "paid"],
+      [2, "open"],
+    ],
+  );
+});
+
+test("the command names the user, and refuses one that there is not or that may do nothing", async () => {
+  using place = placeFor();
+  writeFileSync(path.join(place.folder, "orders.csv"), "status\npaid\n");
+  // The database is made by the first command that may.
+  await place.run(
+    ["user", "import", "-", "--format", "jsonl"],
+    '{"name":"Ada","email":"ada@example.com","username":"ada"}',
+  );
+
+  const missing = await place.run(["import", "orders", "orders.csv", "--as", "eve"]);
+  const done = await place.json(["import", "orders", "orders.csv", "--as", "ada"]);
+  await place.run(["user", "disable", "ada"]);
+  const inactive = await place.run(["import", "orders", "orders.csv", "--as", "ada"]);
+
+  assert.match(missing.errors, /There is no user with the username "eve"/);
+  assert.deepEqual(done, { imported: 1, refused: [] });
+  assert.match(inactive.errors, /ada is disabled/);
 });

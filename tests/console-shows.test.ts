@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { globSync, readFileSync } from "node:fs";
-import path from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Permission } from "../src/door/auth.ts";
@@ -21,7 +19,8 @@ import {
   reference,
   text,
 } from "../src/door/index.ts";
-import { ownService, people, type OwnAnswer } from "./own-service.ts";
+import { ownService, people } from "./own-service.ts";
+import { strangeIn, wordsOf, wordsOfOurs } from "./said-by-pages.ts";
 
 const books = defineResource({
   name: "book",
@@ -41,31 +40,10 @@ const pages = defineResource({
   fields: { line: text(), next_id: reference(books, { optional: true }) },
 });
 
-const root = path.join(import.meta.dirname, "..");
-
-function wordsOf(said: string): readonly string[] {
-  return (
-    said
-      .replaceAll(/%[0-9A-F]{2}/g, " ")
-      .toLowerCase()
-      .match(/\p{L}+|\p{N}+/gu) ?? []
-  );
-}
-
-/** What pages say whoever reads them: the words of their source, and those of the declarations. */
-const ours = new Set([
-  ...globSync(["src/console/**/*.ts", "src/html/page.ts", "src/problem/catalogue.ts"], { cwd: root }).flatMap((file) =>
-    wordsOf(readFileSync(path.join(root, file), "utf8")),
-  ),
-  ...wordsOf(JSON.stringify([books, pages, people])),
-  ...wordsOf("Library POST PUT PATCH DELETE http visitor lend left right true false application json HTTP"),
-]);
-
-/** Everything that a page says: its texts and what its attributes hold. */
-function saidBy({ text: page }: OwnAnswer): readonly string[] {
-  const plain = page.replaceAll(/&(?:#39|[a-z]+);/g, " ");
-  return wordsOf(plain.replaceAll(/<\/?[a-z0-9]+|[a-zA-Z0-9-]+=/g, " "));
-}
+const ours = wordsOfOurs(
+  [books, pages, people],
+  "Library POST PUT PATCH DELETE http visitor lend left right true false application json HTTP",
+);
 
 const own = anyOf(administrator, owner("owner_id"));
 const everyPermission = [anyone, nobody, authenticated, administrator, own, owner("owner_id")] as const;
@@ -136,21 +114,9 @@ test("a page never shows what JSON would not show to the same caller, whatever t
           ...wordsOf(`${at} ${JSON.stringify(body ?? {})} ${data.status}`),
           ...wordsOf(page.headers.get("x-request-id")!),
         ]);
-        // How many rows there are is said, and the letter that a name begins with.
-        const strange = saidBy(page).filter((each) => !known.has(each) && !/^(?:\d{1,2}|\p{L})$/u.test(each));
-        assert.deepEqual(
-          strange.filter((each) => !isOfAssets(each, page)),
-          [],
-          place,
-        );
+        assert.deepEqual(strangeIn(page, known), [], place);
       }
     }),
     { numRuns: 12 },
   );
 });
-
-/** The names of style and script are drawn from their contents. */
-function isOfAssets(said: string, { text: page }: OwnAnswer): boolean {
-  const [names] = [[...page.matchAll(/\/console\/page\.([0-9a-f]+)\./g)].map(([, name = ""]) => name)];
-  return names.some((name) => name.includes(said));
-}

@@ -1,3 +1,4 @@
+import type { Account } from "../door/auth.ts";
 import type { Observation } from "../door/ops.ts";
 import type { Operator } from "../service/users/operator.ts";
 import { CommandFailed } from "./exit.ts";
@@ -49,15 +50,22 @@ interface ProblemShown {
 
 /** The id of a user, named by username or as `id:5`: a username has no colon, so that nobody can be called like another's id. */
 export async function requireUserId(operator: Operator, user: string): Promise<number> {
+  return idIn(user) ?? (await requireAccount(operator, user)).id;
+}
+
+/** The account of a user, named in the same ways. */
+export async function requireAccount(operator: Operator, user: string): Promise<Account> {
+  const account = await operator.findAccount(idIn(user) ?? user);
+  if (account !== null) return account;
+  throw new CommandFailed(
+    `There is no user ${idIn(user) === null ? `with the username ${JSON.stringify(user)}` : `with the id ${idIn(user)}`}. latchkey user list shows them; id:5 means the one with that id.`,
+    "not_found",
+  );
+}
+
+function idIn(user: string): number | null {
   const id = /^id:([1-9]\d{0,15})$/.exec(user)?.[1];
-  if (id !== undefined) return Number(id);
-  const account = await operator.findAccount(user);
-  if (account === null)
-    throw new CommandFailed(
-      `There is no user with the username ${JSON.stringify(user)}. latchkey user list shows them; id:5 means the one with that id.`,
-      "not_found",
-    );
-  return account.id;
+  return id === undefined ? null : Number(id);
 }
 
 function tellTrouble(observation: Observation): void {

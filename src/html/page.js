@@ -29,6 +29,7 @@ const measure = () => {
 
 /** What a page needs once, also after its main part was replaced. */
 const furnish = (within) => {
+  for (const form of all("[data-raw]", within)) renew(form);
   for (const element of all("[data-js]", within)) element.hidden = false;
   for (const time of all("time[datetime]", within)) {
     if (time.nextElementSibling?.className === "ago") continue;
@@ -163,19 +164,35 @@ const keyOf = (form) =>
     .map((byte) => byte.toString(16).padStart(2, "0"))
     .join(""));
 
+/* JSON as it is typed, with its header fields. The key that is filled in is another one after each answer. */
+const renew = (form) => {
+  const field = one("[data-once]", form);
+  if (field === null || field.value !== field.defaultValue) return;
+  field.defaultValue = keyOf(form);
+};
+const rawOf = (form) => ({
+  body: one("textarea", form).value,
+  headers: Object.fromEntries(
+    all("[data-header]", form).flatMap(({ dataset, value }) => (value.trim() ? [[dataset.header, value.trim()]] : [])),
+  ),
+});
+
 const send = async (form, button) => {
   if (form.getAttribute("aria-busy") === "true") return;
-  const { match, path, then, repeatable } = form.dataset;
+  const { match, path, then, repeatable, raw } = form.dataset;
   const method = button?.dataset.as ?? form.dataset.method;
-  const body = method === "DELETE" ? null : bodyOf(form, method);
-  if (method === "PATCH" && Object.keys(body).length === 0) return say("Nothing was changed, so nothing was sent.");
+  const body = method === "DELETE" || raw !== undefined ? null : bodyOf(form, method);
+  if (method === "PATCH" && body !== null && Object.keys(body).length === 0)
+    return say("Nothing was changed, so nothing was sent.");
   form.setAttribute("aria-busy", "true");
   try {
     const headers = { Accept: "text/html", ...(match && { "If-Match": match }) };
     if (body !== null) headers["Content-Type"] = "application/json";
     if (repeatable !== undefined && method !== "PUT") headers["Idempotency-Key"] = keyOf(form);
-    const reply = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+    const typed = raw === undefined ? { headers, body: body && JSON.stringify(body) } : rawOf(form);
+    const reply = await fetch(path, { method, ...typed, headers: { ...headers, ...typed.headers } });
     delete form.dataset.once;
+    if (raw !== undefined) renew(form);
     await show(form, reply, then);
   } catch {
     say(`The service did not answer, so nobody knows whether it was done. Send it again. (${method} ${path})`);
@@ -188,7 +205,7 @@ const pageOf = async (reply) => new DOMParser().parseFromString(await reply.text
 
 /* Forms in which something was typed, when another one is sent: each waits, as it is, for the page that has its place again. */
 const waiting = new Map();
-const placeOf = ({ dataset }) => `${dataset.method ?? "import"} ${dataset.path}`;
+const placeOf = ({ dataset }) => `${dataset.raw ?? ""} ${dataset.method ?? "import"} ${dataset.path}`;
 const isTyped = (form) =>
   one("[data-several][data-again]", form) || all("input:not([type=hidden]), select, textarea", form).some(isChanged);
 const replace = (page, sent) => {
@@ -229,7 +246,7 @@ const show = async (form, reply, then) => {
   const page = await pageOf(reply);
   if (one("main", page) === null) return say(`The service answered ${reply.status}, without a page.`);
   const again = all("main form[data-path]", page).find((each) => each.dataset.path === form.dataset.path);
-  if (!reply.ok && again === undefined) return tell(form, page, reply.status);
+  if (!reply.ok && (again === undefined || form.dataset.raw !== undefined)) return tell(form, page, reply.status);
   if (!reply.ok && again.dataset.then === undefined && then !== undefined) again.setAttribute("data-then", then);
   replace(page, form);
   if (reply.ok) return say("Done.");

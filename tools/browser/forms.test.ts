@@ -55,6 +55,8 @@ async function open(path: string, options: BrowserContextOptions = {}) {
   return { ...opened, [Symbol.asyncDispose]: () => context.close() };
 }
 
+/** But for answers that are refused on purpose, and those of which the page had read enough when it went on. */
+const told = (complaints: readonly string[]) => complaints.filter((each) => !/status of 400|ERR_ABORTED/.test(each));
 const saved = (page: Page) => page.locator("[data-said]", { hasText: "Done." }).waitFor();
 
 test("several ids are chosen by name, typed, and taken away, by keyboard", async () => {
@@ -85,7 +87,7 @@ test("several ids are chosen by name, typed, and taken away, by keyboard", async
   await page.getByRole("button", { name: "Save changes" }).press("Enter");
   await saved(page);
   assert.deepEqual((await send("GET", "/posts/1")).tags, []);
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(told(complaints), []);
 });
 
 test("an id of what may not be listed is typed, and nobody is asked for its names", async () => {
@@ -96,7 +98,7 @@ test("an id of what may not be listed is typed, and nobody is asked for its name
   await page.getByLabel(/^drawer_id/).press("Tab");
   await page.waitForTimeout(400);
 
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(told(complaints), []);
 });
 
 test("line breaks are kept, and a line that is long gets none", async () => {
@@ -124,7 +126,7 @@ test("line breaks are kept, and a line that is long gets none", async () => {
     page.keyboard.press("Enter"),
   ]);
   assert.deepEqual(sent.postDataJSON(), { summary: "three" });
-  assert.deepEqual(complaints, []);
+  assert.deepEqual(told(complaints), []);
 });
 
 test("what was typed comes back after a mistake: ticks, ids that are none, and lines", async () => {
@@ -153,4 +155,41 @@ test("a page that nobody looked at the caller for says who it is, by asking", as
   await opened.page.getByRole("link", { name: "Log in" }).waitFor();
   await using plain = await open("/nothing", { javaScriptEnabled: false });
   await plain.page.getByRole("link", { name: "Who you are" }).waitFor();
+});
+
+test("JSON is sent as it is typed, and stays where it was refused", async () => {
+  await using opened = await open("/posts");
+  const { page, complaints } = opened;
+  await page.getByText("Send JSON").click();
+  const body = page.getByLabel("Body", { exact: true });
+  const key = page.getByLabel("Idempotency-Key");
+  assert.equal(await body.inputValue(), '{\n  "title": ""\n}');
+  const first = await key.inputValue();
+  assert.match(first, /^[0-9a-f]{32}$/);
+
+  await body.fill('{"title": "Raw", "nonsense": 1}');
+  await page.getByRole("button", { name: "Send POST" }).press("Enter");
+  await page.getByRole("form", { name: "Send JSON" }).getByRole("alert").waitFor();
+  assert.match(await page.getByRole("alert").innerText(), /nonsense/);
+  assert.equal(await body.inputValue(), '{"title": "Raw", "nonsense": 1}');
+  assert.notEqual(await key.inputValue(), first);
+  await body.fill('{"title": "Raw"');
+  await page.getByRole("button", { name: "Send POST" }).click();
+  await page.getByText(/JSON/).nth(1).waitFor();
+  await body.fill('{"title": "Raw"}');
+  await page.getByRole("button", { name: "Send POST" }).click();
+  await page.waitForURL(/\/posts\/\d+$/);
+
+  await page.getByText("Send JSON").click();
+  const tag = await page.getByLabel("If-Match").inputValue();
+  assert.match(tag, /^"[^"]+"$/);
+  await body.fill('{"summary": "short"}');
+  const [sent] = await Promise.all([
+    page.waitForRequest((request) => request.method() === "PATCH"),
+    page.getByRole("button", { name: "Send PATCH" }).click(),
+  ]);
+  assert.deepEqual([await sent.headerValue("if-match"), sent.postData()], [tag, '{"summary": "short"}']);
+  await saved(page);
+  assert.match(await page.locator(".facts-list").innerText(), /short/);
+  assert.deepEqual(told(complaints), []);
 });

@@ -1,5 +1,6 @@
 import { createWriteStream, openSync, realpathSync, statSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import type { Account } from "../../door/auth.ts";
 import { formatCSVLine } from "../../door/http.ts";
 import type { MountInPlace } from "../../door/resources.ts";
 import { exportedColumns, exportRecords, type ExportedRecord } from "../../service/records/export-records.ts";
@@ -10,12 +11,13 @@ import type { Operator } from "../../service/users/operator.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
 import { formatOf, openRecordFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
 import { makeProgress } from "../progress.ts";
-import { withOperator } from "../with-operator.ts";
+import { requireAccount, withOperator } from "../with-operator.ts";
 
 /** The options of `latchkey import`. */
 export interface RecordImportCommand {
   readonly format?: string;
   readonly withIds?: boolean;
+  readonly as?: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
 }
@@ -38,7 +40,8 @@ export async function importFile(resource: string, name: string, options: Record
   const imported = await withOperator(async (operator) => {
     const placed = requireResource(operator, resource);
     const state = name === "-" ? null : stateOf(name);
-    const reading = { file: state, isText: file.format === "csv", withIds, dryRun };
+    const as = options.as === undefined ? null : await requireActive(operator, options.as);
+    const reading = { file: state, isText: file.format === "csv", withIds, dryRun, as };
     const running = await importRecords(operator, placed, reading);
     return importAll(running, file, (lines) => {
       refused.push(...(json ? lines : lines.map(({ line }) => ({ line, reasons: [] }))));
@@ -50,6 +53,14 @@ export async function importFile(resource: string, name: string, options: Record
   const done = dryRun ? "could be imported" : "imported";
   process.stdout.write(json ? `${JSON.stringify(told)}\n` : `${imported} ${done}, ${refused.length} refused.\n`);
   if (refused.length > 0) process.exitCode = exits.failed;
+}
+
+async function requireActive(operator: Operator, user: string): Promise<Account> {
+  const account = await requireAccount(operator, user);
+  if (account.active) return account;
+  throw new CommandFailed(
+    `${account.username} is disabled, and may do nothing. Name another user, or let this one in again: latchkey user enable ${account.username}`,
+  );
 }
 
 /** A file that was changed is another one. */

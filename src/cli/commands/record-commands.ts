@@ -10,6 +10,10 @@ export function addRecordCommands(program: Command): void {
     .argument("<file>", "CSV with a header line, JSON lines, or a JSON array; - for standard input")
     .option("--format <format>", "csv, jsonl or json, where the name does not tell")
     .option("--with-ids", "keep the ids of the file, and what else the service would give")
+    .option(
+      "--as <username>",
+      "the user who sends the records: their permissions hold, and what is filled with the caller is theirs",
+    )
     .option("--dry-run", "try every line and write nothing")
     .option("--json", "answer in JSON")
     .action(async (resource: string, file: string, options: RecordImportCommand) =>

@@ -6,6 +6,7 @@ import { excerptOf, inCell } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeForm } from "../forms/form.ts";
 import { writeImport } from "../forms/import-form.ts";
+import { writeRaw } from "../forms/raw-form.ts";
 import { column, goingNote, table } from "../parts.ts";
 import { addressOf, recordAddress, titleOf, type Drawing, type Drawn } from "../site.ts";
 import { isNumeric, showValue } from "../values.ts";
@@ -38,7 +39,7 @@ export function drawList(drawing: Drawing, resource: Resource, rows: readonly Va
         : html`<section aria-labelledby="new" class="stack">
             <h2 id="new" tabindex="-1">New ${resource.name}</h2>
             ${writeForm({ view: drawing.view, choices: drawing.choices, offer: create, does: `Add ${resource.name}` })}
-            ${create.repeatable ? writeImport(drawing.view, create, resource.plural) : ""}
+            ${writeRaw({ view: drawing.view, offers: [create] })} ${create.repeatable ? writeImport(drawing.view, create, resource.plural) : ""}
           </section>`
     }${actionForms(drawing)}`;
   return { title, main };

@@ -5,6 +5,7 @@ import type { Resource } from "../../resource/resource.ts";
 import { excerptOf, inCell, isTooLong } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
+import { writeRaw } from "../forms/raw-form.ts";
 import { ruleOf } from "../forms/rules.ts";
 import { labelFieldOf } from "../labels.ts";
 import { asJSON, goingNote, methodTag } from "../parts.ts";
@@ -118,6 +119,7 @@ function editOf({ view, offers, tag, choices, labels }: Drawing, values: Values)
   return html`<section aria-labelledby="edit">
     <h2 id="edit" tabindex="-1">Edit</h2>
     ${writeForm({ view, choices, labels, offer, values, tag, does: update === undefined ? "Replace all" : "Save changes", note })}
+    ${writeRaw({ view, offers, values, tag })}
   </section>`;
 }
 

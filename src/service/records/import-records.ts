@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
+import type { Account } from "../../door/auth.ts";
 import type { MountInPlace } from "../../door/resources.ts";
 import type { Change, Collection, Store, Transaction, WrittenValues } from "../../door/stores.ts";
 import type { ImportLine, RefusedLine } from "../users/import-users.ts";
 import type { GatheringStore, Task } from "./gathering-store.ts";
-import { readRecord, type ReadRecord, type RecordReading } from "./read-record.ts";
+import { fieldsOfCaller, readRecord, type ReadRecord, type RecordReading } from "./read-record.ts";
 import { nameOf, placesOf } from "./records-of.ts";
 
 /** How far imports have come that are not at their end: written with the records, so that both are there or neither. */
@@ -13,11 +14,13 @@ export const importsCollection: Collection = {
   columns: [{ name: "line", type: "integer" }],
 };
 
-export interface RecordImportOptions extends RecordReading {
+export interface RecordImportOptions extends Omit<RecordReading, "missing"> {
   /** The file in its present state: an import of it that was interrupted goes on where it was. Null: it cannot. */
   readonly file: string | null;
   /** Everything is tried and nothing is written. */
   readonly dryRun: boolean;
+  /** Who sends the records; null: an administrator who is no user. */
+  readonly as: Account | null;
 }
 
 /** Puts records into a resource, some lines at a time. */
@@ -34,7 +37,12 @@ export interface RecordImport {
 export interface Importing {
   readonly gathering: GatheringStore;
   readonly store: Store;
-  ask(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly value: unknown }>;
+  ask(method: string, path: string, body?: unknown, as?: Account): Promise<Answered>;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly value: unknown;
 }
 
 const DRY_RUN = "dry run";
@@ -48,6 +56,7 @@ export async function importRecords(
   const { file, dryRun } = options;
   const key = file === null || dryRun ? null : keyOf(placed, file, options);
   const row = key === null ? null : await store.find(importsCollection, key);
+  const reading = { ...options, missing: options.as === null ? fieldsOfCaller(placed.resource) : [] };
 
   /** Goes with what is written: up to this line, all are over. */
   function after(line: number): readonly Change[] {
@@ -58,7 +67,9 @@ export async function importRecords(
   return {
     doneBefore: row === null ? 0 : (row.record["line"] as number),
     async add(lines) {
-      const tasks = lines.map((line) => taskOf(placed, line, options, ask));
+      const tasks = lines.map((line) =>
+        taskOf(placed, line, reading, (path, body) => ask("POST", path, body, options.as ?? undefined)),
+      );
       const told = await gathering.together(tasks, { after, dryRun: dryRun ? DRY_RUN : null });
       return told.filter((each) => each !== null);
     },
@@ -74,8 +85,8 @@ function forget(key: string): Change {
   return { kind: "deleteAll", collection: importsCollection, where: { column: "id", operator: "eq", value: key } };
 }
 
-function keyOf(placed: MountInPlace, file: string, { isText, withIds }: RecordReading): string {
-  const what = JSON.stringify([nameOf(placed), file, isText, withIds]);
+function keyOf(placed: MountInPlace, file: string, { isText, withIds, as }: RecordImportOptions): string {
+  const what = JSON.stringify([nameOf(placed), file, isText, withIds, ...(as === null ? [] : [as.id])]);
   return createHash("sha256").update(what).digest("base64url");
 }
 
@@ -83,10 +94,10 @@ function keyOf(placed: MountInPlace, file: string, { isText, withIds }: RecordRe
 function taskOf(
   placed: MountInPlace,
   { line, record }: ImportLine,
-  options: RecordReading,
-  ask: Importing["ask"],
+  reading: RecordReading,
+  send: (path: string, body: unknown) => Promise<Answered>,
 ): Task<RefusedLine | null> {
-  const read = readRecord(placed, record, options);
+  const read = readRecord(placed, record, reading);
   let isTried = false;
   return {
     place: line,
@@ -94,7 +105,7 @@ function taskOf(
     tried: () => void (isTried = true),
     async run() {
       if ("reasons" in read) return { line, reasons: read.reasons };
-      const { status, value } = await ask("POST", read.path, read.body);
+      const { status, value } = await send(read.path, read.body);
       if (status < 400 || isTried) return null;
       const { detail, errors = [] } = value as ProblemShown;
       if (status >= 500) throw new Error(detail);

@@ -1,4 +1,4 @@
-import { Flaw, type Field, type MountInPlace } from "../../door/resources.ts";
+import { Flaw, type Field, type MountInPlace, type Resource } from "../../door/resources.ts";
 import { placesOf } from "./records-of.ts";
 
 /** How the records of a file are read. */
@@ -7,6 +7,29 @@ export interface RecordReading {
   readonly isText: boolean;
   /** Ids, and what else the service gives, are those of the file; else they are given anew. */
   readonly withIds: boolean;
+  /** The fields that are filled with who is calling, where nobody is. */
+  readonly missing: readonly string[];
+}
+
+/** The fields whose value is made of who is calling, where the record has none. */
+export function fieldsOfCaller({ fields }: Resource): readonly string[] {
+  return Object.entries(fields).flatMap(([name, { options }]) => (asksForCaller(options) ? [name] : []));
+}
+
+function asksForCaller({ default: fallback }: Field["options"]): boolean {
+  if (typeof fallback !== "function") return false;
+  const makeDefault = fallback as (context: object) => unknown;
+  let isAsked = false;
+  const requireIdentity = (): never => {
+    isAsked = true;
+    throw new Error("Nobody is calling.");
+  };
+  try {
+    makeDefault({ identity: null, requireIdentity, now: 0 });
+  } catch {
+    // It told what it needs.
+  }
+  return isAsked;
 }
 
 /** A record of a file, as it is sent. */
@@ -23,7 +46,7 @@ export interface ReadRecord {
 export function readRecord(
   placed: MountInPlace,
   record: Readonly<Record<string, unknown>>,
-  { isText, withIds }: RecordReading,
+  { isText, withIds, missing }: RecordReading,
 ): ReadRecord | { readonly reasons: readonly string[] } {
   const { fields, path } = placed.resource;
   const reasons: string[] = [];
@@ -44,10 +67,15 @@ export function readRecord(
     if (value instanceof Flaw) reasons.push(`${name}: ${value.detail}`);
     else (isGiven ? given : body)[name] = value;
   }
+  for (const name of missing)
+    if ((body[name] ?? given[name] ?? null) === null && !reasons.some((each) => each.startsWith(`${name}:`)))
+      reasons.push(`${name}: ${CALLER_REQUIRED}`);
   if (reasons.length > 0) return { reasons };
   return { path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(places.get(name))), body, id, given };
 }
 
+const CALLER_REQUIRED =
+  "It is filled with whoever sends the record, and that is nobody here. Give the file a column for it, or say who sends it: --as USERNAME.";
 const ID_REQUIRED = "A whole number from 1 is required.";
 
 /** Null where it is no id. */

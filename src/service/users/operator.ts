@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import {
   accountsCollection,
+  identityOf,
   type Account,
   type ExternalIdentity,
   type People,
@@ -34,9 +35,10 @@ export type ListedUser = Readonly<Record<string, unknown>>;
 export interface Operator {
   /** What a user may be. */
   readonly roles: readonly Role[];
-  /** Asks as a request does, so that every rule holds: fields, uniqueness, the last administrator, revocation. */
-  ask(method: string, path: string, body?: unknown): Promise<OperatorAnswer>;
-  findAccount(username: string): Promise<Account | null>;
+  /** Asks as a request does, so that every rule holds: fields, uniqueness, the last administrator, revocation. As a user, where one is named. */
+  ask(method: string, path: string, body?: unknown, as?: Account): Promise<OperatorAnswer>;
+  /** By username, or by id. */
+  findAccount(user: string | number): Promise<Account | null>;
   /** Forgives the wrong passwords of an account, and those of every address. */
   unlock(username: string): Promise<void>;
   /** Users and how they log in, in the order of their ids, a page at a time. */
@@ -84,7 +86,8 @@ export async function openOperator({
 }: OperatorOptions): Promise<Operator> {
   requireLastingStore(settings.database, mayCreate);
   const password = randomBytes(32).toString("base64url");
-  const schemes = [...(config.schemes ?? []), operatorScheme(new Secret(password))];
+  const vouched = new Map<string, Account>();
+  const schemes = [...(config.schemes ?? []), operatorScheme(new Secret(password), vouched)];
   let gathering: GatheringStore | null = null;
   const { service, people } = await openLatchkey({
     over: (below) => (gathering = gatheringStore(below)).store,
@@ -95,8 +98,10 @@ export async function openOperator({
   const { store } = service;
   const { users, accounts, bindings } = people;
 
-  async function ask(method: string, path: string, body?: unknown): Promise<OperatorAnswer> {
-    const headers = { [HEADER]: password, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
+  async function ask(method: string, path: string, body?: unknown, as?: Account): Promise<OperatorAnswer> {
+    if (as !== undefined) vouched.set(String(as.id), as);
+    const credential = as === undefined ? password : `${password}:${as.id}`;
+    const headers = { [HEADER]: credential, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
     const request = new Request(`http://localhost${settings.basePath}${path}`, {
       method,
       headers,
@@ -110,7 +115,7 @@ export async function openOperator({
   return {
     ask,
     roles: people.roles,
-    findAccount: async (username) => accounts.findByUsername(username),
+    findAccount: async (user) => (typeof user === "number" ? accounts.find(user) : accounts.findByUsername(user)),
     unlock: (username) => people.throttle.unlock(username, service.now()),
     listUsers: (where) => listUsers(store, users, where),
     makeFirstAdministrator: () => {
@@ -182,7 +187,7 @@ export function requireLastingStore(database: Settings["database"], mayCreate: b
 }
 
 /** Whoever may open the database and the secret is its master anyway: the credential is drawn for this process and never leaves it. */
-function operatorScheme(password: Secret): Scheme {
+function operatorScheme(password: Secret, vouched: ReadonlyMap<string, Account>): Scheme {
   const identity = {
     id: 0,
     username: "operator",
@@ -194,7 +199,12 @@ function operatorScheme(password: Secret): Scheme {
   return {
     name: SCHEME,
     carriers: [{ in: "header", name: HEADER }],
-    authenticate: (credential, { now }) =>
-      password.equals(credential) ? accepted({ ...identity, authTime: now }) : rejected("forged"),
+    authenticate(credential, { now: authTime }) {
+      const [known = "", user = null] = credential.split(":");
+      if (!password.equals(known)) return rejected("forged");
+      if (user === null) return accepted({ ...identity, authTime });
+      const account = vouched.get(user);
+      return account === undefined ? rejected("forged") : accepted(identityOf(account, SCHEME, { authTime }));
+    },
   };
 }
