@@ -39,7 +39,9 @@ function crumbsOf(site: Site, { call, basePath }: View): readonly (readonly [str
   const parts = partsOf(path);
   return parts.slice(0, 12).map((part, at) => {
     const to = `/${parts.slice(0, at + 1).join("/")}`;
-    return [decoded(part), at === parts.length - 1 || isReadable(site, to) ? to : null];
+    const isThere = at === parts.length - 1 || isReadable(site, to);
+    // Without the address that it explains it says nothing.
+    return [decoded(part), isThere && to !== WHY_PATH ? to : null];
   });
 }
 

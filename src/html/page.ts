@@ -84,11 +84,12 @@ function logoOf({ logo }: PageParts): Markup {
 
 function crumbsOf({ crumbs, basePath }: PageParts): Markup {
   const current = html` aria-current="page"`;
-  const steps = crumbs.map(([text, path], at) =>
-    path === null
-      ? html`<li><span>${text}</span></li>`
-      : html`<li><a href="${linkTo(basePath + path)}"${at === crumbs.length - 1 ? current : ""}>${text}</a></li>`,
-  );
+  const steps = crumbs.map(([text, path], at) => {
+    const isLast = at === crumbs.length - 1 ? current : "";
+    return path === null
+      ? html`<li><span${isLast}>${text}</span></li>`
+      : html`<li><a href="${linkTo(basePath + path)}"${isLast}>${text}</a></li>`;
+  });
   return html`<nav class="crumbs" aria-label="Path">
     <ol>
       <li>
