@@ -14,6 +14,7 @@ import { serve } from "./serve.ts";
 const root = path.join(import.meta.dirname, "..");
 const read = (file: string): string => readFileSync(path.join(root, file), "utf8");
 const assurance = read("docs/assurance.md");
+const asvs = read("docs/asvs.md");
 const security = read("SECURITY.md");
 
 /** The cells of the tables below a heading, line by line and without their heads. */
@@ -32,7 +33,7 @@ function namedIn(heading: string, column = 0): ReadonlySet<string> {
   return new Set(cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name)));
 }
 
-const requirements = rowsBelow(assurance, "OWASP ASVS 5.0, levels 1 and 2");
+const requirements = [...asvs.matchAll(/^## (V.+)$/gm)].flatMap(([, chapter = ""]) => rowsBelow(asvs, chapter));
 const deviations = rowsBelow(security, "Deviations");
 
 test("each requirement of OWASP ASVS 5.0, levels 1 and 2, is held, not applicable or a deviation, once and with a reason", () => {
@@ -47,8 +48,8 @@ test("each requirement of OWASP ASVS 5.0, levels 1 and 2, is held, not applicabl
   for (const [numbers = "", why = ""] of deviations) assert.ok(why.length > 60, numbers);
 });
 
-test("every file that the two pages name is there", () => {
-  const named = [...`${assurance}\n${security}`.matchAll(/`((?:src|tests|tools|docs|deploy)\/[\w./-]+)`/g)];
+test("every file that these pages name is there", () => {
+  const named = [...`${assurance}\n${asvs}\n${security}`.matchAll(/`((?:src|tests|tools|docs|deploy)\/[\w./-]+)`/g)];
 
   assert.ok(named.length > 50);
   assert.deepEqual(
@@ -134,7 +135,7 @@ test("every key that is derived from the server's secret is in the inventory", (
 });
 
 test("every setting that makes a connection, holds a secret or is a limit is named", () => {
-  const named = `${assurance}\n${security}`;
+  const named = `${assurance}\n${asvs}\n${security}`;
 
   for (const { name } of Object.values(settingsTable))
     if (/(?:_SECRET|_KEY|_KEYS|_URL|ISSUERS|PROXIES|PER_ADDRESS|_COST|CLEARTEXT_LOGINS|ROTATION|HSTS)$/.test(name))
@@ -142,5 +143,5 @@ test("every setting that makes a connection, holds a secret or is a limit is nam
 });
 
 test("the pages show no secret", () => {
-  assert.doesNotMatch(assurance + security, opaqueTokenPattern);
+  assert.doesNotMatch(assurance + asvs + security, opaqueTokenPattern);
 });
