@@ -21,6 +21,7 @@ export { references, type NamedReferencesOptions, type ReferencesOptions } from 
 export { number, type NumberOptions } from "../resource/kinds/numbers.ts";
 export { url } from "../resource/kinds/texts.ts";
 export { date, updatedAt, type UpdatedAtOptions } from "../resource/kinds/times.ts";
+export { reservedNames } from "../resource/reserved.ts";
 export { uuid } from "../resource/kinds/uuid.ts";
 export { standardSchema, type StandardOptions, type StandardSchema } from "../resource/kinds/standard.ts";
 export {

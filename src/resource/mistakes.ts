@@ -24,6 +24,7 @@ import type { Fields, ResourceDeclaration } from "./declaration.ts";
 import { idField } from "./ids.ts";
 import { Flaw, isShown, shapeMistakes, type Field } from "./kinds/field.ts";
 import { MAX_LIMIT } from "./page-size.ts";
+import { reservedMistakes, reservedNames } from "./reserved.ts";
 import { tableMistakes } from "./tables/existing-table.ts";
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
@@ -181,6 +182,7 @@ const OF_COLUMNS = [
 
 function computedMistakes(name: string, declared: unknown): string[] {
   if (!NAME.test(name) || name === "id") return ["the name must be lower-case words joined by underscores, and not id"];
+  if (reservedNames.has(name)) return [...reservedMistakes(name)];
   if (!isObject(declared)) return [`it is ${shown(declared)}; it has to be like { as: text(), from: (record) => … }`];
   const mistakes = membersMistakes(declared, computedMembers);
   if (mistakes.length > 0) return mistakes;
@@ -205,6 +207,7 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
   const mistakes: string[] = [];
   if (!NAME.test(name)) mistakes.push("the name must be lower-case words joined by underscores, like unit_price");
   if (name === "id") mistakes.push("every record has an id already; leave it out of the fields");
+  mistakes.push(...reservedMistakes(name));
   if (options.readOnly === true && options.writeOnly === true)
     mistakes.push("readOnly and writeOnly exclude each other; keep one");
   if (options.transient === true && options.writeOnly !== true)

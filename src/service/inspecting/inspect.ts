@@ -1,5 +1,7 @@
+import { reservedNames } from "../../door/resources.ts";
 import type { FoundExisting, FoundExistingColumn } from "../../door/stores.ts";
 import { kindFor, type Declared } from "./kinds.ts";
+import { listsOf } from "./lists.ts";
 import { constantFrom, freeName, inComment, memberName, nameFrom, pluralOf, singularOf, textLiteral } from "./names.ts";
 
 /** A table under the names of its declaration; `why` where it cannot be declared. */
@@ -113,7 +115,7 @@ function namesOf(tables: ReadonlyMap<string, FoundExisting>): readonly Named[] {
 
 function fieldName(raw: string): string {
   const name = nameFrom(raw);
-  return name === "id" ? "own_id" : name;
+  return name === "id" || reservedNames.has(name) ? `own_${name}` : name;
 }
 
 /** The one column that tells the rows apart. */
@@ -159,7 +161,6 @@ function declare(named: Named, all: readonly Named[]): string {
   }
   const declared = new Set(shown.map((column) => fields.get(column.name)!)).add("id");
   const columns = renamed.filter(([field]) => declared.has(field!));
-  const { filters, sorts } = listsOf(named, shown);
   return [
     `export const ${constant} = defineResource({`,
     `  name: ${textLiteral(name)},`,
@@ -172,8 +173,7 @@ function declare(named: Named, all: readonly Named[]): string {
     "  fields: {",
     ...lines,
     "  },",
-    ...(filters.length === 0 ? [] : [`  filters: { ${filters.map((each) => `${each}: ["eq"]`).join(", ")} },`]),
-    ...(sorts.length === 0 ? [] : [`  sorts: [${sorts.map(textLiteral).join(", ")}],`]),
+    ...listLines(named, shown),
     "});",
     "",
   ].join("\n");
@@ -236,22 +236,26 @@ function referenceFor(
   return { factory: "reference", first: textLiteral(to.plural), options };
 }
 
-/** The lists that an index serves: by what is equal, and in an order. */
-function listsOf(
-  { found, fields, key }: Named,
-  shown: readonly FoundExistingColumn[],
-): { readonly filters: readonly string[]; readonly sorts: readonly string[] } {
-  const lead = new Set(found.indexes.map(([first]) => first));
-  const parameters = new Set(["limit", "cursor", "sort", "fields", "search", "expand", "count"]);
-  const served = shown.filter((column) => lead.has(column.name) && column.name !== key && isFiltered(column));
-  const filters = served.map((column) => fields.get(column.name)!).filter((field) => !parameters.has(field));
-  const sorts = served
-    .filter((column) => !column.nullable && /date|time/i.test(column.storage))
-    .map((column) => fields.get(column.name)!);
-  return { filters, sorts };
+/** The lines that say what lists can be asked for. */
+function listLines({ found, fields, key }: Named, shown: readonly FoundExistingColumn[]): readonly string[] {
+  const { filters, sorts, unserved } = listsOf(found, key!, shown);
+  const lines = (filtered: readonly string[], sorted: readonly string[]): readonly string[] => {
+    const names = filtered.map((name) => fields.get(name)!).filter((field) => !parameters.has(field));
+    const orders = sorted.map((name) => textLiteral(fields.get(name)!));
+    return [
+      ...(names.length === 0 ? [] : [`filters: { ${names.map((each) => `${each}: ["eq"]`).join(", ")} },`]),
+      ...(orders.length === 0 ? [] : [`sorts: [${orders.join(", ")}],`]),
+    ];
+  };
+  const others = lines(unserved.filters, unserved.sorts);
+  return [
+    ...lines(filters, sorts).map((line) => `  ${line}`),
+    ...(others.length === 0
+      ? []
+      : ["  // With these too, some lists are read beside all else, since no index has their order:"]),
+    ...others.map((line) => `  // ${line}`),
+  ];
 }
 
-function isFiltered(column: FoundExistingColumn): boolean {
-  const kind = kindFor(column);
-  return "factory" in kind && kind.factory !== "json";
-}
+/** What every list is asked by. */
+const parameters = new Set(["limit", "cursor", "sort", "fields", "search", "expand", "count"]);

@@ -1,3 +1,4 @@
+import { DeclarationError } from "../../../checking/declaration-error.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { StoreSetupError, StoreUnavailable } from "../../store.ts";
 import type { Address } from "../address.ts";
@@ -39,6 +40,8 @@ export function requireFit({ version, encoding }: ServerFacts): void {
 /** Why the store could not be opened, with the cure. What may pass by itself is `StoreUnavailable`, the rest is not. */
 export function openingError(error: unknown, address: Address): unknown {
   const { shown } = address;
+  // What is wrong with a declaration is wrong wherever it is kept.
+  if (error instanceof DeclarationError) return error;
   if (error instanceof StoreUnavailable) {
     // Of several servers: what waiting does not cure is told first.
     const each = error.cause instanceof AggregateError ? error.cause.errors : [];

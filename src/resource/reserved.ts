@@ -1,0 +1,23 @@
+/**
+ * Names that databases keep for themselves: what SQLite takes for a value when it reads the rows of another query (`true`, `false`), and the
+ * columns that every table of PostgreSQL has.
+ */
+export const reservedNames: ReadonlySet<string> = new Set([
+  "true",
+  "false",
+  "ctid",
+  "xmin",
+  "xmax",
+  "cmin",
+  "cmax",
+  "tableoid",
+]);
+
+/** What is wrong with the name of a field that a database has for itself; none otherwise. */
+export function reservedMistakes(name: string): readonly string[] {
+  return reservedNames.has(name)
+    ? [
+        `databases have something of their own that is called ${name}; take another name, with columns: { …: "${name}" } where a table that was there before has it`,
+      ]
+    : [];
+}
