@@ -443,3 +443,24 @@ async function begunIn(database: Database): Promise<readonly unknown[]> {
     file.close();
   }
 }
+
+test("on PostgreSQL the reference of a renamed field has its name, so that another may come under the old one", async (t) => {
+  const database = (await databases(t))[1]!;
+  const fields = { pages: integer(), owner_id: reference("books", { optional: true }) };
+  await planted(database, books({ ...titled, ...fields }), { title: "1", pages: 7, owner_id: null });
+  const renamed = reference("books", { optional: true, renamedFrom: "owner_id" });
+  await migrate(database, books({ ...titled, pages: integer(), keeper_id: renamed }));
+
+  await read(database, books({ ...titled, ...fields, keeper_id: reference("books", { optional: true }) }));
+
+  const found =
+    database.kind === "postgres" &&
+    (await askPostgres(
+      database.url.reveal().toString("utf8"),
+      "SELECT conname, convalidated FROM pg_constraint WHERE contype = 'f' ORDER BY 1",
+    ));
+  assert.deepEqual(found, [
+    { conname: "reference books(keeper_id)", convalidated: true },
+    { conname: "reference books(owner_id)", convalidated: true },
+  ]);
+});

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test, type TestContext } from "node:test";
+import pg from "pg";
 import { Secret } from "../src/crypto/secret.ts";
 import {
   migratePostgres,
@@ -15,7 +16,7 @@ import {
   type Store,
 } from "../src/door/stores.ts";
 import type { Observation } from "../src/observation.ts";
-import { startPostgres, type TestServer } from "./postgres.ts";
+import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 
 // What was started with the declarations of before writes no more where they are no longer what the database has.
 
@@ -226,3 +227,53 @@ async function keepWriting(store: Store): Promise<number> {
     }
   }
 }
+
+test("on PostgreSQL a write that waits for the change is refused, whatever isolation is the default", async () => {
+  for (const [isolation, way] of [
+    ["read committed", ""],
+    ["repeatable read", ""],
+    ["serializable", ""],
+    ["repeatable read", "?pgbouncer=true"],
+  ] as const) {
+    const url = await server.makeDatabase();
+    await askPostgres(
+      url,
+      `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''${isolation}''', current_database()); END $$`,
+    );
+    const store = postgresStore({ url: new Secret(url + way), poolSize: 2 });
+    await store.open([old]);
+    const written = await store.write({
+      changes: [{ kind: "insert", collection: old, values: { title: "a", price: 1 } }],
+    });
+    assert.equal(written.kind, "written");
+    const update = (price: number): readonly Change[] => [
+      { kind: "update", collection: old, key: 1, values: { price } },
+    ];
+    await store.write({ changes: update(2) });
+    const [now, expiresAt] = [new Date().toISOString(), "2999-01-01T00:00:00.000Z"];
+    const idempotency = { key: "k", columns: [], erasable: false, fingerprint: "f", expiresAt, now };
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    // As the moment in which columns change places: whoever writes waits, and afterwards a number is meant otherwise. No row is written.
+    await other.query("BEGIN; LOCK TABLE things IN ACCESS EXCLUSIVE MODE");
+    const waiting = [store.write({ changes: update(3) }), store.write({ changes: update(4), idempotency })].map(
+      (each) => each.then(({ kind }) => kind, String),
+    );
+    for (let seen = 0; seen === 0;) {
+      const found = await other.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'things'::regclass");
+      seen = found.rows.length;
+    }
+    await other.query(
+      `UPDATE latchkey_schema SET types = '{"_shape":"another","title":"text","price":"integer"}' WHERE collection = 'things'; COMMIT`,
+    );
+
+    for (const said of await Promise.all(waiting)) assert.match(said, /StoreOutdated/, isolation + way);
+    const { rows } = await other.query<{ price: string }>("SELECT price FROM things");
+    assert.deepEqual(
+      rows.map(({ price }) => Number(price)),
+      [2],
+    );
+    await other.end();
+    await store.close();
+  }
+});

@@ -61,7 +61,7 @@ export async function openEngine({
     listens: !address.pooled,
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
-  const write = writerOf(connections, settledIn(collections, settled), { shapes, refusing });
+  const write = writerOf(connections, settledIn(collections, settled), { shapes, refusing, pooled: address.pooled });
   const searched = searchedOf(collections).map(tableOf);
   const takeSome = (session: Session): Promise<boolean> =>
     playAsync(takeSomeWords(postgresSchema, searched), sendTo(session));

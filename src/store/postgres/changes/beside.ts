@@ -8,7 +8,7 @@ import type { Cell } from "../../sql/dialect.ts";
 import { fitting, quote, shadowOf } from "../../sql/names.ts";
 import { defaultLiteral, defineColumn, indexesOf } from "../../sql/schema/definition.ts";
 import type { Column, StoredRecord } from "../../store.ts";
-import { postgres } from "../dialect.ts";
+import { postgres, referenceConstraintOf } from "../dialect.ts";
 import { postgresSchema } from "../migration.ts";
 import { convertOrFail } from "./conversions.ts";
 
@@ -219,6 +219,10 @@ function renameColumn(
   const [before, now] = [shadowOf(postgres, { ...column, name: from }), shadowOf(postgres, column)];
   const steps = [`${table} RENAME COLUMN ${quote(from)} TO ${quote(to)}`];
   if (found.columns.has(before)) steps.push(`${table} RENAME COLUMN ${quote(before)} TO ${quote(now)}`);
+  const reference = found.references.get(from)?.constraint ?? null;
+  const called = referenceConstraintOf(collection, column);
+  if (reference !== null && reference !== called)
+    steps.push(`${table} RENAME CONSTRAINT ${quote(reference)} TO ${quote(called)}`);
   for (const [name, { columns }] of indexesOf(postgresSchema, collection)) {
     const old = indexesOf(postgresSchema, {
       ...collection,

@@ -8,7 +8,7 @@ import { isCrowded, isPassing, isReadOnly, isTimeout, NotConnected, spoilsConnec
 import type { Statement } from "../parameters.ts";
 import { lineOf, type Line } from "./line.ts";
 import { primaryOf, requireWritable, type Primary } from "./primary.ts";
-import { queryOf, sessionOf, type Session } from "./session.ts";
+import { queryOf, readCommitted, sessionOf, type Session } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
 
 /** How long what nobody sets may take, in milliseconds. */
@@ -265,6 +265,7 @@ function makePool(way: Way, max: number): pg.Pool {
   // A connection that breaks while nobody uses it is no news: the pool drops it.
   pool.on("error", () => undefined);
   pool.on("connect", quiet);
+  if (!way.address.pooled) pool.on("connect", readCommitted);
   return pool;
 }
 

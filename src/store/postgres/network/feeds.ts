@@ -237,7 +237,7 @@ export async function markFollowed(session: Session, collection: Collection): Pr
     statement("SELECT followed FROM latchkey_schema WHERE collection = $1", [collection.name]),
   );
   if (marked?.[0] === true) return;
-  await session.run(`BEGIN; LOCK TABLE ${quote(collection.name)} IN SHARE MODE`);
+  await session.run(`BEGIN ISOLATION LEVEL READ COMMITTED; LOCK TABLE ${quote(collection.name)} IN SHARE MODE`);
   try {
     await session.send(
       statement("UPDATE latchkey_schema SET followed = TRUE WHERE collection = $1", [collection.name]),

@@ -23,6 +23,14 @@ export function sessionOf(client: Client | PoolClient, keeps: boolean): Session 
   };
 }
 
+/**
+ * Sets the isolation of a new connection, before anything else is sent and without waiting. Whatever is the default of the server, the
+ * database or the role: a statement that has waited for a table has to see what it was changed to.
+ */
+export function readCommitted(client: PoolClient): void {
+  client.query("SET default_transaction_isolation TO 'read committed'").catch(() => undefined);
+}
+
 /** Answers the steps of scripts. */
 export function sendTo(session: Session): (step: Step) => Promise<Rows> {
   return async (step) => {

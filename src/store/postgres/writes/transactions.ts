@@ -16,6 +16,9 @@ type Rows = readonly (readonly Value[])[];
 
 const remembering = idempotencyOf(postgres);
 
+/** What has waited for a lock has to see what came before it. */
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
+
 /** A statement of a transaction was not made; `at` is its place. */
 class StatementFailed extends Error {
   readonly at: number;
@@ -30,7 +33,7 @@ class StatementFailed extends Error {
 export function writerOf(
   connections: Connections,
   collections: readonly Collection[],
-  { shapes, refusing }: { readonly shapes: Shapes; readonly refusing: Refusing },
+  { shapes, refusing, pooled }: { readonly shapes: Shapes; readonly refusing: Refusing; readonly pooled: boolean },
 ): (transaction: Transaction) => Promise<Outcome> {
   const opened = new Map(collections.map((each) => [each.name, each]));
   const sameShape = sameShapeOf(shapes);
@@ -65,9 +68,10 @@ export function writerOf(
 
   /** One trip to the server, whatever the transaction has in it. */
   async function sendAll(session: Session, changes: Transaction["changes"], plan: Plan): Promise<(Row | null)[]> {
-    if (plan.statements.length === 1 && plan.readings.length === 0 && plan.locks === "")
+    // Behind a pooler a single statement would have whatever isolation is the default.
+    if (!pooled && plan.statements.length === 1 && plan.readings.length === 0 && plan.locks === "")
       return rowsOf(changes, plan, await settled([], await sendPlan(session, plan), []));
-    const begun = heard(session.run(`BEGIN; ${plan.locks}`));
+    const begun = heard(session.run(`${begin}; ${plan.locks}`));
     const sent = await sendPlan(session, plan);
     const committed = session.run("COMMIT");
     return rowsOf(changes, plan, await settled([begun], sent, [committed]));
@@ -80,7 +84,7 @@ export function writerOf(
     plan: Plan,
     idempotency: Idempotency,
   ): Promise<Outcome> {
-    const begun = heard(session.run(`BEGIN; ${plan.locks}`));
+    const begun = heard(session.run(`${begin}; ${plan.locks}`));
     const claimed = heard(session.send(claimKey(idempotency)));
     const sent = await sendPlan(session, plan);
     try {
