@@ -91,7 +91,7 @@ function leaveBehind(file: string): void {
   database.exec("CREATE TABLE copy AS SELECT * FROM books");
   const [sql] = prepare(database, "SELECT sql FROM sqlite_schema WHERE name = 'books'").get()!;
   setAside(database, "books");
-  setAside(database, "_books_words", "books_words");
+  setAside(database, "_books_words", "books words");
   database.exec(String(sql));
   for (const columns of ["price, id", "shelf_id", "next_id"])
     database.exec(`CREATE INDEX "books(${columns}) again" ON books (${columns})`);
@@ -126,6 +126,23 @@ test("what a killed migration has set aside is in nobody's way, and the next one
   assert.deepEqual(await migrateSQLite(file, [shelves, now], { program }), []);
   assert.deepEqual(left(file), []);
   assert.deepEqual((await planSQLite(file, [shelves, now])).remarks, []);
+});
+
+test("a migration that begins anew, and one that is given up, find their place free", async (t) => {
+  const now = books(restricted);
+  const file = await fileOf(t, now);
+  leaveBehind(file);
+  const breakOff = (): never => {
+    leaveBehind(file);
+    throw new RangeError("broken off");
+  };
+
+  await assert.rejects(migrateSQLite(file, [shelves, books(restricted, "text")], { program, tell: breakOff }));
+  const settled: string[] = [];
+  await migrateSQLite(file, [shelves, now], { program, settled: () => settled.push("settled") });
+
+  assert.deepEqual([left(file), settled], [[], []]);
+  assert.deepEqual(asked(file, "SELECT count(*) FROM books WHERE typeof(price) = 'integer'"), [3]);
 });
 
 test("a start that changes tables removes it first: nothing has its name, and nothing refers to what is made anew", async (t) => {
@@ -197,6 +214,36 @@ test("indexes and triggers of somebody's own go with a table to its new form", a
   // Nothing that was set aside has told anybody of its end.
   assert.deepEqual(asked(file, "SELECT name FROM shelves ORDER BY id"), ["a", "b"]);
   assert.deepEqual([left(file), (await checkSQLite(file)).problems], [[], []]);
+});
+
+test("so they do where a start makes a table anew, under views too, and what was begun stays in step", async (t) => {
+  const file = await fileOf(t, books({}), 300);
+  const breakOff = (): never => {
+    throw Object.assign(new Error("broken off"), { errcode: 5 });
+  };
+  await assert.rejects(migrateSQLite(file, [shelves, books({}, "text")], { program, tell: breakOff }), /broken off/);
+  asked(file, "CREATE INDEX other ON books(price)");
+  asked(file, "CREATE TRIGGER mine AFTER DELETE ON books BEGIN UPDATE shelves SET name = 'deleted ' || OLD.id; END");
+  asked(file, "CREATE VIEW cheap AS SELECT * FROM books WHERE price < 5");
+
+  await written(file, books(restricted), async () => undefined);
+  asked(file, "UPDATE books SET price = price + 1000");
+  asked(file, "DELETE FROM books WHERE id = 300");
+  await written(file, books({}), async () => undefined);
+  await migrateSQLite(file, [shelves, books({}, "text")], { program });
+
+  assert.deepEqual(asked(file, "SELECT DISTINCT typeof(price) || (CAST(price AS INTEGER) >= 1000) FROM books"), [
+    "text1",
+  ]);
+  assert.deepEqual(asked(file, "SELECT count(*) FROM books"), [299]);
+  assert.deepEqual(asked(file, "SELECT name FROM shelves WHERE name LIKE 'deleted%'").length, 2);
+  assert.deepEqual(
+    asked(file, "SELECT name FROM sqlite_schema WHERE name LIKE 'other%' OR name IN ('mine', 'cheap') ORDER BY 1").map(
+      (name) => String(name).replace(" again", ""),
+    ),
+    ["cheap", "mine", "other"],
+  );
+  assert.deepEqual(left(file), []);
 });
 
 test("an index of somebody's own over a column that goes stops a migration before it begins", async (t) => {

@@ -464,3 +464,23 @@ test("on PostgreSQL the reference of a renamed field has its name, so that anoth
     { conname: "reference books(owner_id)", convalidated: true },
   ]);
 });
+
+test("rows that refer to none are told before anything begins, by a plan and by a start", async (t) => {
+  for (const database of await databases(t)) {
+    const fields = { title: text({ maxLength: 200 }), pages: integer(), owner_id: integer({ optional: true }) };
+    const rows = [1, 2, 3].map((at) => ({ title: "1", pages: at, owner_id: at === 1 ? null : at + 1 }));
+    await planted(database, books(fields), ...rows);
+    const renamed = reference("books", { optional: true, renamedFrom: "owner_id" });
+    const now = books({ ...titled, boss_id: renamed });
+
+    const { obstacles } = await plan(database, now);
+
+    assert.match(
+      obstacles.join("\n"),
+      /^books\.boss_id refers to rows of books that are not there\. .* 1 does not fit \(id 3\)\.$/,
+    );
+    await assert.rejects(migrate(database, now), /books\.boss_id refers to rows of books that are not there/);
+    const added = books({ ...titled, owner_id: reference("books", { optional: true }) });
+    await assert.rejects(read(database, added), /books\.owner_id refers to rows of books that are not there.*id 3/);
+  }
+});

@@ -46,9 +46,16 @@ export async function migrate(options: MigrationCommandOptions, program: string)
     dryRun,
     program,
     tell: (_, done, total) => progress.tell(done, total, done),
+    settled() {
+      progress.end();
+      if (!dryRun) process.stderr.write(`${nowAsDeclared}\n`);
+    },
   }).finally(() => progress.end());
   show(json, migrated, describeMigrated(migrated, dryRun, renamed));
 }
+
+const nowAsDeclared =
+  "All tables are as declared: start the new version. What is left of before is being removed; if this is broken off, the next latchkey db migrate goes on with it.";
 
 async function readPlace({
   mayCreate,

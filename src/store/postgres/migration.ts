@@ -100,6 +100,7 @@ export const postgresSchema: Schema = {
   beginPortion: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50",
   skipLocked: (table) => ` FOR NO KEY UPDATE OF ${table} SKIP LOCKED`,
   elements: (place) => `json_array_elements(${place}::json)`,
+  findBeside: null,
   alter(collection, found) {
     const steps = collection.columns.flatMap((column) => alterations(column, found));
     for (const shadow of shadowsOf(postgres, collection))

@@ -6,6 +6,7 @@ import { referenceOf, type Found, type Schema } from "../sql/schema/schema.ts";
 import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
 import { convert, convertOrFail } from "./changes/conversions.ts";
+import { findObjects, objectsBeside } from "./changes/own-objects.ts";
 import { dropRemains } from "./changes/remains.ts";
 import { sqlite } from "./dialect.ts";
 import { findExisting } from "./existing/existing.ts";
@@ -23,8 +24,8 @@ export const sqliteSchema: Schema = {
   convert,
   convertOrFail,
   version,
-  // Tables are rebuilt and dropped. What refers to what is checked before the end.
-  begin: "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE",
+  // Tables are rebuilt and dropped, also under views of somebody's own. What refers to what is checked before the end.
+  begin: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; BEGIN IMMEDIATE",
   ownTables: `
     CREATE TABLE latchkey_schema (collection TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL, types TEXT NOT NULL) WITHOUT ROWID, STRICT;
     CREATE TABLE latchkey_revision (revision INTEGER NOT NULL) STRICT;
@@ -63,8 +64,11 @@ export const sqliteSchema: Schema = {
   beginPortion: "BEGIN IMMEDIATE",
   skipLocked: () => "",
   elements: (place) => `json_each(${place})`,
-  alter: (collection, found) =>
-    needsRebuild(collection, found) ? rebuild(collection, found) : addColumns(collection, found),
+  findBeside: findObjects,
+  alter: (collection, found, beside) =>
+    needsRebuild(collection, found)
+      ? [...rebuild(collection, found), ...objectsBeside(collection, beside)]
+      : addColumns(collection, found),
   changeReference: () => [],
   insertLinks(collection, links) {
     const [record, linked] = collection.columns.map(({ name }) => quote(name));

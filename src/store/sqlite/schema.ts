@@ -49,7 +49,7 @@ export function prepareSchema(database: DatabaseSync, collections: readonly Coll
     return settled;
   } finally {
     if (database.isTransaction) database.exec("ROLLBACK");
-    database.exec("PRAGMA foreign_keys = ON");
+    database.exec("PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF");
   }
 }
 

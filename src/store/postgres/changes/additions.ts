@@ -1,9 +1,9 @@
 import { quote } from "../../sql/names.ts";
 import { indexesOf } from "../../sql/schema/definition.ts";
 import { findTable } from "../../sql/schema/found-table.ts";
-import { danglingIn, duplicatesIn, findOwnIndexes, problemsOf, type InTheWay } from "../../sql/schema/migration.ts";
-import { referenceOf, type Found } from "../../sql/schema/schema.ts";
-import { ask, type Script } from "../../sql/schema/script.ts";
+import { duplicatesIn, findOwnIndexes, problemsOf, type InTheWay } from "../../sql/schema/migration.ts";
+import type { Found } from "../../sql/schema/schema.ts";
+import type { Script } from "../../sql/schema/script.ts";
 import { fitWords } from "../../sql/words.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { state, stateOf } from "../errors.ts";
@@ -26,20 +26,8 @@ export async function lookAtTables(
     const told = await play(problemsOf(postgresSchema, collection, found));
     if (told.length > 0) unfit.push(collection.name);
     problems.push(...told);
-    for (const column of told.length > 0 ? [] : collection.columns) {
-      const target = column.references?.collection;
-      const isDone = found.references.get(column.name)?.target === referenceOf(column);
-      // A table that is not there yet is referred to by nobody, and neither does a column that is new.
-      if (target === undefined || isDone || !found.columns.has(column.name) || !(await isTable(target, play))) continue;
-      const dangling = await play(danglingIn(collection, column, target));
-      if (dangling !== null) problems.push(dangling);
-    }
   }
   return { problems, unfit };
-}
-
-async function isTable(name: string, play: Play): Promise<boolean> {
-  return (await play(ask(postgresSchema.findColumns(name)))).length > 0;
 }
 
 /**
@@ -50,7 +38,7 @@ export async function fitBeside(session: Session, collection: Collection, play: 
   await requireValues(session, { collection });
   const found = (await play(findTable(postgresSchema, collection)))!;
   const { there, useless } = await play(findOwnIndexes(postgresSchema, collection));
-  const alterations = postgresSchema.alter(collection, found);
+  const alterations = postgresSchema.alter(collection, found, []);
   const drops = useless.map((name) => `DROP INDEX IF EXISTS ${quote(name)}`);
   await patiently(session, [...alterations, ...drops], async () => {
     await play(postgresSchema.complete(collection));

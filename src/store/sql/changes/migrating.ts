@@ -21,11 +21,18 @@ export interface MigrateOptions {
   readonly dropped?: readonly string[];
   /** Is told how far the work on a table is. */
   readonly tell?: (table: string, done: number, total: number) => void;
+  /** Is told once when all tables are as declared, where something is left of before that takes its time to be removed. */
+  readonly settled?: () => void;
 }
 
 /** How those options are checked. */
 export const migrateOptions: Check = objectOf(
-  { program: text, dropped: optional(texts), tell: optional(aFunction) } satisfies ChecksOf<MigrateOptions>,
+  {
+    program: text,
+    dropped: optional(texts),
+    tell: optional(aFunction),
+    settled: optional(aFunction),
+  } satisfies ChecksOf<MigrateOptions>,
   "it has to be an object with program: the version of the program",
 );
 

@@ -37,6 +37,7 @@ export function* misfitsOf(
     const source = sources.get(column.name)!;
     misfits.push(...(yield* valuesMissing(collection, column, source, found)));
     misfits.push(...(yield* valuesUnconverted(collection, column, source)));
+    if (misfits.length === 0) misfits.push(...(yield* valuesDangling(schema, collection, column, source, found)));
     if (misfits.length === 0) misfits.push(...(yield* valuesTwice(collection, column, source, found)));
   }
   if (misfits.length === 0) misfits.push(...(yield* valuesAgainstRules(schema, collection, found, sources)));
@@ -80,14 +81,34 @@ function* valuesUnconverted(collection: Collection, column: Column, source: Sour
   );
 }
 
-function* misfitsWhere({ name }: Collection, column: Column, where: string, why: string): Script<readonly Misfit[]> {
-  const from = `FROM ${quote(name)} WHERE ${where}`;
+/** Of what refers to others from now on: whether they are there. */
+function* valuesDangling(
+  schema: Schema,
+  { name }: Collection,
+  column: Column,
+  source: Source,
+  found: Found,
+): Script<readonly Misfit[]> {
+  const [target, before, expression] = [column.references?.collection, nameBefore(column, found), expressionOf(source)];
+  if (target === undefined || before === null || expression === null) return [];
+  if (found.references.get(before)?.target.startsWith(`${target} `) === true) return [];
+  const isThere = (yield* ask(schema.findColumns(target))).length > 0;
+  const none = `NOT EXISTS (SELECT 1 FROM ${quote(target)} AS target WHERE target."id" = row.value)`;
+  const where = isThere ? `row.value IS NOT NULL AND ${none}` : "row.value IS NOT NULL";
+  const dangling = `FROM (SELECT "id", ${expression} AS value FROM ${quote(name)}) AS row WHERE ${where}`;
+  const why = `refers to rows of ${target} that are not there. Change or delete those that do, or say what becomes of them: convert in its declaration`;
+  return yield* misfitsAmong(`${name}.${column.name}`, dangling, why);
+}
+
+function misfitsWhere({ name }: Collection, column: Column, where: string, why: string): Script<readonly Misfit[]> {
+  return misfitsAmong(`${name}.${column.name}`, `FROM ${quote(name)} WHERE ${where}`, why);
+}
+
+function* misfitsAmong(place: string, from: string, why: string): Script<readonly Misfit[]> {
   const first = yield* ask(statement(`SELECT "id" ${from} ORDER BY "id" LIMIT ${shownIds}`));
   if (first.length === 0) return [];
   const [count] = yield* ask(statement(`SELECT count(*) ${from}`));
-  return [
-    { place: `${name}.${column.name}`, rows: Number(count![0]), ids: first.map(([id]) => id as string | number), why },
-  ];
+  return [{ place, rows: Number(count![0]), ids: first.map(([id]) => id as string | number), why }];
 }
 
 /** Of what is unique: whether its values, as they will be, are there more than once. */

@@ -53,11 +53,16 @@ export function* fitTable(schema: Schema, collection: Collection, found: Found |
     if (problems.length > 0 && (found.rows || (yield* hasRowsBehindLock(schema, collection)))) return problems;
     // An empty table has nothing to lose.
     if (problems.length > 0) yield* remake(schema, collection, found);
-    else for (const sql of schema.alter(collection, found)) yield* run(sql);
+    else yield* alterTable(schema, collection, found);
   }
   yield* schema.complete(collection);
   yield* fitWords(schema, collection);
   return yield* fitIndexes(schema, collection);
+}
+
+function* alterTable(schema: Schema, collection: Collection, found: Found): Script<void> {
+  const beside = schema.findBeside === null ? [] : yield* ask(schema.findBeside(collection));
+  for (const sql of schema.alter(collection, found, beside)) yield* run(sql);
 }
 
 /** A table before it is made to fit, and whether those who know it as it is may not write to it afterwards. */
@@ -189,7 +194,7 @@ export function* duplicatesIn(schema: Schema, collection: Collection, column: Co
 }
 
 /** What is told where rows refer to none; null where all do. */
-export function* danglingIn({ name }: Collection, column: Column, target: string): Script<string | null> {
+function* danglingIn({ name }: Collection, column: Column, target: string): Script<string | null> {
   const [from, to, by] = [quote(name), quote(target), quote(column.name)];
   const rows = `FROM ${from} WHERE ${by} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${to} AS target WHERE target."id" = ${from}.${by})`;
   if ((yield* ask(statement(`SELECT 1 ${rows} LIMIT 1`))).length === 0) return null;

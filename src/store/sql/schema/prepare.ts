@@ -11,9 +11,10 @@ export function* prepareTables(schema: Schema, collections: readonly Collection[
   if ((yield* unprepared(schema, collections)).length === 0) return;
   yield* run(schema.begin);
   if ((yield* requireKnownVersion(schema)) === 0) yield* run(schema.ownTables);
-  yield* schema.dropRemains();
   // Asked again: another process may have been first.
-  yield* fitTables(schema, yield* unprepared(schema, collections));
+  const wanted = yield* unprepared(schema, collections);
+  yield* schema.dropRemains(wanted);
+  yield* fitTables(schema, wanted);
   yield* run("COMMIT");
 }
 

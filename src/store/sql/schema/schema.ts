@@ -3,7 +3,7 @@ import type { Collection, Column, KeptLinks } from "../../store.ts";
 import type { Conversion, Convert } from "../changes/conversion.ts";
 import type { Dialect } from "../dialect.ts";
 import type { FoundExisting } from "../existing/found.ts";
-import type { Script, Statement } from "./script.ts";
+import type { Rows, Script, Statement } from "./script.ts";
 
 /** A table as it is. */
 export interface Found {
@@ -57,8 +57,8 @@ export interface Schema extends Dialect {
   readonly findUnknownTables: Statement;
   /** A table that was there before, as it is; null where there is none. */
   findExisting(table: string): Script<FoundExisting | null>;
-  /** Removes what a killed migration has left behind, before tables are made or changed. */
-  dropRemains(): Script<void>;
+  /** Removes what migrations have left behind of collections, before their tables are made or changed. */
+  dropRemains(collections: readonly Collection[]): Script<void>;
   /** Keeps everybody else from a table until the end; null where `begin` keeps them from all. */
   readonly lock: ((table: string) => string) | null;
   /** Removes an empty table. Gives what is to be run when it was made anew. */
@@ -66,7 +66,9 @@ export interface Schema extends Dialect {
   /** What a collection has beside its table. */
   complete(collection: Collection): Script<void>;
   /** Makes a table with rows fit: columns that are new, and what may be null. */
-  alter(collection: Collection, found: Found): readonly string[];
+  alter(collection: Collection, found: Found, beside: Rows): readonly string[];
+  /** Finds what goes with a table that `alter` makes anew, indexes and triggers with their SQL; null where it makes none anew. */
+  readonly findBeside: ((collection: Collection) => Statement) | null;
   /** Changes the reference of a column; `before` is the name of the constraint that is there. Where references are defined with their columns there is nothing to do. */
   changeReference(collection: Collection, column: Column | null, before: string | null): readonly string[];
   /** Fills a new table with the relations that stand in records. */

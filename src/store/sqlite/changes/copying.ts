@@ -9,13 +9,13 @@ import {
 } from "../../sql/changes/journal.ts";
 import type { MigrateOptions } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
-import { quote } from "../../sql/names.ts";
+import { declaredName, quote } from "../../sql/names.ts";
 import { ask as read, play, type Script } from "../../sql/schema/script.ts";
 import type { Collection, Key } from "../../store.ts";
 import { prepare, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { findObjects, freeName, makeIndexOn, ownObjects } from "./own-objects.ts";
-import { dropTriggers, letGo, removeRemains, setAside } from "./remains.ts";
+import { dropTriggers, findRemains, letGo, removeRemains, setAside } from "./remains.ts";
 import { requireRoom } from "./room.ts";
 import { namesFor, nextRevision, shadowFor, type Shadow, type Which } from "./shadow.ts";
 import { change, firstPortion, inTransaction, nextPortion, Unfit } from "./turns.ts";
@@ -41,6 +41,8 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   const { name } = plan.collection;
   const { dropped = [] } = options;
   const target = targetOf(plan, dropped);
+  // What is set aside next has its name.
+  await removeRemains(database, ask(database, findRemains([plan.collection])));
   const before = ask(database, readUnfinished(sqliteSchema, name));
   if (before?.target !== target) await giveUp(database, plan.collection);
   const indexes = new Set(namesOf(database, "index"));
@@ -49,30 +51,43 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   for (const [called, make] of shadow.functions)
     database.function(called, { varargs: true }, (...cells) => make(...cells) as string | number | null);
   const [total] = prepare(database, `SELECT count(*) FROM ${quote(name)}`).get()!;
-  const state = before?.target === target ? before : await change(database, make);
+  const state = await change(database, () => {
+    requireRoom(database);
+    const begun = before?.target === target ? before : make();
+    carryIndexes({ database, plan, shadow });
+    return begun;
+  });
   return { database, plan, shadow, options, total: total as number, state, portion: firstPortion };
 
   function make(): Unfinished {
-    requireRoom(database);
     for (const sql of shadow.make) database.exec(sql);
-    const own = ownObjects(plan.collection, ask(database, read(findObjects(plan.collection))));
-    for (const index of own.indexes) makeIndexOn(database, index, freeName(index.name, indexes), shadow.name);
     const fresh = { target, cursor: null, rows: 0, filled: false };
     ask(database, writeUnfinished(sqliteSchema, name, fresh));
     return fresh;
   }
 }
 
+/** Makes the indexes of the copy that somebody else has made of the table. Those that came while rows were copied take their time. */
+export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" | "plan" | "shadow">): void {
+  const { indexes } = ownObjects(plan.collection, ask(database, read(findObjects(plan.collection))));
+  const ofCopy = ask(database, read(findObjects({ name: namesFor(plan.collection).copy })));
+  const there = new Set(ofCopy.map(([, name]) => declaredName(String(name))));
+  const taken = new Set(namesOf(database, "index"));
+  for (const index of indexes)
+    if (!there.has(declaredName(index.name))) makeIndexOn(database, index, freeName(index.name, taken), shadow.name);
+}
+
 /** Removes the copy of a table, what keeps it in step and the note of it, wherever that was left. */
 export async function giveUp(database: DatabaseSync, collection: Collection): Promise<void> {
   const { copy } = namesFor(collection);
+  await removeRemains(database, ask(database, findRemains([collection])));
   await inTransaction(database, () => {
     stopNoting(database, collection);
     setAside(database, copy, collection.name);
     letGo(database, collection.name);
     ask(database, forgetUnfinished(sqliteSchema, collection.name));
   });
-  await removeRemains(database);
+  await removeRemains(database, ask(database, findRemains([collection])));
 }
 
 /** Removes what notes the rows that change, and those notes. */

@@ -27,9 +27,9 @@ import { MigrationNeeded, type Collection } from "../../store.ts";
 import { connect, prepare, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
-import { begin, copyLast, copyRows, giveUp, requireAll, stopNoting, type Work } from "./copying.ts";
+import { begin, carryIndexes, copyLast, copyRows, giveUp, requireAll, stopNoting, type Work } from "./copying.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
-import { letGo, removeRemains, setAside } from "./remains.ts";
+import { findRemains, letGo, removeRemains, setAside, wordsAsideOf } from "./remains.ts";
 import { change, takeTurn, Unfit } from "./turns.ts";
 
 /** A table with so many rows gets new indexes beside its writers. */
@@ -55,7 +55,6 @@ export async function migrateFile(
     );
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
-    await removeRemains(database);
     const { plans } = ask(database, planTables(sqliteSchema, collections, dropped));
     requirePossible(plans, dropped, ask(database, readHistory(sqliteSchema)));
     ask(database, requireOwnHistory(sqliteSchema, options.program));
@@ -66,11 +65,20 @@ export async function migrateFile(
       } else await dropUnfinished(database, plan);
     }
     prepareFile(path, collections);
+    await clearUp(database, options);
     return migrated;
   } finally {
     database.close();
     release();
   }
+}
+
+/** Removes what is left of the tables of before, at the end: the new version need not wait for it. */
+async function clearUp(database: DatabaseSync, { settled }: MigrateOptions): Promise<void> {
+  const remains = ask(database, findRemains());
+  if (remains.length === 0) return;
+  settled?.();
+  await removeRemains(database, remains);
 }
 
 function ask<T>(database: DatabaseSync, script: Script<T>): T {
@@ -106,7 +114,6 @@ async function moveTable(database: DatabaseSync, plan: TablePlan, options: Migra
     });
     const switched = done();
     await change(database, () => takePlace(work, switched));
-    await removeRemains(database);
     return switched;
   } catch (error) {
     if (!(error instanceof Unfit)) throw error;
@@ -123,9 +130,10 @@ function takePlace(work: Work, done: MigratedTable): void {
   const { collection, found } = plan;
   const { name } = collection;
   copyLast(work);
+  carryIndexes(work);
   const { triggers } = ownObjects(collection, ask(database, read(findObjects(collection))));
   setAside(database, name);
-  setAside(database, wordsTableOf(sqliteSchema, collection), `${name}_words`);
+  setAside(database, wordsTableOf(sqliteSchema, collection), wordsAsideOf(name));
   database.exec(`ALTER TABLE ${shadow.name} RENAME TO ${quote(name)}`);
   stopNoting(database, collection);
   letGo(database, name);

@@ -15,11 +15,16 @@ export interface OwnObject {
 }
 
 /** Finds what goes with a table. */
-export function findObjects({ name }: Collection): Statement {
+export function findObjects({ name }: Pick<Collection, "name">): Statement {
   return statement(
     "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('index', 'trigger') AND tbl_name = ? AND sql IS NOT NULL",
     [name],
   );
+}
+
+/** Of these what is neither an index of ours nor about words: what somebody else has made, and what keeps the copy of a migration in step. */
+export function objectsBeside({ name }: Collection, found: Rows): readonly string[] {
+  return besideIndexes(name, found).map(([, , sql]) => String(sql));
 }
 
 /** Of these the indexes and triggers that are none of ours. */
@@ -27,11 +32,16 @@ export function ownObjects(
   { name: table }: Collection,
   found: Rows,
 ): { readonly indexes: readonly OwnObject[]; readonly triggers: readonly OwnObject[] } {
-  const ours = [triggerPrefix, remainsPrefix, `moved in ${table} `, `${table}(`, `unique ${table}(`];
-  const own = found.filter(([, name]) => !ours.some((start) => String(name).startsWith(start)));
+  const ours = [remainsPrefix, `moved in ${table} `];
+  const own = besideIndexes(table, found).filter(([, name]) => !ours.some((start) => String(name).startsWith(start)));
   const of = (type: string): readonly OwnObject[] =>
     own.filter(([each]) => each === type).map(([, name, sql]) => ({ name: String(name), sql: String(sql) }));
   return { indexes: of("index"), triggers: of("trigger") };
+}
+
+function besideIndexes(table: string, found: Rows): Rows {
+  const ours = [triggerPrefix, `${table}(`, `unique ${table}(`];
+  return found.filter(([, name]) => !ours.some((start) => String(name).startsWith(start)));
 }
 
 const aName = /"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|'(?:[^']|'')*'|[^\s"'`[\](),;]+/.source;

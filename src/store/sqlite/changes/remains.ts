@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { quote } from "../../sql/names.ts";
 import { ask, play, run, statement, type Script } from "../../sql/schema/script.ts";
+import type { Collection } from "../../store.ts";
 import { prepare, sendTo } from "../connection.ts";
 import { requireRoom } from "./room.ts";
 import { firstPortion, inTransaction, nextPortion } from "./turns.ts";
@@ -15,16 +16,19 @@ const suffix = "_gone";
 /** How the names of the triggers begin that keep them out of everybody's way. */
 export const remainsPrefix = "left in ";
 
-/** The tables that were set aside, and that nobody has removed yet. */
-export function* findRemains(): Script<readonly string[]> {
-  const of = `SELECT '_' || collection || '${suffix}' FROM latchkey_schema UNION SELECT '_' || collection || '_words${suffix}' FROM latchkey_schema`;
-  const found = yield* ask(statement(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN (${of})`));
-  return found.map(([name]) => name as string);
+/** The tables that were set aside, and that nobody has removed yet: of these collections, or of all. */
+export function* findRemains(collections?: readonly Pick<Collection, "name">[]): Script<readonly string[]> {
+  const names =
+    collections?.map(({ name }) => name) ??
+    (yield* ask(statement("SELECT collection FROM latchkey_schema"))).map(String);
+  const called = new Set(names.flatMap((name) => [goneOf(name), goneOf(wordsAsideOf(name))]));
+  const found = yield* ask(statement("SELECT name FROM sqlite_schema WHERE type = 'table'"));
+  return found.map(([name]) => String(name)).filter((name) => called.has(name));
 }
 
-/** Removes them at once, for whoever has the file for himself anyway. */
-export function* dropRemains(): Script<void> {
-  for (const table of yield* findRemains()) yield* dropTable(table);
+/** Removes those of some collections at once, before their tables are changed: nothing else has the names that are wanted then. */
+export function* dropRemains(collections: readonly Pick<Collection, "name">[]): Script<void> {
+  for (const table of yield* findRemains(collections)) yield* dropTable(table);
 }
 
 /** Takes a table out of sight, where it is there. `of` is the name that it had or was to have. */
@@ -59,11 +63,8 @@ export function* dropTriggers(beginning: string): Script<void> {
 }
 
 /** Removes what was set aside, some milliseconds at a time, while anybody writes. Broken off, the next one goes on. */
-export async function removeRemains(database: DatabaseSync): Promise<void> {
-  const send = sendTo(database);
-  // Where nothing was ever made there is nothing left either.
-  const isOurs = prepare(database, "SELECT 1 FROM sqlite_schema WHERE name = 'latchkey_schema'").get() !== undefined;
-  for (const table of isOurs ? play(findRemains(), send) : []) {
+export async function removeRemains(database: DatabaseSync, tables: readonly string[]): Promise<void> {
+  for (const table of tables) {
     let portion = firstPortion;
     for (let isThere = true; isThere;) {
       const rows = portion;
@@ -97,6 +98,11 @@ function removeSome(database: DatabaseSync, table: string, rows: number): boolea
 function* dropTable(table: string): Script<void> {
   yield* dropTriggers(`${remainsPrefix}${table} `);
   yield* run(`DROP TABLE ${quote(table)}`);
+}
+
+/** What stands for the words of a table where it is set aside. No collection has such a name. */
+export function wordsAsideOf(table: string): string {
+  return `${table} words`;
 }
 
 function goneOf(table: string): string {
