@@ -34,7 +34,24 @@ const action = (code: string, compiled: RegExp, started: RegExp): Slip => ({
   started,
 });
 
+const tenants = `defineUsers({ fields: { tenant_id: integer({ optional: true }) }, identity: ["tenant_id"] })`;
+
 export const slips: readonly Slip[] = [
+  {
+    code: `start([mount(books, { permission: sameAs(${tenants}, "tenant_id") })])`,
+    compiled: /"tenant_id"/,
+    started: /the permission same tenant_id narrows by the column tenant_id, which is not there/,
+  },
+  {
+    code: `start([mount(books, { permission: anyOf(administrator, sameAs(${tenants}, "tenant_id", "titel")) })])`,
+    compiled: /"titel"/,
+    started: /narrows by the column titel, which is not there; did you mean title\?/,
+  },
+  {
+    code: `sameAs(${tenants}, "tenant_d")`,
+    compiled: /"tenant_d"/,
+    started: /tenant_d.*did you mean tenant_id\?/,
+  },
   field(
     "text({ writeonly: true, uniqe: true })",
     /'writeonly'.*Did you mean.*'writeOnly'/,
@@ -297,6 +314,11 @@ export const slips: readonly Slip[] = [
     /endpoints\[0\] .*path is '\/things\/\{id:int\}'; "\{id:int\}" is no parameter; write a whole segment as \{id\}/,
   ),
   endpoint(`path: "/things/{id"`, null, /"\{id" is no parameter; write a whole segment as \{id\}/),
+  feature(
+    `defineFeature({ name: "own", setUp: () => ({ offer: null, look: { titel: "Books", style: never() } }) })`,
+    /'titel'.*'Look'/,
+    /feature own: look is an object; there is no option titel; did you mean title\?/,
+  ),
   endpoint(
     `path: "/things", produces: "text"`,
     null,

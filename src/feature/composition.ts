@@ -8,12 +8,15 @@ import {
   isText,
   matching,
   membersMistakes,
+  objectOf,
   objectWith,
   optional,
   shown,
+  text,
   texts,
   type Check,
 } from "../checking/members.ts";
+import type { Look } from "../html/look.ts";
 import type { Offering } from "../http/core.ts";
 import { declarationMistakes } from "../http/endpoint/declared.ts";
 import { misplacedMounts } from "../http/mount/placing.ts";
@@ -140,6 +143,8 @@ export const partsLists: Readonly<Record<keyof ServiceParts, Check>> = {
   collections: anything,
 };
 
+const lookMembers: Readonly<Record<keyof Look, Check>> = { title: text, logo: optional(text), style: anObject };
+
 const partsMembers: Readonly<Record<keyof Parts, Check>> = {
   ...partsLists,
   offer: (value) =>
@@ -152,7 +157,7 @@ const partsMembers: Readonly<Record<keyof Parts, Check>> = {
       ? null
       : 'it has to be texts by tag, like { books: "What there is to read." }',
   ),
-  look: optional(anObject),
+  look: optional(objectOf(lookMembers, "it has to be how pages look: a title and a style")),
   observe: optional(aFunction),
   alongside: optional(aFunction),
   problems: optional((value) =>

@@ -56,10 +56,14 @@ export function defineUsers(users: OwnUserFields): DefinedUsers {
  * Rows whose `column`, of the same name where it is left out, holds what the field `member` of the caller does, as its tenant. Other rows
  * are as if they were not there, and none can be made or left for others. Denies whoever has no value there.
  */
-export function sameAs<F extends Fields, I extends keyof F & string, const M extends I, const C extends string = M>(
+export function sameAs<F extends Fields, I extends keyof F & string, const M extends I>(
   users: DefinedUsers<F, I>,
   member: M,
-  column?: C,
+): Permission<M>;
+export function sameAs<F extends Fields, I extends keyof F & string, const M extends I, const C extends string>(
+  users: DefinedUsers<F, I>,
+  member: M,
+  column: C,
 ): Permission<C>;
 export function sameAs(users: DefinedUsers, member: string, column = member): Permission<string> {
   requireMember("sameAs", users, member);
