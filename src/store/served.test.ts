@@ -18,6 +18,7 @@ const things: Collection = {
 };
 
 const [eq, one] = [(column: string, value: number | string): Where => ({ column, operator: "eq", value }), 1];
+const linked = (...values: string[]): Where => ({ link: things, record: "owner_id", linked: "name", values });
 const by = (...names: string[]): Sort[] =>
   names.map((name) => (name.startsWith("-") ? { column: name.slice(1), descending: true } : { column: name }));
 
@@ -33,6 +34,10 @@ const rows: readonly (readonly [title: string, where: Where | null, sort: readon
     by("-owner_id", "id"),
     false,
   ],
+  ["what links to one value", linked("a"), by("id"), true],
+  ["what links to one of two", linked("a", "b"), by("id"), false],
+  ["what links to one value, by another order", linked("a"), by("name", "id"), false],
+  ["what links to one value and is something", { all: [linked("a"), eq("name", "b")] }, by("id"), false],
   ["by a sort without an index", null, by("email", "id"), false],
   ["what is below an id", { column: "id", operator: "gt", value: one }, by("id"), true],
   ["what is below an id, by another order", { column: "id", operator: "gt", value: one }, by("name", "id"), false],

@@ -10,6 +10,7 @@ export function isServed({ where, sort, ...asked }: Pick<ListQuery, "collection"
   const collection = asServed(asked.collection);
   const conditions: Condition[] = [];
   if (where !== null && !collect(where, conditions)) return false;
+  if (conditions.length === 1 && linkAlone({ where: conditions[0]!, sort }) !== null) return true;
   const equal = new Set<string>();
   let ranged: string | null = null;
   let isOpen = false;
@@ -43,6 +44,14 @@ export function isServed({ where, sort, ...asked }: Pick<ListQuery, "collection"
     return false;
   if (ranged !== null && !equal.has(ranged) && first.column !== ranged) return false;
   return indexesOf(collection).some((index) => leads(collection, index, equal, [first, ...rest]));
+}
+
+type Link = Extract<Where, { readonly link: unknown }>;
+
+/** What links to one value, in the order of the ids and nothing else: the table of the links has these rows one behind another. Null for other lists. */
+export function linkAlone({ where, sort }: Pick<ListQuery, "where" | "sort">): Link | null {
+  if (where === null || !("link" in where) || where.values.length !== 1) return null;
+  return sort.length === 1 && sort[0]!.column === "id" ? where : null;
 }
 
 /** The tables that were there before, as they were found: their indexes are those of others. */

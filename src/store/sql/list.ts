@@ -1,6 +1,8 @@
+import { linkAlone } from "../served.ts";
 import type { ListQuery, Sort, Value, Where } from "../store.ts";
 import { encodeOperand } from "./codec.ts";
 import type { Parameters } from "./dialect.ts";
+import { quote } from "./names.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
@@ -24,11 +26,34 @@ export function selectCount(table: Table, where: Where | null, values: Parameter
 /** The part of a query behind its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also`: a condition that is SQL already. */
 export function compileRest(table: Table, query: ListQuery, values: Parameters, also: readonly string[] = []): string {
   const conditions = [...watched(table), ...also];
-  if (query.where !== null) conditions.push(compileWhere(table, query.where, values));
+  const link = linkAlone(query);
+  if (link !== null) conditions.push(compileLinked(table, link, query, values));
+  else if (query.where !== null) conditions.push(compileWhere(table, query.where, values));
   if (query.after !== undefined) conditions.push(compileAfter(table, query, query.after, values));
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
   const order = query.sort.map((each) => compileOrder(requireColumn(table, each.column), each)).join(", ");
   return `FROM ${table.source}${where}${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${limitOf(table, query, values)}`;
+}
+
+/** What links to one value: of its ids no more are looked at than are shown. */
+function compileLinked(
+  table: Table,
+  { link, record, linked, values: [value] }: NonNullable<ReturnType<typeof linkAlone>>,
+  query: ListQuery,
+  values: Parameters,
+): string {
+  const { dialect, id } = table;
+  const declared = link.columns.find(({ name }) => name === linked)!;
+  const descending = query.sort[0]!.descending === true;
+  const isValue = `${quote(linked)} = ${values.place(encodeOperand(dialect, declared, value))}`;
+  const after = query.after?.[0];
+  const isBehind =
+    after === undefined
+      ? ""
+      : ` AND ${quote(record)} ${descending ? "<" : ">"} ${values.place(encodeOperand(dialect, id, after))}`;
+  const rows = `SELECT DISTINCT ${quote(record)} FROM ${quote(link.name)} WHERE ${isValue}${isBehind}`;
+  const first = `${rows} ORDER BY ${quote(record)}${descending ? " DESC" : ""} LIMIT ${limitOf(table, query, values)}`;
+  return dialect.isAmong(id.sql, first);
 }
 
 function compileOrder({ sql, nullable }: TableColumn, { descending, nullsFirst }: Sort): string {

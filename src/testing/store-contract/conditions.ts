@@ -34,6 +34,15 @@ function promiseLinks(promises: Promises): void {
       assert.deepEqual(await matching(store, condition), names, JSON.stringify(condition));
       assert.equal(await store.count(people, condition), names.length, JSON.stringify(condition));
     }
+    // Who says the same twice is found once.
+    await written(store, insert(pets, { person_id: 1, name: "Rex" }));
+    for (const descending of [false, true]) {
+      const query = { collection: people, where: linked("Rex"), sort: [{ column: "id", descending }] };
+      const [first, second] = await store.list({ ...query, limit: 9 });
+      assert.equal((await store.listJSON({ ...query, limit: 1 })).more, true);
+      const behind = await store.listJSON({ ...query, after: [first!.record["id"]!], limit: 1 });
+      assert.deepEqual([behind.more, behind.last], [false, [second!.record["id"]]]);
+    }
   });
 }
 
