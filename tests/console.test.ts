@@ -146,6 +146,23 @@ test("where nobody can log in on a page, a browser is asked by Basic", async (t)
   assert.doesNotMatch(lineOf(page), /<form class="panel form" method="post"/);
 });
 
+test("where there are sessions alone, whoever is not logged in any more gets the form too", async (t) => {
+  const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "session" } });
+
+  for (const headers of [browser, { ...browser, cookie: "session=ended" }])
+    for (const [path, title, next] of [
+      ["/api/session/", "Log in", "/"],
+      ["/orders", "Log in to see this", "/orders"],
+    ] as const) {
+      const page = await api.get(path, headers);
+      assert.deepEqual([page.status, /<title>(.*?) ·/.exec(page.text)?.[1]], [403, title], path);
+      assert.match(lineOf(page), /<form class="panel form" method="post" action="\/api\/session\/"/, path);
+      assert.match(page.text, new RegExp(`name="next" value="${next}"`));
+    }
+  const admin = await logIn(api, "/orders");
+  assert.equal((await api.get("/orders", admin)).status, 200);
+});
+
 test("a page offers what its reader may do, and nothing else", async (t) => {
   const api = await serve(t, { binding: "node" });
   const ann = await api.user("Ann");

@@ -266,9 +266,10 @@ const tell = (form, page, status) => {
     line.textContent = part.textContent;
     note.append(line);
   }
-  if (status === 401 && form.dataset.path !== undefined) {
+  const login = one("main form[method=post][action]", page);
+  if ((status === 401 || login) && form.dataset.path !== undefined) {
     const link = document.createElement("a");
-    link.href = one("main form[action]", page)?.getAttribute("action") ?? location.href;
+    link.href = login?.getAttribute("action") ?? location.href;
     link.target = "_blank";
     link.textContent = "Log in in another tab, then send this again. What you typed stays here.";
     note.append(link);

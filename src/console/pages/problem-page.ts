@@ -23,8 +23,10 @@ export async function drawProblem(site: Site, view: View, document: ProblemDocum
   const form =
     document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
   if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
-  if (isLoginPage(view) && document.code === "not_authenticated") return drawLogin(site, view, document);
-  if (document.code === "not_authenticated" && hasLoginForm(site)) return drawLoginFirst(site, view, document);
+  // Where no scheme has a challenge, as where there are sessions alone, it is 403.
+  const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
+  if (isUnknown && hasLoginForm(site))
+    return isLoginPage(view) ? drawLogin(site, view, document) : drawLoginFirst(site, view, document);
   const { title, detail, code } = document;
   if (code === "not_found" && askedPath(view) === "/" && !isServed(site, "/"))
     return drawNothingHere(site, view, document);
@@ -87,10 +89,12 @@ function drawLogin(site: Site, view: View, document: ProblemDocument): Drawn {
 /** Nobody has said yet who they are: the way on is the form. */
 function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Drawn {
   const title = isUnsafe(view.call.method) ? "Log in to do this" : "Log in to see this";
+  const said =
+    document.code === "not_authenticated" ? "your request did not say" : "your request did not say, or says it no more";
   const main = html`<div class="head">
       <div>
         <h1 tabindex="-1">${title}</h1>
-        <p><code>${view.call.path}</code> needs to know who is asking, and your request did not say. Whether anything is here is told afterwards.</p>
+        <p><code>${view.call.path}</code> needs to know who is asking, and ${said}. Whether anything is here is told afterwards.</p>
       </div>
     </div>
     ${loginFormOf(site, view)}${schemesOf(view)} ${programs(document)}`;
