@@ -3,7 +3,7 @@ import { type ChecksOf } from "../../../checking/options.ts";
 import { ownOf } from "../../declarations.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { quote } from "../names.ts";
-import { typesOf } from "../schema/definition.ts";
+import { indexesOf, typesOf } from "../schema/definition.ts";
 import { findTable } from "../schema/found-table.ts";
 import { requireKnownVersion } from "../schema/prepare.ts";
 import type { Schema } from "../schema/schema.ts";
@@ -141,8 +141,17 @@ export interface PlannedTable {
   readonly sql: string | null;
 }
 
-/** About how many rows a second are written anew, and looked at. */
-const [written, lookedAt] = [30_000, 500_000];
+/** About how many rows a second are looked at. */
+const lookedAt = 500_000;
+
+/**
+ * About how long it takes to write rows anew, in seconds: each goes into the table and into every index, and where these are larger than
+ * what is kept in memory, most of that is reading and writing pages.
+ */
+function secondsToWrite(rows: number, indexes: number): number {
+  const [quick, slow] = [Math.min(rows, 100_000), Math.max(rows - 100_000, 0)];
+  return ((quick * 20 + slow * 60) * (1 + indexes)) / 1_000_000;
+}
 
 /** Everything that is known before a migration begins. `byHand` gives the statements for a table. */
 export function* tellPlan(
@@ -156,12 +165,13 @@ export function* tellPlan(
     if (plan.changes.length === 0) continue;
     const [count] = yield* ask(statement(`SELECT count(*) FROM ${quote(plan.collection.name)}`));
     const rows = Number(count![0]);
-    const speed = isMoreThanStart(plan) ? written : lookedAt;
+    const indexes = indexesOf(schema, plan.collection).size;
+    const seconds = isMoreThanStart(plan) ? secondsToWrite(rows, indexes) : rows / lookedAt;
     const steps = obstaclesOf(plan).length > 0 || !isMoreThanStart(plan) ? null : yield* byHand(plan);
     tables.push({
       table: plan.collection.name,
       rows,
-      seconds: Math.ceil(rows / speed),
+      seconds: Math.ceil(seconds),
       changes: plan.changes,
       sql: steps === null ? null : `${[...steps, rememberTypes(schema, plan), "COMMIT"].join(";\n")};\n`,
     });

@@ -35,6 +35,9 @@ import { change, takeTurn, Unfit } from "./turns.ts";
 /** A table with so many rows gets new indexes beside its writers. */
 const largeTable = 20_000;
 
+/** How much of the file is kept in memory meanwhile, in KiB. */
+const cacheKiB = 65_536;
+
 /** Makes the tables of a file fit, while anybody reads and writes. What was broken off goes on where it was. */
 export async function migrateFile(
   path: string,
@@ -50,6 +53,8 @@ export async function migrateFile(
   try {
     // Tables take the place of others, and what refers to them stays as it is.
     database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
+    // Rows go anywhere into indexes, and each page that has left the memory is read and written again.
+    database.exec(`PRAGMA cache_size = -${cacheKiB}`);
     database.function("latchkey_fold", { deterministic: true }, (text) =>
       typeof text === "string" ? fold(text) : null,
     );

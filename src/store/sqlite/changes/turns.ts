@@ -10,7 +10,7 @@ const patienceMs = 60_000;
 
 /** How many rows a portion begins with, and has at least and at most where rows are as usual. */
 export const firstPortion = 100;
-const mostRows = 5000;
+const mostRows = 2000;
 /** How long one may take, in milliseconds: whoever writes waits for it. */
 const portionMs = 15;
 
@@ -19,7 +19,7 @@ export function nextPortion(rows: number, tookMs: number): number {
   const fitting = Math.round((rows * portionMs) / Math.max(tookMs, 1));
   // On a busy machine a few rows may take a while for other reasons; fewer would take as long.
   const least = tookMs > 4 * portionMs ? 1 : Math.min(rows, firstPortion);
-  return Math.min(Math.max(fitting, least), rows * 4, mostRows);
+  return Math.min(Math.max(fitting, least), rows * 2, mostRows);
 }
 
 /** What is there cannot become what is declared. Everything else (a full disk, a lock) passes, and what was copied stays. */
