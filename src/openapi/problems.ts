@@ -87,12 +87,14 @@ export function problemResponses(
   catalogue: Catalogue,
   expected: ReadonlySet<string>,
 ): Readonly<Record<string, JSONObject>> {
-  const responses: Record<string, JSONObject> = {};
-  for (const status of statusesOf(catalogue)) {
-    const own = codesOf(catalogue, status).filter((code) => expected.has(code));
-    if (own.length > 0) responses[status] = { ...ref("responses", nameOf(status)), description: list(catalogue, own) };
-  }
-  return responses;
+  const codes = Object.keys(catalogue).filter((code) => expected.has(code));
+  const byStatus = Map.groupBy(codes, (code) => catalogue[code]!.status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, own]) => [
+      status,
+      { ...ref("responses", nameOf(status)), description: list(catalogue, own) },
+    ]),
+  );
 }
 
 function list(catalogue: Catalogue, some: readonly string[]): string {
