@@ -351,3 +351,19 @@ onBoth("an instant is the same for a permission with however many digits it is w
     [404, 200, 404],
   );
 });
+
+onBoth(
+  "where the first rows cannot be looked at, the table is named",
+  {
+    sqlite: "CREATE VIEW broken AS SELECT 1 AS id, abs(-9223372036854775808) AS size",
+    postgres: "CREATE VIEW broken AS SELECT 1 AS id, (1 / nullif(0, 1))::bigint AS size",
+  },
+  async ({ serve }) => {
+    const broken = defineResource({ name: "broken", table: "broken", fields: { size: integer() } });
+
+    await assert.rejects(serve(mount(broken, { permission: anyone })), (error: Error) => {
+      assert.match(`${error.message} ${String(error.cause)}`, /The first rows of broken cannot be looked at/);
+      return true;
+    });
+  },
+);

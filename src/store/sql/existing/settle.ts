@@ -42,7 +42,7 @@ export function* settleExisting(
     problems.push(...told.map((each) => `${collection.name}: ${each}.`));
     if (found === null || told.length > 0) continue;
     const one = settledAs(schema, collection, existing, found);
-    const unfit = yield* unfitRows(schema, one);
+    const unfit = yield* naming(existing.table, unfitRows(schema, one));
     problems.push(...unfit.map((each) => `${collection.name}: ${each}.`));
     settled.set(collection.name, one);
   }
@@ -210,6 +210,16 @@ function writeMistakes(collection: Collection, existing: ExistingTable, found: F
       `a new row of ${table} needs a value for ${missing.map(({ name }) => name).join(", ")}; declare a field for each, or take "create" out of writes`,
     );
   return mistakes;
+}
+
+/** What fails names the table: the error is the same, so that what passes by itself is tried again. */
+function* naming<T>(table: string, script: Script<T>): Script<T> {
+  try {
+    return yield* script;
+  } catch (error) {
+    if (error instanceof Error) error.message = `The first rows of ${table} cannot be looked at: ${error.message}`;
+    throw error;
+  }
 }
 
 /** Values that are not of the declared kind, in the first rows: one sentence for each column. */
