@@ -6,6 +6,7 @@ import { DatabaseSync } from "../node-sqlite.ts";
 import { copyFile } from "../whole/backup.ts";
 import { requireSound } from "../whole/check.ts";
 import { migrateFile } from "./migrate.ts";
+import { requireRoomForCopy } from "./room.ts";
 
 /** Migrates a copy of a file beside it, looks at all of that and removes it. */
 export async function tryFile(
@@ -13,6 +14,7 @@ export async function tryFile(
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
+  requireRoomForCopy(path);
   const folder = mkdtempSync(join(dirname(path), `${basename(path)}.try-`));
   const copy = join(folder, "copy.db");
   try {
