@@ -61,6 +61,7 @@ const samples: Readonly<Record<string, unknown>> = {
  * of a config file have sentences of their own (`misspellings.test.ts`).
  */
 const asked = new Set([
+  "aTablePrefix",
   "accepted",
   "accountOf",
   "after",

@@ -1,4 +1,5 @@
-import { isText, shown } from "../../checking/members.ts";
+import { anObject, isText, shown } from "../../checking/members.ts";
+import { requireArguments } from "../../checking/options.ts";
 import type { Change, Collection, Where } from "../store.ts";
 
 /** Names of tables as a store with a prefix has them, for what names them without. */
@@ -12,12 +13,14 @@ export interface Prefixing {
 
 /** A collection under a name that begins like this, and so all that it refers to. One over a table that was there before keeps its name. */
 export function prefixed(collection: Collection, prefix: string): Collection {
+  requireArguments("prefixed", arguments, { collection: anObject, prefix: aTablePrefix });
   if (prefix === "" || collection.existing !== undefined) return collection;
   return renamed(collection, (name) => prefix + name);
 }
 
 /** The way back. */
 export function unprefixed(collection: Collection, prefix: string): Collection {
+  requireArguments("unprefixed", arguments, { collection: anObject, prefix: aTablePrefix });
   return renamed(collection, (name) => withoutPrefix(name, prefix));
 }
 

@@ -145,9 +145,7 @@ function fill(work: Work): void {
   const behind = (id: string): string => (state.cursor === null ? "TRUE" : `${id} > ${literal(state.cursor)}`);
   const [last, count] = prepare(
     database,
-    `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${table} WHERE ${behind(`"id"`)} ORDER BY "id" LIMIT ${
-      work.portion
-    })`,
+    `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${table} WHERE ${behind(`"id"`)} ORDER BY "id" LIMIT ${work.portion})`,
   ).get()!;
   if (last === null) return keep(work, { ...state, filled: true });
   const rows = copy(
