@@ -29,7 +29,7 @@ function takeSetting(name: string): string | undefined {
 
 /** The server of `LATCHKEY_TEST_DATABASE` (a URL with the right to make databases), or one made for this. */
 export async function startPostgres(flags: readonly string[] = []): Promise<TestServer> {
-  if (given !== undefined && flags.length === 0) return { ...databasesOf(given), stop: async () => undefined };
+  if (given !== undefined && flags.length === 0) return givenServer(given);
   const folder = mkdtempSync(join(tmpdir(), "latchkey-postgres-"));
   const port = await freePort();
   const server = new EmbeddedPostgres({
@@ -48,8 +48,36 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
   chmodSync(folder, 0o755);
   await server.initialise();
   await server.start();
-  const { makeDatabase } = databasesOf(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`);
-  // Making a database and dropping it cost many times what emptying one does, and they all go with the folder.
+  // The databases all go with the folder.
+  return {
+    ...usedAgain(databasesOf(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`)),
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A server that is there already: what was made on it is removed in the end. */
+function givenServer(url: string): TestServer {
+  const made: string[] = [];
+  const { makeDatabase, dropDatabase } = databasesOf(url);
+  return {
+    ...usedAgain({
+      async makeDatabase() {
+        const database = await makeDatabase();
+        made.push(database);
+        return database;
+      },
+    }),
+    async stop() {
+      for (const database of made) await dropDatabase(database);
+    },
+  };
+}
+
+/** Making a database and dropping it cost many times what emptying one does. */
+function usedAgain({ makeDatabase }: Pick<Databases, "makeDatabase">): Databases {
   const free: string[] = [];
   return {
     async makeDatabase() {
@@ -58,10 +86,6 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
       return used ?? (await makeDatabase());
     },
     dropDatabase: async (url) => void free.push(url),
-    async stop() {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    },
   };
 }
 
@@ -74,7 +98,9 @@ async function emptyDatabase(url: string): Promise<void> {
   );
 }
 
-function databasesOf(url: string): Pick<TestServer, "makeDatabase" | "dropDatabase"> {
+type Databases = Pick<TestServer, "makeDatabase" | "dropDatabase">;
+
+function databasesOf(url: string): Databases {
   return {
     async makeDatabase() {
       const name = `latchkey_test_${randomBytes(6).toString("hex")}`;
