@@ -135,8 +135,8 @@ export class Exchange implements PermissionRequest {
 
   /** The query, in order, without credentials and without what chose the format of the answer. */
   parameters(): readonly (readonly [name: string, value: string])[] {
-    const choosesFormat = this.endpoint.produces === undefined && this.endpoint.method === "GET";
-    return parseQuery(this.query).filter(([name]) => !choosesFormat || name !== FORMAT_PARAMETER);
+    if (this.endpoint.produces !== undefined || this.endpoint.method !== "GET") return parseQuery(this.query);
+    return parseQuery(this.query).filter(([name]) => name !== FORMAT_PARAMETER);
   }
 
   /** What the caller prefers (RFC 7240), by name; null: nothing. */

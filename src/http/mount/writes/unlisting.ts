@@ -54,9 +54,11 @@ async function listing(
 ): Promise<readonly Row[]> {
   const rows = await service.store.list({
     collection: of.collection,
-    where: { any: links.map((link) => selectedBy(link, [id])) },
+    // One list is read from the table of its links; several may look at all records, beside everybody else.
+    where: links.length === 1 ? selectedBy(links[0]!, [id]) : { any: links.map((link) => selectedBy(link, [id])) },
     sort: [{ column: "id" }],
     limit: MAX_RECORDS + 1,
+    long: links.length > 1,
   });
   if (rows.length <= MAX_RECORDS) return rows;
   throw problem("referenced", {

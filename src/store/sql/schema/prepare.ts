@@ -53,8 +53,9 @@ function requireSamePrefix(collections: readonly Collection[], remembered: reado
   ]);
 }
 
-/** What all of some names begin with, up to an underscore. */
+/** What all of some names begin with, up to an underscore. Of one alone nobody knows what is a prefix: `audit_log` and `error_log` are no two names of one table. */
 function commonStart([first = "", ...others]: readonly string[]): string {
+  if (others.length === 0) return "";
   for (let end = first.lastIndexOf("_"); end > 0; end = first.lastIndexOf("_", end - 1)) {
     const start = first.slice(0, end + 1);
     if (others.every((name) => name.startsWith(start))) return start;
