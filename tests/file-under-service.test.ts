@@ -1,12 +1,17 @@
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { execFile, spawnSync } from "node:child_process";
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import { command } from "./command.ts";
 import { basicHeader } from "./serve.ts";
 import { startService } from "./service-process.ts";
+
+const run = promisify(execFile);
 
 test("where the file is removed, replaced or put back, nothing is acknowledged that would be lost, and it is told", async () => {
   await using service = await startService({ LATCHKEY_LOG: "error" });
@@ -68,3 +73,90 @@ test("where the log beside it is removed, nothing more is acknowledged, and what
     ["Administrator", "kept"],
   );
 });
+
+/** How a file is overwritten in its place, where `copy` is a backup and `copy.raw` a copy of the file itself. */
+const overwriting: Readonly<Record<string, (file: string, copy: string) => void>> = {
+  "its own backup": (file, copy) => copyFileSync(copy, file),
+  "an older copy of the file itself": (file, copy) => copyFileSync(`${copy}.raw`, file),
+  nothing: (file) => truncateSync(file),
+  "half of it": (file) => truncateSync(file, 40_960),
+  "what is no database": (file) => writeFileSync(file, "gone ".repeat(100_000)),
+};
+
+for (const [what, overwrite] of Object.entries(overwriting))
+  test(`where the file is overwritten with ${what}, that is noticed within a second, and nothing of it is believed`, async (t) => {
+    await using beside = await serviceToOverwrite(t, what.startsWith("its own") ? "2" : "1");
+    const { service, file, copy, write } = beside;
+
+    overwrite(file, copy);
+    await wait(1000);
+    const answers = [
+      await write("refused"),
+      (await fetch(`${service.address}/readyz`)).status,
+      (await fetch(`${service.address}/users/1`, { headers: basicHeader("admin", service.password) })).status,
+      (await fetch(`${service.address}/livez`)).status,
+    ];
+
+    assert.deepEqual(answers, [503, 503, 503, 200]);
+    assert.match(service.said(), /latchkey\.db was overwritten while it was in use.*latchkey db restore/);
+  });
+
+test("a backup that was copied over the file is not mixed with the log by whoever ends or starts, and can be restored", async (t) => {
+  await using beside = await serviceToOverwrite(t, "1");
+  const { service, file, copy, settings, write } = beside;
+  copyFileSync(copy, file);
+  await wait(1000);
+  process.kill(service.pid, "SIGTERM");
+  await service.ended;
+  assert.ok(readFileSync(file).equals(readFileSync(copy)));
+
+  const started = spawnSync(process.execPath, [command], {
+    env: { ...process.env, ...settings, LATCHKEY_PORT: "0" },
+    encoding: "utf8",
+  });
+  assert.equal(started.status, 78);
+  assert.match(started.stderr, /latchkey\.db was overwritten, and \S+latchkey\.db-wal holds.*latchkey db restore/);
+  assert.ok(readFileSync(file).equals(readFileSync(copy)));
+
+  await run(process.execPath, [command, "db", "restore", copy], { env: { ...process.env, ...settings } });
+  await using again = await startService(settings);
+  assert.equal(await write("after", again.address), 201);
+});
+
+/** A service with a backup and a copy of the moment before its last writes, which are in the file. */
+async function serviceToOverwrite(t: TestContext, workers: string) {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-overwritten-"));
+  const file = path.join(folder, "latchkey.db");
+  const settings = {
+    LATCHKEY_LOG: "error",
+    LATCHKEY_DATABASE: `sqlite:${file}`,
+    LATCHKEY_SECRET: "of this test, and long enough for it",
+    LATCHKEY_ADMIN_PASSWORD: "of this test alone",
+  };
+  const service = await startService({ ...settings, LATCHKEY_WORKERS: workers });
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const headers = { ...basicHeader("admin", settings.LATCHKEY_ADMIN_PASSWORD), "content-type": "application/json" };
+  const write = async (name: string, address = service.address): Promise<number> => {
+    const body = JSON.stringify({ name, email: `${name}@example.com` });
+    return (await fetch(`${address}/users`, { method: "POST", headers, body })).status;
+  };
+  const copy = path.join(folder, "backup.db");
+  assert.equal(await write("before"), 201);
+  await run(process.execPath, [command, "db", "backup", copy], { env: { ...process.env, ...settings } });
+  copyFileSync(file, `${copy}.raw`);
+  const made = await Promise.all(Array.from({ length: 60 }, (_, at) => write(`made${at}`)));
+  assert.deepEqual([...new Set(made)], [201]);
+  const beside = new DatabaseSync(file);
+  beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  beside.close();
+  // What is to be noticed is a change of what was seen.
+  await wait(600);
+  return {
+    service: { ...service, password: settings.LATCHKEY_ADMIN_PASSWORD },
+    file,
+    copy,
+    settings,
+    write,
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
+}

@@ -11,14 +11,15 @@ import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { followCollection } from "./feed.ts";
+import { overwritingOf, requireOwnLog, type Overwriting } from "./file/overwriting.ts";
+import { filesAt, watchFile } from "./file/place.ts";
 import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
-import { filesAt, requireInPlace, watchFile } from "./place.ts";
 import { longReads, type LongReads } from "./reads/long-reads.ts";
 import { rememberedPages } from "./reads/pages.ts";
 import { readerOf, type Reader } from "./reads/reader.ts";
-import { snapshotOf } from "./reads/snapshot.ts";
+import { snapshotOf, type Snapshot } from "./reads/snapshot.ts";
 import { explainOutdated, prepareFile, prepareSchema, requireSchema, shapesIn } from "./schema.ts";
 import { committerOf } from "./writes/transactions.ts";
 import { writerThread } from "./writes/writer-thread.ts";
@@ -45,35 +46,30 @@ function openPrepared(
   collections: readonly Collection[],
   { observe, busyMs, longReadMs }: FileOptions,
 ): Engine {
+  requireOwnLog(path);
   const settled = prepareFile(path, collections);
   const database = connectReadOnly(path);
-  const snapshot = snapshotOf(database);
   // The first read opens the log, which stays the same for as long as anybody has the file open.
   requireSchema(database, collections);
   const shapes = shapesIn(database, path, collections);
   const refusing = refusalsTold(observe);
   const explain = (error: unknown): unknown => explainOutdated(error, database, shapes, refusing);
   const files = filesAt(path);
+  const overwriting = overwritingOf(path, files);
+  const snapshot = believed(snapshotOf(database), overwriting);
   const dataVersion = prepare(database, "PRAGMA data_version");
   const data = asData(settledIn(collections, settled));
   const writer = writerThread({ path, files, busyMs, collections: data, shapes }, observe, refusing);
-  const threads = longReads({ path, collections: data, limitMs: longReadMs });
-  const long: LongReads = {
-    ...threads,
-    async read(method, asked) {
-      try {
-        return await threads.read(method, asked);
-      } catch (error) {
-        throw explain(error);
-      }
-    },
-  };
+  const long = explaining(longReads({ path, collections: data, limitMs: longReadMs }), overwriting, explain);
   let version = 0;
   let askedIn = 0;
-  const stopWatching = watchFile(path, files, {
+  const stopWatching = watchFile(path, {
     observe,
-    // The writer looks at once what can be kept of it, whether anybody writes or not.
-    isGone: () => void writer.write({ changes: [] }).catch(() => undefined),
+    look: overwriting.look,
+    isGone() {
+      // The writer looks at once what can be kept of it, whether anybody writes or not: nothing, where the file is another one.
+      void (overwriting.found === null ? writer.write({ changes: [] }) : writer.close(() => {})).catch(() => undefined);
+    },
   });
   writer.start();
 
@@ -95,10 +91,11 @@ function openPrepared(
       long,
       versionNow,
     ),
-    write: writer.write,
+    write: (transaction) =>
+      overwriting.found === null ? writer.write(transaction) : Promise.reject(unavailable(overwriting.found)),
     async check() {
       try {
-        requireInPlace(path, files);
+        overwriting.look();
       } catch (error) {
         throw unavailable(error);
       }
@@ -112,11 +109,44 @@ function openPrepared(
     async close() {
       stopWatching();
       await long.close();
-      await writer.close(() => {
-        // The last connection to close moves the log into the file, and only one that writes can.
+      const closeReader = (): void => {
         snapshot.release();
         database.close();
-      });
+      };
+      // The last connection to close moves the log into the file, and only one that writes can.
+      const isOurs = overwriting.found === null;
+      await writer.close(isOurs ? closeReader : () => {});
+      if (!isOurs) closeReader();
+      overwriting.close();
+    },
+  };
+}
+
+function explaining(threads: LongReads, overwriting: Overwriting, explain: (error: unknown) => unknown): LongReads {
+  return {
+    ...threads,
+    async read(method, asked) {
+      try {
+        requireBelieved(overwriting);
+        return await threads.read(method, asked);
+      } catch (error) {
+        throw explain(error);
+      }
+    },
+  };
+}
+
+/** Nothing is read from a file, or written into one, that somebody has overwritten: who may do what could be years old in it. */
+function requireBelieved({ found }: Overwriting): void {
+  if (found !== null) throw unavailable(found);
+}
+
+function believed(snapshot: Snapshot, overwriting: Overwriting): Snapshot {
+  return {
+    ...snapshot,
+    take() {
+      requireBelieved(overwriting);
+      return snapshot.take();
     },
   };
 }

@@ -8,7 +8,7 @@ import { StoreUnavailable, type Store } from "../store.ts";
 import { BUSY_TIMEOUT_MS } from "./connection.ts";
 import { memoryOpener, openFile } from "./engine.ts";
 import { storeError } from "./errors.ts";
-import { walBytes } from "./place.ts";
+import { walBytes } from "./file/place.ts";
 
 /** Where a SQLite store is kept. */
 export interface SQLiteStoreOptions {

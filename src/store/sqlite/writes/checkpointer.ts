@@ -1,6 +1,6 @@
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { connect } from "../connection.ts";
-import { requireInPlace, type FilesInUse } from "../place.ts";
+import { requireInPlace, type FilesInUse } from "../file/place.ts";
 import { giveWay } from "./give-way.ts";
 
 /** What the thread is started with. */

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect } from "../connection.ts";
-import { filesAt } from "../place.ts";
+import { filesAt } from "../file/place.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 
 function setUp(t: TestContext) {

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
-import type { Observer } from "../../observation.ts";
+import type { Observer } from "../../../observation.ts";
+import { fileAt } from "./kept-open.ts";
 
 /** Which files stand under the names of a database and what SQLite keeps beside it: for each how the system calls it, null where there is none. */
 export type FilesInUse = Readonly<Record<"" | "-wal" | "-shm", string | null>>;
@@ -7,11 +8,6 @@ export type FilesInUse = Readonly<Record<"" | "-wal" | "-shm", string | null>>;
 /** The files that are there now. While anybody has the database open, all three are, and stay the same. */
 export function filesAt(path: string): FilesInUse {
   return { "": fileAt(path), "-wal": fileAt(`${path}-wal`), "-shm": fileAt(`${path}-shm`) };
-}
-
-function fileAt(path: string): string | null {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return found === undefined ? null : `${found.dev} ${found.ino}`;
 }
 
 /**
@@ -58,24 +54,22 @@ const largeWALBytes = 256 * 1024 * 1024;
 /** What comes of watching. */
 export interface Watching {
   readonly observe: Observer;
-  /** Is called when a file is not in its place any more. */
+  /** Throws where what was opened is not there any more. */
+  readonly look: () => void;
+  /** Is called when it throws for the first time. */
   readonly isGone: () => void;
   /** How large the log is, in bytes. */
   readonly sizeOf?: (path: string) => number;
 }
 
 /** Tells when the file is not in its place any more and when it is there again, and when the log beside it has grown large. */
-export function watchFile(
-  path: string,
-  files: FilesInUse,
-  { observe, isGone, sizeOf = walBytes }: Watching,
-): () => void {
+export function watchFile(path: string, { observe, look, isGone, sizeOf = walBytes }: Watching): () => void {
   let isInPlace = true;
   let isLarge = false;
 
   function lookAtPlace(): void {
     try {
-      requireInPlace(path, files);
+      look();
       if (!isInPlace) observe({ kind: "notice", level: "info", message: "SQLite: the file is in its place again" });
       isInPlace = true;
     } catch (error) {

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import type { Observation } from "../../observation.ts";
-import { StoreUnavailable } from "../store.ts";
-import { filesAt, watchFile } from "./place.ts";
-import { sqliteStore } from "./sqlite.ts";
+import type { Observation } from "../../../observation.ts";
+import { StoreUnavailable } from "../../store.ts";
+import { sqliteStore } from "../sqlite.ts";
+import { watchFile } from "./place.ts";
 
 const notes = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] } as const;
 
@@ -16,7 +16,7 @@ test("a log that grows beyond 256 MB is told once, and again when it was small i
   const file = import.meta.filename;
   let megabytes = 0;
   const observe = (observation: Observation): void => void observed.push(observation);
-  const stop = watchFile(file, filesAt(file), { observe, isGone: () => {}, sizeOf: () => megabytes * 1024 * 1024 });
+  const stop = watchFile(file, { observe, look: () => {}, isGone: () => {}, sizeOf: () => megabytes * 1024 * 1024 });
 
   for (megabytes of [1, 257, 300, 200, 260, 100, 257, 1]) t.mock.timers.tick(500);
   stop();

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdtempSync, rmSync, utimesSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { connect, connectReadOnly } from "../connection.ts";
+import { overwritingOf, type Overwriting } from "./overwriting.ts";
+import { filesAt } from "./place.ts";
+
+/** How long it is looked while others write, in milliseconds. */
+const lookedMs = Number(process.env["LOOKED_SECONDS"] ?? 2) * 1000;
+
+/** Writes, checkpoints in each of their ways and makes room, as fast as it can. */
+const busy = `
+  import { DatabaseSync } from "node:sqlite";
+  const [file, number] = process.argv.slice(1);
+  const database = new DatabaseSync(file, { timeout: 10000 });
+  database.exec("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = " + (Number(number) * 7));
+  const insert = database.prepare("INSERT INTO notes (text) VALUES (hex(randomblob(?)))");
+  for (let at = 0; ; at++) {
+    try {
+      database.exec("BEGIN IMMEDIATE");
+      for (let row = 0; row < at % 13; row++) insert.run((at * 37) % 3000);
+      if (at % 50 === 0) database.exec("CREATE TABLE made" + number + " (n); DROP TABLE made" + number);
+      if (at % 17 === 0) database.exec("DELETE FROM notes WHERE id % 5 = " + (at % 5));
+      database.exec(at % 11 === 0 ? "ROLLBACK" : "COMMIT");
+      const ways = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"];
+      if (at % 9 === 0) database.exec("PRAGMA wal_checkpoint(" + ways[(at / 9) % 4] + ")");
+      if (at % 400 === 0) database.exec("VACUUM");
+    } catch (error) {
+      if (database.isTransaction) database.exec("ROLLBACK");
+      if (!/locked|busy/.test(error.message)) throw error;
+    }
+  }`;
+
+function opened(t: TestContext): { readonly file: string; readonly overwriting: Overwriting; written(): void } {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-overwriting-"));
+  const file = path.join(folder, "a.db");
+  const writes = connect(file);
+  writes.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)");
+  const reads = connectReadOnly(file);
+  reads.prepare("SELECT count(*) FROM notes").get();
+  const overwriting = overwritingOf(file, filesAt(file));
+  t.after(() => {
+    reads.close();
+    writes.close();
+    overwriting.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { file, overwriting, written: () => writes.exec("INSERT INTO notes (text) VALUES ('one')") };
+}
+
+test("what SQLite writes is never taken for somebody else's writing, whoever writes and moves the log, and however it ends", async (t) => {
+  const { file, overwriting } = opened(t);
+  const start = (number: number) =>
+    spawn(process.execPath, ["--input-type=module", "--eval", busy, file, String(number)], { stdio: "inherit" });
+  let others = [start(1), start(2)];
+  const begun = performance.now();
+  for (let at = 1; performance.now() - begun < lookedMs; at++) {
+    overwriting.look();
+    if (at % 20_000 !== 0) continue;
+    const [first, ...rest] = others;
+    first!.kill("SIGKILL");
+    await once(first!, "exit");
+    others = [...rest, start((at / 20_000) % 7)];
+    utimesSync(file, new Date(), new Date());
+  }
+  assert.equal(overwriting.found, null);
+  for (const other of others) other.kill("SIGKILL");
+  await Promise.all(others.map((other) => once(other, "exit")));
+});
+
+test("a copy of a moment ago is noticed, and never forgotten", (t) => {
+  const { file, overwriting, written } = opened(t);
+  overwriting.look();
+  copyFileSync(file, `${file}.copy`);
+  written();
+  connect(file).exec("CREATE TABLE other (n); PRAGMA wal_checkpoint");
+  overwriting.look();
+
+  copyFileSync(`${file}.copy`, file);
+
+  assert.throws(() => overwriting.look(), /a\.db was overwritten while it was in use/);
+  assert.throws(() => overwriting.look(), /overwritten/);
+  assert.match(String(overwriting.found), /overwritten/);
+});

@@ -1,0 +1,130 @@
+import { StoreSetupError } from "../../store.ts";
+import { fileAt, keepOpen, letGo } from "./kept-open.ts";
+import { logHas, logState, placesOfFirstPage, type LogState } from "./log-index.ts";
+import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
+
+/** Looks whether a file is still the one that was opened, and whether anybody but SQLite has written into it. */
+export interface Overwriting {
+  /** Throws where it is not in its place, and where nothing in it is to be believed any more: then ever after. */
+  look(): void;
+  /** That somebody has overwritten it; null where nobody has. */
+  readonly found: Error | null;
+  /** To be called when this store has closed its connections to the file. */
+  close(): void;
+}
+
+/** What was seen of the file while no checkpoint was under way. */
+interface Seen {
+  readonly state: LogState;
+  readonly page: Buffer;
+  readonly size: number;
+}
+
+/**
+ * Throws where a log stands beside a file that is none of its own: SQLite would mix the two at the first access, and would remove the log where
+ * the file is empty. The file of a log says that it has one, which copies by `latchkey db backup` and `VACUUM INTO` do not.
+ */
+export function requireOwnLog(path: string): void {
+  if (walBytes(path) <= EMPTY_LOG_BYTES || fileAt(path) === null) return;
+  const file = keepOpen(path);
+  const fixed = file.read(0, FIXED_BYTES);
+  if (fixed.length > 0 && (!isSQLite(fixed) || fixed[18] === ofLog)) return;
+  throw new StoreSetupError([
+    `${path} was overwritten, and ${path}-wal holds what was written into the file before it: SQLite would mix both. ` +
+      `Put a backup in its place with latchkey db restore, or move ${path}-wal away where the file itself is to be used.`,
+  ]);
+}
+
+/** The magic text, the size of pages, and that there is a log: nobody can change them while others have the file open. */
+const FIXED_BYTES = 24;
+const magic = "SQLite format 3\0";
+const ofLog = 2;
+const EMPTY_LOG_BYTES = 32;
+
+/** How often it is looked while checkpoints come in between. */
+const tries = 3;
+
+/**
+ * The file itself is written by checkpoints alone, and each of them says so in the index of the log before it begins (sqlite.org/walformat.html).
+ * So whatever changed while none was made, or is not what one has moved, was written by somebody else: `cp`, `truncate`, a redirection.
+ */
+export function overwritingOf(path: string, files: FilesInUse): Overwriting {
+  const file = keepOpen(path);
+  const index = keepOpen(`${path}-shm`);
+  const fixed = file.read(0, FIXED_BYTES);
+  // Of any other file whoever reads it is told.
+  const isKnown = fixed.length === FIXED_BYTES && isSQLite(fixed) && fixed[18] === ofLog && fixed[19] === ofLog;
+  const pageBytes = !isKnown ? 0 : fixed.readUInt16BE(16) === 1 ? 65_536 : fixed.readUInt16BE(16);
+  let seen: Seen | null = null;
+  let found: Error | null = null;
+
+  /** Gives what is there, why that cannot be, or null where nobody can say: a checkpoint was under way, or the disk could not be read. */
+  function tryToLook(): Seen | string | null {
+    try {
+      return lookOnce();
+    } catch {
+      return null;
+    }
+  }
+
+  function lookOnce(): Seen | string | null {
+    const state = logState(index);
+    const page = file.read(0, pageBytes);
+    const size = file.size();
+    if (!page.subarray(0, FIXED_BYTES).equals(fixed)) return "it begins with other bytes";
+    const why = state === null || seen === null ? null : whyImpossible({ state, page, size }, seen);
+    if (state === null || logState(index)?.id !== state.id) return null;
+    return why ?? { state, page, size };
+  }
+
+  function whyImpossible({ state, page, size }: Seen, before: Seen): string | null {
+    if (state.id === before.state.id)
+      return page.equals(before.page) && size === before.size ? null : "it changed while SQLite wrote nothing into it";
+    const isSameLog = state.salts === before.state.salts;
+    if (isSameLog && page.equals(before.page)) return null;
+    const places = placesOfFirstPage(index, isSameLog ? before.state.moved : 0, state.pages);
+    // A new log says nothing of the one before it; and of a page a checkpoint moves the last alone, where it moves that one.
+    if (!isSameLog && (places.at(-1) ?? Infinity) > state.moved) return null;
+    return logHas(`${path}-wal`, places, page) ? null : "its first page is none that was in the log";
+  }
+
+  /** What is wrong is looked at twice. */
+  function lookAgain(): string | null {
+    let why: string | null = null;
+    for (let at = 0; at < tries; at++) {
+      const now = tryToLook();
+      if (now === null) continue;
+      if (typeof now !== "string") {
+        seen = now;
+        return null;
+      }
+      if (why !== null) return now;
+      why = now;
+    }
+    return null;
+  }
+
+  return {
+    look() {
+      if (found !== null) throw found;
+      requireInPlace(path, files);
+      const why = isKnown ? lookAgain() : null;
+      if (why !== null) throw (found = new Error(overwritten(path, why)));
+    },
+    get found() {
+      return found;
+    },
+    close: () => letGo(path, Object.values(files)),
+  };
+}
+
+function isSQLite(fixed: Buffer): boolean {
+  return fixed.toString("latin1", 0, magic.length) === magic;
+}
+
+function overwritten(path: string, why: string): string {
+  return (
+    `${path} was overwritten while it was in use (${why}), and nothing is read or written any more. ` +
+    "Stop every process on it, put a backup in its place with latchkey db restore, which a plain copy is none of, and start again"
+  );
+}
