@@ -1,4 +1,7 @@
-/** Runs test files on PostgreSQL, four at a time and all on one server: `node tools/on-postgres.ts FILE …`. To make a server for each would take a second of a core. */
+/**
+ * Runs test files on PostgreSQL, several in one process and all on one server: `node tools/on-postgres.ts FILE …`. To make a server for each
+ * would take a second of a core, and to load the service for each half a second.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { startPostgres } from "../tests/postgres.ts";
@@ -10,7 +13,7 @@ try {
     LATCHKEY_TEST_STORE: "postgres",
     LATCHKEY_TEST_DATABASE: await server.makeDatabase(),
   };
-  const tests = spawn(process.execPath, ["--test", "--test-concurrency=4", ...process.argv.slice(2)], {
+  const tests = spawn(process.execPath, ["tools/test.ts", ...process.argv.slice(2)], {
     env,
     stdio: "inherit",
   });
