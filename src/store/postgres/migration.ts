@@ -1,4 +1,5 @@
-import { foldCell } from "../sql/codec.ts";
+import { encode, foldCell } from "../sql/codec.ts";
+import { tablesToCopy } from "../sql/content.ts";
 import type { Cell } from "../sql/dialect.ts";
 import { quote, shadowOf } from "../sql/names.ts";
 import { defaultLiteral, defineColumn, defineReference, shadowsOf } from "../sql/schema/definition.ts";
@@ -132,6 +133,20 @@ export const postgresSchema: Schema = {
       if (collection.key === "integer") nextKeys[collection.name] = yield* nextOf(sequenceOf(collection));
     return { revision: (yield* nextOf("latchkey_revision")) - 1, nextKeys };
   },
+  *setCounters(collections, { revision, nextKeys }) {
+    yield* setNext("latchkey_revision", revision + 1);
+    for (const collection of collections)
+      if (collection.key === "integer") yield* setNext(sequenceOf(collection), nextKeys[collection.name]!);
+    // The planner knows nothing yet of what is there.
+    yield* run(`ANALYZE ${[...tablesToCopy(postgres, collections).keys()].map(quote).join(", ")}`);
+  },
+  /** One statement for all: an array a column. */
+  insertRows({ name, columns }, rows) {
+    const names = columns.map((column) => quote(column.name)).join(", ");
+    const places = columns.map((column, at) => `$${at + 1}::${postgres.storageOf(column)}[]`).join(", ");
+    const values: Cell[] = columns.map((column, at) => rows.map((cells) => encode(postgres, column, cells[at])));
+    return [statement(`INSERT INTO ${quote(name)} (${names}) SELECT * FROM unnest(${places})`, values)];
+  },
 };
 
 /** Keeps everybody else from a table until the transaction ends. */
@@ -201,6 +216,10 @@ function* fillShadow(collection: Collection, column: Column): Script<void> {
     if (rows.length < pageSize) return;
     last = rows.at(-1)![0] as Cell;
   }
+}
+
+function* setNext(sequence: string, next: number): Script<void> {
+  yield* ask(statement(`SELECT setval(${postgres.literal(quote(sequence))}::regclass, $1, FALSE)`, [next]));
 }
 
 function* nextOf(sequence: string): Script<number> {

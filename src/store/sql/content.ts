@@ -10,7 +10,7 @@ import {
 } from "../copy.ts";
 import type { Collection, Value } from "../store.ts";
 import { decoderOf } from "./codec.ts";
-import type { Cell } from "./dialect.ts";
+import type { Cell, Dialect } from "./dialect.ts";
 import { quote } from "./names.ts";
 import { shadowsOf } from "./schema/definition.ts";
 import { findTable, readTypes } from "./schema/found-table.ts";
@@ -19,8 +19,8 @@ import { ask, playAsync, statement, type Rows, type Script, type Step } from "./
 import { selectedAs } from "./schema/table.ts";
 
 /** The tables of collections as they are copied, and those beside them, by name. */
-export function tablesToCopy(schema: Schema, collections: readonly Collection[]): ReadonlyMap<string, CopiedTable> {
-  return copiedTables(collections, (collection) => shadowsOf(schema, collection));
+export function tablesToCopy(dialect: Dialect, collections: readonly Collection[]): ReadonlyMap<string, CopiedTable> {
+  return copiedTables(collections, (collection) => shadowsOf(dialect, collection));
 }
 
 /** All that stands in a database, over a connection that sees one state of it. */

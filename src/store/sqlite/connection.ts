@@ -43,12 +43,37 @@ export function prepare(database: DatabaseSync, sql: string): Statement {
   return database.prepare(sql) as unknown as Statement;
 }
 
-/** Answers the steps of scripts at once. */
+/** How many shapes are remembered. Programs have dozens; callers who combine filters could make thousands. */
+const limit = 200;
+
+/** Prepared statements by their shape. `sql` is asked for only where the shape is new. */
+export interface Statements {
+  (shape: string, sql: () => string): Statement;
+}
+
+/** Remembers prepared statements; the oldest goes when there are too many. */
+export function statementsOf(database: DatabaseSync): Statements {
+  const known = new Map<string, Statement>();
+  return (shape, sql) => {
+    const found = known.get(shape);
+    if (found !== undefined) return found;
+    const statement = prepare(database, sql());
+    if (known.size >= limit) known.delete(known.keys().next().value!);
+    known.set(shape, statement);
+    return statement;
+  };
+}
+
+/** Answers the steps of scripts at once. Of many rows each has the same statement. */
 export function sendTo(database: DatabaseSync): (step: Step) => Rows {
+  let last: { readonly text: string; readonly prepared: Statement } | null = null;
   return (step) => {
-    if (!("run" in step)) return prepare(database, step.text).all(...step.values);
-    database.exec(step.run);
-    return [];
+    if ("run" in step) {
+      database.exec(step.run);
+      return [];
+    }
+    if (last?.text !== step.text) last = { text: step.text, prepared: prepare(database, step.text) };
+    return last.prepared.all(...step.values);
   };
 }
 

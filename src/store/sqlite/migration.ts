@@ -1,3 +1,4 @@
+import { encode } from "../sql/codec.ts";
 import { quote, shadowOf } from "../sql/names.ts";
 import { createTable, defineColumn, shadowsOf } from "../sql/schema/definition.ts";
 import { leftOvers, requiredLeftOvers } from "../sql/schema/found-table.ts";
@@ -96,6 +97,21 @@ export const sqliteSchema: Schema = {
       revision: row![0] as number,
       nextKeys: Object.fromEntries(keyed.map(({ name }) => [name, next.get(name) ?? 1])),
     };
+  },
+  *setCounters(_, { revision, nextKeys }) {
+    yield* ask(statement("UPDATE latchkey_revision SET revision = ?", [revision]));
+    for (const [name, next] of Object.entries(nextKeys))
+      yield* ask(statement("INSERT INTO latchkey_keys (collection, next) VALUES (?, ?)", [name, next]));
+  },
+  insertRows({ name, columns }, rows) {
+    const names = columns.map((column) => quote(column.name)).join(", ");
+    const text = `INSERT INTO ${quote(name)} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
+    return rows.map((cells) =>
+      statement(
+        text,
+        columns.map((column, at) => encode(sqlite, column, cells[at])),
+      ),
+    );
   },
 };
 

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
 import { ownOf } from "../declarations.ts";
-import { fold } from "../fold.ts";
 import { searchedOf } from "../searched.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
@@ -39,7 +38,6 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
 
 /** Creates what is not there and adds to what is; all of it or nothing. */
 export function prepareSchema(database: DatabaseSync, collections: readonly Collection[]): Settled {
-  database.function("latchkey_fold", { deterministic: true }, (text) => (typeof text === "string" ? fold(text) : null));
   try {
     const send = sendTo(database);
     // Where a table of others is not as declared, none of ours is made.

@@ -11,9 +11,8 @@ import { DeclarationError } from "../../checking/declaration-error.ts";
 import type { Observation } from "../../observation.ts";
 import { certifyStore } from "../../testing/store-contract.ts";
 import { StoreUnavailable, type Collection, type Store } from "../store.ts";
-import { connect, prepare } from "./connection.ts";
+import { connect, prepare, statementsOf } from "./connection.ts";
 import { sqliteStore } from "./sqlite.ts";
-import { statementsOf } from "./statements.ts";
 
 const notes: Collection = {
   name: "notes",

@@ -4,22 +4,21 @@ import { ask, playAsync } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { postgresSchema } from "../migration.ts";
 import { sendTo } from "../network/session.ts";
-import { connectWhole } from "../whole/whole.ts";
+import { useWhole } from "../whole/whole.ts";
 import { alterByHand } from "./by-hand.ts";
 import { unhurried } from "./patiently.ts";
 
 /** What would be done to a database; it is only read. */
-export async function planDatabase(
+export function planDatabase(
   url: Secret,
   collections: readonly Collection[],
   dropped: readonly string[],
 ): Promise<Plan> {
-  const { session, told, close } = await connectWhole(url);
-  try {
+  return useWhole(url, async ({ session }) => {
     await session.run(`${unhurried}; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`);
     const send = sendTo(session);
     const planned = await playAsync(planTables(postgresSchema, collections, dropped), send);
-    return await playAsync(
+    return playAsync(
       tellPlan(postgresSchema, planned, dropped, function* (plan) {
         const { name } = plan.collection;
         const found = yield* ask(postgresSchema.findIndexes(name));
@@ -29,9 +28,5 @@ export async function planDatabase(
       }),
       send,
     );
-  } catch (error) {
-    throw told(error);
-  } finally {
-    await close();
-  }
+  });
 }

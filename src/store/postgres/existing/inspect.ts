@@ -2,20 +2,15 @@ import type { Secret } from "../../../crypto/secret.ts";
 import type { FoundExisting } from "../../sql/existing/found.ts";
 import { ask, playAsync, statement, type Script } from "../../sql/schema/script.ts";
 import { sendTo } from "../network/session.ts";
-import { connectWhole } from "../whole/whole.ts";
+import { useWhole } from "../whole/whole.ts";
 import { findExisting } from "./existing.ts";
 
 /** Every table of a database that is not ours, by its name, or with its schema where the name alone does not lead there; it is only read. */
-export async function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundExisting>> {
-  const { session, told, close } = await connectWhole(url);
-  try {
+export function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundExisting>> {
+  return useWhole(url, async ({ session }) => {
     await session.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    return await playAsync(findAll(), sendTo(session));
-  } catch (error) {
-    throw told(error);
-  } finally {
-    await close();
-  }
+    return playAsync(findAll(), sendTo(session));
+  });
 }
 
 function* findAll(): Script<ReadonlyMap<string, FoundExisting>> {

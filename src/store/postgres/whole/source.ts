@@ -7,7 +7,7 @@ import type { Collection } from "../../store.ts";
 import { stateOf } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import { sendTo, type Session } from "../network/session.ts";
-import { connectWhole, hasTables, unhurried, type Whole } from "./whole.ts";
+import { connectWhole, hasTables, unhurried, useWhole, type Whole } from "./whole.ts";
 
 /** How long to wait for somebody who is writing, in milliseconds. */
 const lockMs = 5000;
@@ -34,31 +34,18 @@ export async function openSource(url: Secret): Promise<StoreSource> {
 }
 
 /** Looks at a database, also while it is in use. */
-export async function checkDatabase(url: Secret): Promise<Checked> {
-  const whole = await connectWhole(url);
-  const { session, told, close } = whole;
-  try {
-    await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unhurried}`);
+export function checkDatabase(url: Secret): Promise<Checked> {
+  return useWhole(url, async (whole) => {
+    await whole.session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unhurried}`);
     const version = await versionOf(whole);
-    const tables = await countRows(await contentIn(session));
+    const tables = await countRows(await contentIn(whole.session));
     return { version, tables, problems: [] };
-  } catch (error) {
-    throw told(error);
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** What the tables of a database were declared as; null where there are none of a Latchkey. */
-export async function findCollections(url: Secret): Promise<readonly Collection[] | null> {
-  const { session, told, close } = await connectWhole(url);
-  try {
-    return (await hasTables(session)) ? await rememberedIn(session) : null;
-  } catch (error) {
-    throw told(error);
-  } finally {
-    await close();
-  }
+export function findCollections(url: Secret): Promise<readonly Collection[] | null> {
+  return useWhole(url, async ({ session }) => ((await hasTables(session)) ? rememberedIn(session) : null));
 }
 
 async function contentIn(session: Session): Promise<Content> {

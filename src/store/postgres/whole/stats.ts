@@ -7,7 +7,7 @@ import { isTimeout } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import { sendTo, type Session } from "../network/session.ts";
 import { rememberedIn, requireTables } from "./source.ts";
-import { connectWhole } from "./whole.ts";
+import { useWhole } from "./whole.ts";
 
 /** How long one question may take, in milliseconds. */
 const patienceMs = 1000;
@@ -16,10 +16,9 @@ const patienceMs = 1000;
 const mostCounted = 100_000;
 
 /** How much a database holds, also while it is in use. */
-export async function statsOfDatabase(url: Secret): Promise<Stats> {
-  const whole = await connectWhole(url);
-  const { session, told, close } = whole;
-  try {
+export function statsOfDatabase(url: Secret): Promise<Stats> {
+  return useWhole(url, async (whole) => {
+    const { session } = whole;
     await requireTables(whole);
     await session.run(`SET default_transaction_read_only = on; SET statement_timeout = ${patienceMs}`);
     const [[bytes]] = (await session.send(statement("SELECT pg_database_size(current_database())"))) as [[number]];
@@ -39,11 +38,7 @@ export async function statsOfDatabase(url: Secret): Promise<Stats> {
         oldest: collection === null ? null : await oldestOf(session, collection),
       });
     return { bytes, freeBytes: null, walBytes: null, tables };
-  } catch (error) {
-    throw told(error);
-  } finally {
-    await close();
-  }
+  });
 }
 
 async function rowsOf(session: Session, table: string): Promise<Pick<TableStats, "rows" | "estimated">> {

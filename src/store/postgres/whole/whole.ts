@@ -44,6 +44,18 @@ export async function connectWhole(url: Secret): Promise<Whole> {
   }
 }
 
+/** Does something over such a connection. */
+export async function useWhole<T>(url: Secret, work: (whole: Whole) => Promise<T>): Promise<T> {
+  const whole = await connectWhole(url);
+  try {
+    return await work(whole);
+  } catch (error) {
+    throw whole.told(error);
+  } finally {
+    await whole.close();
+  }
+}
+
 /** Lets a transaction take its time, whatever the server's settings are. */
 export const unhurried = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 

@@ -1,4 +1,4 @@
-import type { Counters } from "../../copy.ts";
+import type { Cells, CopiedTable, Counters } from "../../copy.ts";
 import type { Collection, Column, KeptLinks } from "../../store.ts";
 import type { Conversion, Convert } from "../changes/conversion.ts";
 import type { Dialect } from "../dialect.ts";
@@ -87,6 +87,10 @@ export interface Schema extends Dialect {
   /** The elements of a JSON array as rows with a column `value`. */
   elements(place: string): string;
   readCounters(collections: readonly Collection[]): Script<Counters>;
+  /** Sets them in a store that was filled. */
+  setCounters(collections: readonly Collection[], counters: Counters): Script<void>;
+  /** Puts rows into a table that is filled. */
+  insertRows(table: CopiedTable, rows: readonly Cells[]): readonly Statement[];
 }
 
 /** What a reference of a column leads to and does: `people CASCADE`; empty where there is none. */

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { fold } from "../../fold.ts";
 import { endsOthers } from "../../sql/changes/changes.ts";
 import {
   forgetUnfinished,
@@ -55,9 +54,6 @@ export async function migrateFile(
     database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
     // Rows go anywhere into indexes, and each page that has left the memory is read and written again.
     database.exec(`PRAGMA cache_size = -${cacheKiB}`);
-    database.function("latchkey_fold", { deterministic: true }, (text) =>
-      typeof text === "string" ? fold(text) : null,
-    );
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
     const { plans } = ask(database, planTables(sqliteSchema, collections, dropped));

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
+import { fold } from "../../fold.ts";
 
 /** A function takes no more values. */
 const mostValues = 100;
@@ -11,7 +12,10 @@ export function digestOf(columns: readonly string[]): string {
   return digestOf([`latchkey_digest(${first.join(", ")})`, ...columns.slice(mostValues)]);
 }
 
-/** What SQL of tables that were there before asks for: `latchkey_digest`, `latchkey_fail`, which ends a statement with what it is told, and `latchkey_double`, a number as JSON. */
+/**
+ * What our SQL asks for: `latchkey_digest`, of tables that were there before, `latchkey_fail`, which ends a statement with what it is told,
+ * `latchkey_double`, a number as JSON, and `latchkey_fold`, a text without regard to case.
+ */
 export function addFunctions(database: DatabaseSync): void {
   database.function(
     "latchkey_digest",
@@ -30,6 +34,7 @@ export function addFunctions(database: DatabaseSync): void {
   database.function("latchkey_double", { deterministic: true }, (value) =>
     typeof value === "number" ? JSON.stringify(value) : null,
   );
+  database.function("latchkey_fold", { deterministic: true }, (text) => (typeof text === "string" ? fold(text) : null));
   database.function("latchkey_fail", (said) => {
     throw new TypeError(String(said));
   });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { Collection } from "../../store.ts";
+import { statementsOf } from "../connection.ts";
 import { tableOf } from "../dialect.ts";
 import { prepareSchema } from "../schema.ts";
-import { statementsOf } from "../statements.ts";
 import { estimateRows } from "./estimate.ts";
 
 const things: Collection = { name: "things", key: "integer", columns: [] };

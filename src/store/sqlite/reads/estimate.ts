@@ -1,5 +1,5 @@
 import type { Table } from "../../sql/schema/table.ts";
-import type { Statements } from "../statements.ts";
+import type { Statements } from "../connection.ts";
 
 /** As many rows are counted rather than guessed: a tenth of a millisecond. */
 const mostCounted = 10_000;

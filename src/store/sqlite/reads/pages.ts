@@ -2,8 +2,8 @@ import { parametersOf, type Parameters } from "../../sql/dialect.ts";
 import { compileRest, namesOfPage, shownIn } from "../../sql/list.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
+import type { Statements } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
-import type { Statements } from "../statements.ts";
 
 /** Reads a page as JSON text. */
 export type ReadPage = (table: Table, statements: Statements, query: ListQuery) => ListText;

@@ -17,10 +17,9 @@ import type {
   RelatedQuery,
   RelatedText,
 } from "../../store.ts";
-import { prepare, type Statement } from "../connection.ts";
+import { prepare, type Statement, type Statements, statementsOf } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 import { storeError } from "../errors.ts";
-import { statementsOf, type Statements } from "../statements.ts";
 import { recallOf, type Recall } from "../writes/idempotency.ts";
 import { estimateRows } from "./estimate.ts";
 import { pagesOf, selectPage } from "./pages.ts";

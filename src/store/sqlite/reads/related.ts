@@ -3,8 +3,8 @@ import { namesOfPage, shownIn } from "../../sql/list.ts";
 import { compileRestOfKey, KEYS } from "../../sql/related.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import type { Key, RelatedQuery, RelatedText } from "../../store.ts";
+import type { Statements } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
-import type { Statements } from "../statements.ts";
 import { jsonObject } from "./pages.ts";
 
 /** Reads what belongs to each key, one key after another, and stops where it is too long. */

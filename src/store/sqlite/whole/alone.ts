@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
-import { prepare } from "../connection.ts";
+import { connectReadOnly, prepare } from "../connection.ts";
 import { codeOf, isBusy } from "../errors.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
 
@@ -22,6 +22,22 @@ export function openAlone(path: string): DatabaseSync {
   } catch (error) {
     database.close();
     throw openingError(error, path);
+  }
+}
+
+/** Reads a file that others may have open. */
+export async function reading<T>(
+  path: string,
+  work: (database: DatabaseSync, version: number) => T | Promise<T>,
+): Promise<T> {
+  requireFile(path);
+  const database = connectReadOnly(path);
+  try {
+    return await work(database, versionOf(database, path));
+  } catch (error) {
+    throw openingError(error, path);
+  } finally {
+    database.close();
   }
 }
 

@@ -1,8 +1,8 @@
 import { chmodSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
-import { connectReadOnly, createFile, prepare } from "../connection.ts";
+import { createFile, prepare } from "../connection.ts";
 import { backup, DatabaseSync } from "../node-sqlite.ts";
-import { openingError, requireFile, versionOf } from "./alone.ts";
+import { reading, requireFile, versionOf } from "./alone.ts";
 import { requireSound } from "./check.ts";
 import { draftOf } from "./draft.ts";
 
@@ -29,20 +29,15 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
 /** Copies one state of a database, looks at all of the copy and leaves it as a single file. Gives the version of its tables. */
 export async function copyFile(path: string, to: string, tell: TellPages): Promise<number> {
   createFile(to);
-  const source = connectReadOnly(path);
-  try {
+  await reading(path, (source) => {
     // Within a transaction of the source, what others write meanwhile neither shows nor makes the copy begin anew.
     source.exec("BEGIN");
     versionOf(source, path);
-    await backup(source, to, {
+    return backup(source, to, {
       rate,
       progress: ({ totalPages, remainingPages }) => tell(totalPages - remainingPages, totalPages),
     });
-  } catch (error) {
-    throw openingError(error, path);
-  } finally {
-    source.close();
-  }
+  });
   return finish(to);
 }
 

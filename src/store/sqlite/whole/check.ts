@@ -2,20 +2,20 @@ import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CopyError, countRows, type Checked } from "../../copy.ts";
 import type { Collection } from "../../store.ts";
-import { connectReadOnly, prepare } from "../connection.ts";
+import { prepare } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
-import { openingError, requireFile, versionOf } from "./alone.ts";
-import { contentIn, rememberedIn } from "./content.ts";
+import { reading } from "./alone.ts";
+import { contentIn, rememberedIn } from "./source.ts";
 
 /** How many problems are told of at most. */
 const most = 20;
 
 /** Looks at all tables of a file, also while it is in use: at one after another, so that its log may begin anew in between. Tells how many of them are done. */
-export async function checkFile(path: string, tell: (done: number, total: number) => void): Promise<Checked> {
-  requireFile(path);
-  const database = connectReadOnly(path);
-  try {
-    const version = versionOf(database, path);
+export function checkFile(
+  path: string,
+  tell: (done: number, total: number) => void = () => undefined,
+): Promise<Checked> {
+  return reading(path, async (database, version) => {
     const names = namesOfTables(database);
     const problems = names.flatMap((name, at) => {
       tell(at, names.length);
@@ -23,25 +23,12 @@ export async function checkFile(path: string, tell: (done: number, total: number
     });
     const tables = problems.length > 0 ? [] : await countRows(contentIn(database));
     return { version, tables, problems: problems.slice(0, most) };
-  } catch (error) {
-    throw openingError(error, path);
-  } finally {
-    database.close();
-  }
+  });
 }
 
 /** What the tables of a file were declared as; null where there is no file. */
-export function findCollections(path: string): readonly Collection[] | null {
-  if (!existsSync(path)) return null;
-  const database = connectReadOnly(path);
-  try {
-    versionOf(database, path);
-    return rememberedIn(database);
-  } catch (error) {
-    throw openingError(error, path);
-  } finally {
-    database.close();
-  }
+export async function findCollections(path: string): Promise<readonly Collection[] | null> {
+  return existsSync(path) ? reading(path, rememberedIn) : null;
 }
 
 /** Throws where anything in the file is damaged. */

@@ -8,8 +8,8 @@ import { sqliteSchema } from "../migration.ts";
 import { openAlone, requireFile, versionOf } from "./alone.ts";
 import { copyFile, isSameFile, type TellPages } from "./backup.ts";
 import { requireSound } from "./check.ts";
-import { contentIn, rememberedIn } from "./content.ts";
 import { companions, draftOf, flush } from "./draft.ts";
+import { contentIn, rememberedIn } from "./source.ts";
 
 /** More revisions than anybody has handed out since a backup. */
 const unknownRevisions = 1_000_000_000;

@@ -2,22 +2,19 @@ import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { play } from "../../sql/schema/script.ts";
 import { findOldest, ownTables, type Stats, type TableStats } from "../../sql/stats.ts";
-import { connectReadOnly, prepare, sendTo } from "../connection.ts";
+import { prepare, sendTo } from "../connection.ts";
 import { walBytes } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
-import { openingError, requireFile, versionOf } from "./alone.ts";
-import { rememberedIn } from "./content.ts";
+import { reading } from "./alone.ts";
+import { rememberedIn } from "./source.ts";
 import { sizeOfTree, type TreeSize } from "./trees.ts";
 
 /** How long the pages of all tables may be looked at, in milliseconds: it is one state of the file, and keeps the log from beginning anew. */
 const patienceMs = 700;
 
 /** How much a file holds, also while it is in use. */
-export async function statsOfFile(path: string, withinMs = patienceMs): Promise<Stats> {
-  requireFile(path);
-  const database = connectReadOnly(path);
-  try {
-    versionOf(database, path);
+export function statsOfFile(path: string, withinMs = patienceMs): Promise<Stats> {
+  return reading(path, (database) => {
     const [[pages, pageSize, free]] = prepare(
       database,
       "SELECT page_count, page_size, freelist_count FROM pragma_page_count, pragma_page_size, pragma_freelist_count",
@@ -25,11 +22,7 @@ export async function statsOfFile(path: string, withinMs = patienceMs): Promise<
     const tables = tablesIn(database, performance.now() + withinMs);
     const bytes = Math.max(pages * pageSize, statSync(path).size);
     return { bytes, freeBytes: free * pageSize, walBytes: walBytes(path), tables };
-  } catch (error) {
-    throw openingError(error, path);
-  } finally {
-    database.close();
-  }
+  });
 }
 
 interface Tree {

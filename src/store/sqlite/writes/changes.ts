@@ -7,11 +7,10 @@ import { compileChange, compileRequire, type Making } from "../../sql/writes/cha
 import type { Refusal } from "../../sql/writes/refusals.ts";
 import { besides, encodeGiven, insertInto, requireWritable } from "../../sql/writes/writes.ts";
 import type { Collection, Key, KeyOf, Row } from "../../store.ts";
-import type { Statement } from "../connection.ts";
+import { type Statement, type Statements, statementsOf } from "../connection.ts";
 import { sqlite, tableOf } from "../dialect.ts";
 import { code, codeOf } from "../errors.ts";
 import { keyIn, type NamedChange, type RowChange } from "../named.ts";
-import { statementsOf, type Statements } from "../statements.ts";
 import { conflictFinder } from "./conflicts.ts";
 import type { Counters } from "./counters.ts";
 import type { Notes } from "./notes.ts";

@@ -3,8 +3,8 @@ import { parametersOf } from "../../sql/dialect.ts";
 import type { Statement } from "../../sql/schema/script.ts";
 import { forgetRows, idempotencyOf, readRecalled } from "../../sql/writes/idempotency.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
+import { statementsOf } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
-import { statementsOf } from "../statements.ts";
 
 /** Tells what is known of a key; null where it is free. */
 export type Recall = (idempotency: Idempotency) => Recalled | null;

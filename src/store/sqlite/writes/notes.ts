@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Table } from "../../sql/schema/table.ts";
 import { PENDING } from "../../sql/words.ts";
 import type { Key } from "../../store.ts";
-import { statementsOf } from "../statements.ts";
+import { statementsOf } from "../connection.ts";
 
 /** The new rows of a group whose words are to be taken in. */
 export interface Notes {

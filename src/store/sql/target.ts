@@ -1,0 +1,68 @@
+import { CopyError, type Cells, type CopiedTable, type Counters, type StoreTarget } from "../copy.ts";
+import { MigrationNeeded, type Collection } from "../store.ts";
+import { makeJournal } from "./changes/journal.ts";
+import { contentOf, tablesToCopy } from "./content.ts";
+import { fitReferences, fitTable, rememberDeclaration } from "./schema/migration.ts";
+import type { Schema } from "./schema/schema.ts";
+import { playAsync, run, type Rows, type Script, type Step } from "./schema/script.ts";
+
+/** How what was filled is kept or given up, and how an error is told. */
+export interface Filling extends Pick<StoreTarget, "keep" | "close"> {
+  told(error: unknown): unknown;
+}
+
+/** A new store that is filled over a connection, within one transaction. */
+export function targetOver(
+  schema: Schema,
+  send: (step: Step) => Promise<Rows>,
+  { told, keep, close }: Filling,
+): StoreTarget {
+  let collections: readonly Collection[] = [];
+  let tables: ReadonlyMap<string, CopiedTable> = new Map();
+
+  async function tell<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      throw told(error);
+    }
+  }
+
+  return {
+    create(wanted) {
+      collections = wanted;
+      tables = tablesToCopy(schema, wanted);
+      return tell(playAsync(create(schema, wanted), send));
+    },
+    write: (name, rows) => tell(playAsync(insertAll(schema, tables.get(name)!, rows), send)),
+    async complete(counters) {
+      await tell(playAsync(complete(schema, collections, counters), send));
+      return contentOf(schema, collections, send);
+    },
+    keep: () => tell(keep()),
+    close,
+  };
+}
+
+function* create(schema: Schema, collections: readonly Collection[]): Script<void> {
+  yield* run(schema.ownTables);
+  yield* makeJournal(schema);
+  const problems: string[] = [];
+  // References come last: rows may refer to rows that come later.
+  for (const collection of collections) problems.push(...(yield* fitTable(schema, collection, null)));
+  if (problems.length > 0) throw new MigrationNeeded(problems);
+}
+
+function* insertAll(schema: Schema, table: CopiedTable, rows: readonly Cells[]): Script<void> {
+  for (const insert of schema.insertRows(table, rows)) yield insert;
+}
+
+function* complete(schema: Schema, collections: readonly Collection[], counters: Counters): Script<void> {
+  const problems: string[] = [];
+  for (const collection of collections) {
+    problems.push(...(yield* fitReferences(schema, collection, null)));
+    yield* rememberDeclaration(schema, collection, { before: null, alone: false });
+  }
+  if (problems.length > 0) throw new CopyError("differs", `${problems.join("\n")}\nMend them in the source first.`);
+  yield* schema.setCounters(collections, counters);
+}
