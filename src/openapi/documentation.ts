@@ -3,15 +3,14 @@ import { requireOptions } from "../checking/options.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
 import { pageScript, pageStyle, type Look } from "../html/look.ts";
 import type { Page } from "../html/page.ts";
+import { contentTag } from "../http/answer/writing.ts";
 import { builtInEndpoint } from "../http/endpoint/built-in.ts";
 import { ifNoneMatch, notModified, textSchema, type JSONSchema } from "../http/endpoint/documentation.ts";
 import type { Endpoint, EndpointDocumentation } from "../http/endpoint/endpoint.ts";
 import { catalogueWith } from "../problem/definition.ts";
 import { problem } from "../problem/problem.ts";
-import type { JSONObject } from "./json.ts";
-import { docsPage, openapiDocument } from "./on-demand.ts";
+import { docsOf, writtenDocument } from "./on-demand.ts";
 import { titleChecks, type DocumentationOptions } from "./options.ts";
-import type { DocsParts } from "./page/page.ts";
 import { problemIndexPage, problemPage } from "./problem-pages.ts";
 
 export type { DocumentationOptions } from "./options.ts";
@@ -39,21 +38,18 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       requireOptions(options, titleChecks);
       const { basePath } = host;
       const look = (): Look => host.service().look ?? { title: options.title, style: pageStyle() };
-      let written: string | null = null;
-      const write = async (): Promise<string> => {
+      const written = madeOnce(async () => {
         const { schemes, mounts, endpoints, formats, xml, tags, problems } = host.service();
         const parts = { schemes, mounts, endpoints, formats, xml, tags, problems };
-        const described = await openapiDocument({ ...options, basePath, ...parts });
-        return (written ??= JSON.stringify(described));
-      };
-      let read: DocsParts | null = null;
-      const docsParts = async (): Promise<DocsParts> => {
-        if (read !== null) return read;
-        const document = JSON.parse(written ?? (await write())) as JSONObject;
+        const { content, document } = await writtenDocument({ ...options, basePath, ...parts });
+        return { content, document, tag: contentTag(content) };
+      });
+      const docs = madeOnce(async () => {
+        const { document } = await written();
         const { endpoints } = host.service();
         const has = (path: string) => (endpoints.some((each) => each.path === path) ? path : null);
-        return (read = { document, basePath, look: look(), session: has(SESSION), who: has("/") });
-      };
+        return docsOf({ document, basePath, look: look(), session: has(SESSION), who: has("/") });
+      });
       return {
         offer: null,
         tags: { system: "Health, keys and documentation." },
@@ -62,13 +58,16 @@ export function documentation(options: DocumentationOptions): Feature<null> {
             path: "/openapi.json",
             produces: "application/json",
             documentation: of("This API, as OpenAPI 3.1", { type: "object" }),
-            handle: async () => raw("application/json", written ?? (await write())),
+            async handle() {
+              const { content, tag } = await written();
+              return { ...raw("application/json", content), tag };
+            },
           }),
           openEndpoint({
             path: "/docs",
             produces: "text/html",
             documentation: of("This API, as a page", textSchema),
-            handle: async () => shown((await docsPage(await docsParts()))!),
+            handle: async () => shown((await docs()).list()),
           }),
           openEndpoint({
             path: "/docs/{page:text}",
@@ -76,7 +75,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
             documentation: of("One operation, to be tried, or what its page looks like", textSchema),
             async handle({ params }) {
               const name = params["page"] as string;
-              return docsAsset(look(), name) ?? shown((await docsPage(await docsParts(), name)) ?? missing());
+              return docsAsset(look(), name) ?? shown((await docs()).operation(name) ?? missing());
             },
           }),
           openEndpoint({
@@ -102,6 +101,16 @@ export function documentation(options: DocumentationOptions): Feature<null> {
   });
 }
 
+/** What is made when it is first asked for. Whoever asks meanwhile waits for the same; where it could not be made, the next one tries anew. */
+function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
+  let making: Promise<T> | null = null;
+  return () =>
+    (making ??= make().catch((error: unknown) => {
+      making = null;
+      throw error;
+    }));
+}
+
 /** Style and script of the pages: their names change with what is in them, so that they are kept for a year. */
 function docsAsset({ style }: Look, name: string): Reply | null {
   const found = [style, pageScript()].find((each) => each.name === name);
@@ -124,7 +133,7 @@ function shown({ html, policy }: Page): Reply {
 }
 
 /** What anyone may read and any cache may keep. */
-function raw(type: string, content: string): Reply {
+function raw(type: string, content: string | Uint8Array): Reply {
   return { status: 200, cache: "public", maxAgeSeconds: MAX_AGE_SECONDS, body: { kind: "raw", type, content } };
 }
 

@@ -21,28 +21,3 @@ export function withoutXML<T>(part: T, isNamed = false): T {
   });
   return Object.fromEntries(kept) as T;
 }
-
-/** The components that something points at, however far away: the others would only be noise. */
-export function usedComponents(components: Readonly<Record<string, JSONObject>>, root: unknown): JSONObject {
-  const used = new Set<string>();
-  const walk = (value: unknown): void => {
-    if (typeof value !== "object" || value === null) return;
-    for (const [name, each] of Object.entries(value)) {
-      if (name === "$ref" && typeof each === "string") follow(each);
-      else walk(each);
-    }
-  };
-  const follow = (pointer: string): void => {
-    if (used.has(pointer)) return;
-    used.add(pointer);
-    const [kind = "", name = ""] = pointer.replace("#/components/", "").split("/");
-    walk(components[kind]?.[name]);
-  };
-  walk(root);
-  const kept: Record<string, JSONObject> = {};
-  for (const [kind, named] of Object.entries(components)) {
-    const own = Object.entries(named).filter(([name]) => used.has(`#/components/${kind}/${name}`));
-    if (own.length > 0) kept[kind] = Object.fromEntries(own);
-  }
-  return kept;
-}

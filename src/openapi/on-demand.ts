@@ -1,6 +1,8 @@
 import { anObject, isText, optional, orNull, text } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import type { Page } from "../html/page.ts";
+import { inSlices } from "../http/body/turns.ts";
+import type { JSONObject } from "./json.ts";
 import type { OpenAPIOptions } from "./options.ts";
 import type { DocsParts } from "./page/page.ts";
 
@@ -8,7 +10,12 @@ import type { DocsParts } from "./page/page.ts";
 
 /** The OpenAPI 3.1 document of a service. */
 export async function openapiDocument(options: OpenAPIOptions): Promise<Record<string, unknown>> {
-  return (await import("./openapi.ts")).openapiDocument(options);
+  const { readDocument } = await import("./written.ts");
+  return (await inSlices(readDocument(await described(options)))) as Record<string, unknown>;
+}
+
+async function described(options: OpenAPIOptions): Promise<JSONObject> {
+  return inSlices((await import("./openapi.ts")).describeService(options));
 }
 
 const docsParts: ChecksOf<DocsParts> = {
@@ -22,6 +29,33 @@ const docsParts: ChecksOf<DocsParts> = {
 /** The page of an operation, by its id, or where none is named the page that lists them all; null where there is no such operation. */
 export async function docsPage(parts: DocsParts, operation?: string): Promise<Page | null> {
   requireOptions(parts, docsParts, { of: "docsPage" });
-  const pages = await import("./page/page.ts");
-  return operation === undefined ? pages.docsPage(parts) : pages.operationPage(parts, operation);
+  const docs = await docsOf(parts);
+  return operation === undefined ? docs.list() : docs.operation(operation);
+}
+
+/** The pages of a service: what they have in common is made once. */
+export interface Docs {
+  list(): Page;
+  /** Null where there is no such operation. */
+  operation(id: string): Page | null;
+}
+
+/** Makes what the pages of a service have in common. */
+export async function docsOf(parts: DocsParts): Promise<Docs> {
+  const { docsPage: listPage, operationPage } = await import("./page/page.ts");
+  const { contentsOf } = await import("./page/contents.ts");
+  const contents = await inSlices(contentsOf(parts.document, parts.basePath));
+  return { list: () => listPage(parts, contents), operation: (id) => operationPage(parts, contents, id) };
+}
+
+/** A document as it is sent, and as its pages read it. */
+export interface WrittenDocument {
+  readonly content: Uint8Array;
+  readonly document: JSONObject;
+}
+
+/** The document of a service as it is sent. */
+export async function writtenDocument(options: OpenAPIOptions): Promise<WrittenDocument> {
+  const document = await described(options);
+  return { content: await inSlices((await import("./written.ts")).writeDocument(document)), document };
 }

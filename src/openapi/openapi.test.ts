@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { wholly } from "../http/body/turns.ts";
 import { defineEndpoint, type Endpoint } from "../http/endpoint/endpoint.ts";
 import type { Format } from "../http/formats/format.ts";
 import { json } from "../http/formats/json.ts";
@@ -8,9 +9,10 @@ import { administrator, anyOf, anyone, authenticated } from "../permission/permi
 import * as fields from "../resource/kinds/fields.ts";
 import { defineResource } from "../resource/resource.ts";
 import { absent, type Scheme } from "../scheme/scheme.ts";
-import { openapiDocument } from "./openapi.ts";
+import { describeService } from "./openapi.ts";
 import { ADDITIONAL_OPERATIONS } from "./operations/query-operation.ts";
 import type { OpenAPIOptions } from "./options.ts";
+import { writeDocument } from "./written.ts";
 
 const shelf = defineResource({
   name: "book_shelf",
@@ -55,7 +57,9 @@ const basic: Scheme = {
 type Document = ReturnType<typeof JSON.parse>;
 
 function documentOf(options: Partial<OpenAPIOptions>): Document {
-  return JSON.parse(JSON.stringify(openapiDocument({ title: "Books", version: "1", ...options })));
+  return JSON.parse(
+    String(wholly(writeDocument(wholly(describeService({ title: "Books", version: "1", ...options }))))),
+  );
 }
 
 const whole = documentOf({

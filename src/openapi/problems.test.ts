@@ -9,8 +9,8 @@ import { catalogue, type ProblemCode } from "../problem/catalogue.ts";
 import { text } from "../resource/kinds/fields.ts";
 import { defineResource } from "../resource/resource.ts";
 import { absent, type Carrier, type Scheme } from "../scheme/scheme.ts";
-import { openapiDocument } from "./openapi.ts";
-import { problemComponents, problemResponses, problemsOnTheWay } from "./problems.ts";
+import { openapiDocument } from "./on-demand.ts";
+import { problemComponents, responsesOf, problemsOnTheWay } from "./problems.ts";
 import { standardSchemas } from "./standard.ts";
 
 const always = [
@@ -129,21 +129,21 @@ test("what an answer tells in a header is in its description", () => {
 });
 
 test("problems of one status are one answer, which names them", () => {
-  assert.deepEqual(problemResponses(catalogue, new Set(["taken", "not_found", "conflict"])), {
+  assert.deepEqual(responsesOf(catalogue)(new Set(["taken", "not_found", "conflict"])), {
     "404": { $ref: "#/components/responses/Problem404", description: "Not found (`not_found`)" },
     "409": { $ref: "#/components/responses/Problem409", description: "Conflict (`conflict`), Already taken (`taken`)" },
   });
 });
 
-test("a mount says what its hook refuses with, for each action", () => {
+test("a mount says what its hook refuses with, for each action", async () => {
   const note = defineResource({ name: "note", fields: { body: text() } });
   const problems = { delete: ["last_admin"] } as const;
 
-  const { paths } = openapiDocument({
+  const { paths } = (await openapiDocument({
     title: "Notes",
     version: "1",
     mounts: [mount(note, { permission: anyone, problems })],
-  }) as { paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>> };
+  })) as unknown as { paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>> };
 
   const refusals = paths["/notes/{id}"]!;
   assert.match(refusals["delete"]!.responses["409"]!.description, /`last_admin`/);

@@ -82,12 +82,22 @@ function exampleOf(catalogue: Catalogue, code: string, basePath: string): JSONOb
   };
 }
 
-/** The answers for these problems, by status. */
-export function problemResponses(
+/** Gives the answers for problems, by status. Most operations have the same. */
+export function responsesOf(
   catalogue: Catalogue,
-  expected: ReadonlySet<string>,
-): Readonly<Record<string, JSONObject>> {
-  const codes = Object.keys(catalogue).filter((code) => expected.has(code));
+): (expected: ReadonlySet<string>) => Readonly<Record<string, JSONObject>> {
+  const all = Object.keys(catalogue);
+  const known = new Map<string, Readonly<Record<string, JSONObject>>>();
+  return (expected) => {
+    const codes = all.filter((code) => expected.has(code));
+    const key = codes.join();
+    const responses = known.get(key) ?? responsesTo(catalogue, codes);
+    known.set(key, responses);
+    return responses;
+  };
+}
+
+function responsesTo(catalogue: Catalogue, codes: readonly string[]): Readonly<Record<string, JSONObject>> {
   const byStatus = Map.groupBy(codes, (code) => catalogue[code]!.status);
   return Object.fromEntries(
     [...byStatus].map(([status, own]) => [

@@ -2,6 +2,7 @@ import type { Format } from "../http/formats/format.ts";
 import type { MountInPlace, ResourceAction } from "../http/mount/mount.ts";
 import { MOST_BESIDE } from "../http/mount/reads/beside.ts";
 import { expandableNames } from "../http/mount/relations.ts";
+import type { AnyProblem } from "../problem/definition.ts";
 import type { Resource } from "../resource/resource.ts";
 import { ref, type JSONObject } from "./json.ts";
 import { pascalCase } from "./names.ts";
@@ -59,6 +60,15 @@ export function describeMount(
       ...mount.actions.map((action) => [placeOf(subject, action), describeServedAction(subject, action)] as const),
     ]),
   };
+}
+
+/** The problems that a mount names itself, in the order of its endpoints. */
+export function problemsOf({ resource, permissions, problems, actions }: MountInPlace): readonly AnyProblem[] {
+  const offered = Object.keys(places(resource)).filter((each) => permissions[each as ResourceAction] !== undefined);
+  return [
+    ...offered.flatMap((each) => problems[each as ResourceAction] ?? []),
+    ...actions.flatMap((each) => each.problems),
+  ];
 }
 
 function describeOffer(subject: Subject, action: ResourceAction): Description {

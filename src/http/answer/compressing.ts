@@ -37,20 +37,29 @@ export function codingFor(exchange: Exchange): Coding | null {
 
 /** Compresses in the thread pool: the event loop has others to answer. What everyone gets is compressed once. */
 export function compress(content: string | Uint8Array, coding: Coding, isForEveryone: boolean): Promise<Uint8Array> {
-  if (!isForEveryone || typeof content !== "string") return inTurn(() => compressNow(content, coding));
-  const key = `${coding} ${content}`;
-  const known = remembered.get(key);
+  if (!isForEveryone) return inTurn(() => compressNow(content, coding));
+  const ofThis = typeof content === "string" ? remembered : rememberedOf(content);
+  const key = typeof content === "string" ? `${coding} ${content}` : coding;
+  const known = ofThis.get(key);
   if (known !== undefined) return known;
   const compressed = inTurn(() => compressNow(content, coding));
-  if (remembered.size >= MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!);
-  remembered.set(key, compressed);
-  compressed.catch(() => remembered.delete(key));
+  if (ofThis.size >= MOST_REMEMBERED) ofThis.delete(ofThis.keys().next().value!);
+  ofThis.set(key, compressed);
+  compressed.catch(() => ofThis.delete(key));
   return compressed;
 }
 
 /** The documents and pages of a service, of which there are few and which anybody may ask for. */
 const MOST_REMEMBERED = 32;
 const remembered = new Map<string, Promise<Uint8Array>>();
+/** What is sent as the same bytes each time is known by them, as long as somebody has them. */
+const bytesRemembered = new WeakMap<Uint8Array, Map<string, Promise<Uint8Array>>>();
+
+function rememberedOf(bytes: Uint8Array): Map<string, Promise<Uint8Array>> {
+  const known = bytesRemembered.get(bytes) ?? new Map<string, Promise<Uint8Array>>();
+  bytesRemembered.set(bytes, known);
+  return known;
+}
 
 // Passwords are hashed in the same pool, which has four threads where nobody says otherwise.
 const MOST_AT_ONCE = 2;

@@ -45,8 +45,8 @@ export function giveWayFor(bytes: Uint8Array): Promise<void> | undefined {
 }
 
 /**
- * Work that stops after every `LARGE_BYTES` and can go on later. What is smaller never stops: it has not waited for its first turn, and
- * would go before all who have.
+ * Work that stops now and then and can go on later. What reads a body stops after every `LARGE_BYTES`, and what is smaller never does: it
+ * has not waited for its first turn, and would go before all who have.
  */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 
@@ -56,6 +56,20 @@ export async function inPieces<T>(work: Pieces<T>): Promise<T> {
     const { done, value } = work.next();
     if (done === true) return value;
     await takeTurnAgain();
+  }
+}
+
+/** So long a piece of such work may be; others then have their turn. */
+const SLICE_MS = 5;
+
+/** Does such work, whose pieces are small and many, and gives way whenever some milliseconds of it are done. */
+export async function inSlices<T>(work: Pieces<T>): Promise<T> {
+  for (let began = performance.now(); ;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    if (performance.now() - began < SLICE_MS) continue;
+    await takeTurnAgain();
+    began = performance.now();
   }
 }
 

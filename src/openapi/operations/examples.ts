@@ -29,8 +29,16 @@ function declaredExample({ options: { example, default: fallback } }: Field): un
   return example ?? (typeof fallback === "function" ? undefined : fallback);
 }
 
-/** Values that the field itself finds in order. */
+const known = new WeakMap<Field["kind"], readonly unknown[]>();
+
+/** Values that the field itself finds in order. Every operation of a resource shows them. */
 function samplesOf({ kind }: Field): readonly unknown[] {
+  const samples = known.get(kind) ?? samplesOfKind(kind);
+  known.set(kind, samples);
+  return samples;
+}
+
+function samplesOfKind(kind: Field["kind"]): readonly unknown[] {
   const { enum: words, minimum, minLength, maxLength } = kind.schema;
   const text = "Example".padEnd(Number(minLength ?? 0), ".").slice(0, Number(maxLength ?? Infinity));
   const candidates = [

@@ -1,9 +1,9 @@
 import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
-import { codeOf, type AnyProblem, type Catalogue } from "../../problem/definition.ts";
+import { codeOf, type AnyProblem } from "../../problem/definition.ts";
 import type { Scheme } from "../../scheme/scheme.ts";
 import { withDeprecation, withGoing } from "../deprecated.ts";
 import type { JSONObject } from "../json.ts";
-import { problemResponses, problemsOnTheWay } from "../problems.ts";
+import { problemsOnTheWay, type responsesOf } from "../problems.ts";
 import { securityOf } from "../security.ts";
 import { pathParameters, shared } from "./parameters.ts";
 
@@ -26,15 +26,15 @@ export interface Surroundings {
   readonly schemes: readonly Scheme[];
   /** The names of the schemes that clients can use. */
   readonly security: readonly string[];
-  /** Every problem that there is. */
-  readonly catalogue: Catalogue;
+  /** The answers for problems. */
+  readonly responsesTo: ReturnType<typeof responsesOf>;
 }
 
 /** Writes an operation: its own description, and what follows from the facts of its endpoint. */
 export function operationOf(
   endpoint: ServedEndpoint,
   description: Description,
-  { schemes, security, catalogue }: Surroundings,
+  { schemes, security, responsesTo }: Surroundings,
 ): JSONObject {
   const { access, consumes, bodyOptional } = endpoint;
   const { operationId, tag, summary, request, responses, problems } = description;
@@ -50,7 +50,7 @@ export function operationOf(
     security: securityOf(endpoint, security),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(consumes === undefined ? {} : { requestBody: bodyOf(consumes, bodyOptional === true, request) }),
-    responses: { ...problemResponses(catalogue, expected), ...withGoing(responses, endpoint.deprecations ?? []) },
+    responses: { ...responsesTo(expected), ...withGoing(responses, endpoint.deprecations ?? []) },
   };
 }
 

@@ -1,6 +1,7 @@
 import { isObject } from "../../checking/members.ts";
 import type { JSONObject } from "../json.ts";
 import { ADDITIONAL_OPERATIONS } from "../operations/query-operation.ts";
+import { Part, type OperationFacts } from "../written.ts";
 
 /** One operation of a document. */
 export interface Operation {
@@ -10,6 +11,7 @@ export interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly tag: string;
+  /** All that is said of it, read when it is asked for. */
   readonly said: JSONObject;
 }
 
@@ -33,18 +35,35 @@ export function operationsOf({ paths }: JSONObject): readonly Operation[] {
   return Object.entries(objectAt(paths)).flatMap(([path, methods]) => {
     const { [ADDITIONAL_OPERATIONS]: more, ...plain } = objectAt(methods);
     return Object.entries({ ...plain, ...objectAt(more) }).map(([method, each]): Operation => {
-      const said = objectAt(each);
-      const [tag] = listAt(said["tags"]);
+      const { operationId, tag, summary } = each instanceof Part ? each.facts! : factsOf(objectAt(each));
       const name = method.toUpperCase();
-      const summary = textAt(said["summary"]) || `${name} ${path}`;
-      return { id: textAt(said["operationId"]), method: name, path, summary, tag: textAt(tag), said };
+      return {
+        id: operationId,
+        method: name,
+        path,
+        summary: summary || `${name} ${path}`,
+        tag,
+        get said() {
+          return valueAt(each);
+        },
+      };
     });
   });
 }
 
+function factsOf(said: JSONObject): OperationFacts {
+  const [tag] = listAt(said["tags"]);
+  return { operationId: textAt(said["operationId"]), tag: textAt(tag), summary: textAt(said["summary"]) };
+}
+
+/** An object of the document, also where that is text still. */
+function valueAt(value: unknown): JSONObject {
+  return objectAt(value instanceof Part ? value.read() : value);
+}
+
 /** What a reference of the document stands for, with what is said beside it. */
 export function resolved(document: JSONObject, value: unknown): JSONObject {
-  const { $ref, ...own } = objectAt(value);
+  const { $ref, ...own } = valueAt(value);
   if (typeof $ref !== "string") return own;
   const found = $ref
     .slice(2)

@@ -5,9 +5,9 @@ import { mount } from "../../http/mount/mount.ts";
 import { anyone } from "../../permission/permission.ts";
 import { integer, text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
-import { openapiDocument } from "../openapi.ts";
+import { docsOf, openapiDocument } from "../on-demand.ts";
 import { operationsOf } from "./description.ts";
-import { docsPage, operationPage, type DocsParts } from "./page.ts";
+import type { DocsParts } from "./page.ts";
 
 const hostile = `<script>alert(1)</script>"><img src=x>`;
 const books = defineResource({
@@ -19,7 +19,7 @@ const books = defineResource({
   filters: { title: ["eq"] },
   description: "What can be read, and `taken`.",
 });
-const document = openapiDocument({
+const document = await openapiDocument({
   title: "Library",
   version: "1",
   mounts: [
@@ -31,7 +31,8 @@ const document = openapiDocument({
 });
 const parts: DocsParts = { document, basePath: "/api", session: "/api/session/", who: "/" };
 const operations = operationsOf(document);
-const pages = [docsPage(parts), ...operations.map(({ id }) => operationPage(parts, id)!)];
+const docs = await docsOf(parts);
+const pages = [docs.list(), ...operations.map(({ id }) => docs.operation(id)!)];
 
 test("the policy lets in nothing but what comes from here, and nothing stands where it would be stopped", () => {
   for (const { html, policy } of pages) {
@@ -48,28 +49,22 @@ test("the policy lets in nothing but what comes from here, and nothing stands wh
 
 test("what authors say is text", () => {
   for (const { html } of pages) assert.doesNotMatch(html, /<img|alert\(1\)<\/script>"?>?</);
-  assert.ok(operationPage(parts, "createBook")!.html.includes("&lt;script&gt;alert(1)&lt;/script&gt;"));
+  assert.ok(docs.operation("createBook")!.html.includes("&lt;script&gt;alert(1)&lt;/script&gt;"));
 });
 
 test("each operation has a page that can be read without a script, with everything filled in", () => {
   for (const { id, method, path } of operations) {
-    const { html } = operationPage(parts, id)!;
+    const { html } = docs.operation(id)!;
     assert.match(html, new RegExp(`data-template="/api${path.replaceAll(/[{}]/g, "\\$&")}"`), id);
     assert.match(html, new RegExp(`curl(?: -X ${method})? &#39;/api${path.replaceAll(/\{\w+\}/g, "1")}`), id);
     assert.match(html, /<html lang="en">[\s\S]*<main[\s\S]*<h1>[\s\S]*<noscript>/);
-    assert.ok(docsPage(parts).html.includes(`href="/api/docs/${id}"`), id);
+    assert.ok(docs.list().html.includes(`href="/api/docs/${id}"`), id);
     assert.ok(brotliCompressSync(html).length < 40_000);
   }
-  assert.match(
-    operationPage(parts, "createBook")!.html,
-    /-d &#39;\{\n {2}&quot;title&quot;: &quot;O&#39;\\&#39;&#39;Hara/,
-  );
-  assert.equal(operationPage(parts, "nothing"), null);
+  assert.match(docs.operation("createBook")!.html, /-d &#39;\{\n {2}&quot;title&quot;: &quot;O&#39;\\&#39;&#39;Hara/);
+  assert.equal(docs.operation("nothing"), null);
 });
 
 test("codes of problems lead to their pages", () => {
-  assert.match(
-    operationPage(parts, "createBook")!.html,
-    /<a href="\/api\/problems\/invalid"><code>invalid<\/code><\/a>/,
-  );
+  assert.match(docs.operation("createBook")!.html, /<a href="\/api\/problems\/invalid"><code>invalid<\/code><\/a>/);
 });

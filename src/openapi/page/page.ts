@@ -2,16 +2,8 @@ import { pageScript, pageStyle, type Look } from "../../html/look.ts";
 import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import { writePage, type Page } from "../../html/page.ts";
 import type { JSONObject } from "../json.ts";
-import {
-  contentOf,
-  listAt,
-  objectAt,
-  operationsOf,
-  parametersOf,
-  resolved,
-  textAt,
-  type Operation,
-} from "./description.ts";
+import { entryOf, type Contents } from "./contents.ts";
+import { contentOf, objectAt, parametersOf, resolved, textAt, type Operation } from "./description.ts";
 import { tryIt } from "./try-it.ts";
 import { prose, shapeOf, typeWords, type Writing } from "./words.ts";
 
@@ -43,15 +35,15 @@ const policy = [
 ].join("; ");
 
 /** The page that lists every operation of an API. */
-export function docsPage(parts: DocsParts): Page {
+export function docsPage(parts: DocsParts, { groups }: Contents): Page {
   const { document, basePath } = parts;
   const { title, version, description } = objectAt(document["info"]);
   const writing = { document, basePath };
-  const sections = byTag(document).map(
-    ([tag, said, operations]) => html`<section aria-labelledby="${idOf(tag)}">
+  const sections = groups.map(
+    ({ tag, said, entries }) => html`<section aria-labelledby="${idOf(tag)}">
       <h2 id="${idOf(tag)}">${tag}</h2>
       ${said === "" ? "" : html`<p class="dim">${prose(writing, said)}</p>`}
-      <ul class="ops wide">${operations.map((each) => entryOf(basePath, each))}</ul>
+      <ul class="ops wide">${entries}</ul>
     </section> `,
   );
   const main = html`<div class="head">
@@ -66,9 +58,9 @@ export function docsPage(parts: DocsParts): Page {
 }
 
 /** The page of one operation, where it can be tried; null where there is none of this id. */
-export function operationPage(parts: DocsParts, id: string): Page | null {
+export function operationPage(parts: DocsParts, contents: Contents, id: string): Page | null {
   const { document, basePath } = parts;
-  const operation = operationsOf(document).find((each) => each.id === id);
+  const operation = contents.byId.get(id);
   if (operation === undefined) return null;
   const { method, path, summary, said } = operation;
   const writing = { document, basePath };
@@ -89,7 +81,7 @@ export function operationPage(parts: DocsParts, id: string): Page | null {
         ${tryIt(writing, operation, parts.who)}
       </div>
     </div>
-    ${navigationOf(parts, operation)}
+    ${navigationOf(parts, contents, operation)}
   </div>`;
   const crumbs = [
     ["docs", "/docs"],
@@ -125,31 +117,26 @@ function written(
   return { html: page, policy };
 }
 
-function byTag(
-  document: JSONObject,
-): readonly (readonly [tag: string, said: string, operations: readonly Operation[]])[] {
-  const operations = operationsOf(document);
-  return listAt(document["tags"]).map((each) => {
-    const { name, description } = objectAt(each);
-    const tag = textAt(name);
-    return [tag, textAt(description), operations.filter((operation) => operation.tag === tag)];
-  });
-}
-
 function idOf(tag: string): string {
   return `tag-${tag.replaceAll(/[^a-z0-9]/gi, "-")}`;
 }
 
-function entryOf(basePath: string, { id, method, path, summary }: Operation, current = ""): Markup {
-  return html`<li><a href="${basePath}/docs/${id}" ${current === id ? html` aria-current="page"` : ""} title="${summary}"><span class="m ${method.toLowerCase()}">${method}</span><span>${path}</span><span class="sum">${summary}</span></a></li> `;
+function navigationOf({ basePath }: DocsParts, { groups }: Contents, current: Operation): Markup {
+  const shown = groups.map(({ tag, operations, entries }) =>
+    tag === current.tag
+      ? navigationGroup(
+          tag,
+          html` open`,
+          operations.map((each) => entryOf(basePath, each, current.id)),
+        )
+      : navigationGroup(tag, "", entries),
+  );
+  return html`<nav class="ops" id="operations" aria-label="Operations">${shown}</nav>`;
 }
 
-function navigationOf({ document, basePath }: DocsParts, { id, tag }: Operation): Markup {
-  const groups = byTag(document).map(
-    ([name, , operations]) => html`<details ${name === tag ? html` open` : ""}><summary>${name}</summary>
-      <ul>${operations.map((each) => entryOf(basePath, each, id))}</ul></details>`,
-  );
-  return html`<nav class="ops" id="operations" aria-label="Operations">${groups}</nav>`;
+function navigationGroup(tag: string, open: PageContent, entries: PageContent): Markup {
+  return html`<details ${open}><summary>${tag}</summary>
+      <ul>${entries}</ul></details>`;
 }
 
 function schemesOf(writing: Writing): PageContent {

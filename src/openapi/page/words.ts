@@ -1,5 +1,5 @@
 import { html, type Markup, type PageContent } from "../../html/markup.ts";
-import type { JSONObject } from "../json.ts";
+import { ref, type JSONObject } from "../json.ts";
 import { listAt, objectAt, resolved, textAt } from "./description.ts";
 
 /** What the words of one document are written with. */
@@ -13,7 +13,7 @@ const DEEPEST = 8;
 
 /** Text in which backticks set code; the code of a problem leads to its page. */
 export function prose({ document, basePath }: Writing, text: unknown): PageContent {
-  const problem = objectAt(objectAt(objectAt(document["components"])["schemas"])["Problem"]);
+  const problem = resolved(document, ref("schemas", "Problem"));
   const codes = listAt(objectAt(objectAt(problem["properties"])["code"])["enum"]);
   return textAt(text)
     .split(/`([^`]*)`/)
