@@ -40,7 +40,7 @@ export async function fitBeside(session: Session, collection: Collection, play: 
   const { there, useless } = await play(findOwnIndexes(postgresSchema, collection));
   const alterations = postgresSchema.alter(collection, found, []);
   const drops = useless.map((name) => `DROP INDEX IF EXISTS ${quote(name)}`);
-  await patiently(session, [...alterations, ...drops], async () => {
+  await patiently(session, [collection.name], [...alterations, ...drops], async () => {
     await play(postgresSchema.complete(collection));
     await play(fitWords(postgresSchema, collection));
     return [];

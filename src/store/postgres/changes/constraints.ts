@@ -52,15 +52,20 @@ export async function requireValues(session: Session, { collection }: Pick<Table
   for (const column of [...collection.columns, revisionColumn]) {
     if (column.nullable === true || !nullable.has(column.name)) continue;
     const constraint = quote(fitting(postgres, `present ${collection.name}(${column.name})`));
-    await patiently(session, [
-      `${table} DROP CONSTRAINT IF EXISTS ${constraint}`,
-      `${table} ADD CONSTRAINT ${constraint} CHECK (${quote(column.name)} IS NOT NULL) NOT VALID`,
-    ]);
-    await validate(session, table, constraint);
-    await patiently(session, [
-      `${table} ALTER COLUMN ${quote(column.name)} SET NOT NULL`,
-      `${table} DROP CONSTRAINT ${constraint}`,
-    ]);
+    await patiently(
+      session,
+      [collection.name],
+      [
+        `${table} DROP CONSTRAINT IF EXISTS ${constraint}`,
+        `${table} ADD CONSTRAINT ${constraint} CHECK (${quote(column.name)} IS NOT NULL) NOT VALID`,
+      ],
+    );
+    await validate(session, collection, constraint);
+    await patiently(
+      session,
+      [collection.name],
+      [`${table} ALTER COLUMN ${quote(column.name)} SET NOT NULL`, `${table} DROP CONSTRAINT ${constraint}`],
+    );
   }
 }
 
@@ -76,10 +81,14 @@ export async function makeReferences(
     const found = there.get(column.name);
     if (column.references === undefined || found?.target === referenceOf(column)) continue;
     const constraint = quote(referenceConstraintOf(collection, column));
-    await patiently(session, [
-      ...(found === undefined ? [] : [`${table} DROP CONSTRAINT ${quote(found.constraint!)}`]),
-      `${table} ADD CONSTRAINT ${constraint} FOREIGN KEY (${quote(column.name)}) ${defineReference(column.references)} NOT VALID`,
-    ]);
+    await patiently(
+      session,
+      [collection.name, column.references.collection],
+      [
+        ...(found === undefined ? [] : [`${table} DROP CONSTRAINT ${quote(found.constraint!)}`]),
+        `${table} ADD CONSTRAINT ${constraint} FOREIGN KEY (${quote(column.name)}) ${defineReference(column.references)} NOT VALID`,
+      ],
+    );
   }
   // Those among them whose process ended before it had looked.
   const waiting = await session.send(
@@ -88,7 +97,7 @@ export async function makeReferences(
       [quote(collection.name)],
     ),
   );
-  for (const [name] of waiting) await validate(session, table, quote(String(name)));
+  for (const [name] of waiting) await validate(session, collection, quote(String(name)));
 }
 
 /** Drops references that are declared no more. */
@@ -99,15 +108,16 @@ export async function dropReferences(
 ): Promise<void> {
   for (const [name, { constraint }] of await play(findReferences(postgresSchema, collection.name)))
     if (collection.columns.find((each) => each.name === name)?.references === undefined)
-      await patiently(session, postgresSchema.changeReference(collection, null, constraint));
+      await patiently(session, [collection.name], postgresSchema.changeReference(collection, null, constraint));
 }
 
 /** Looks at all rows. Where one is against it, the constraint goes again: it would refuse what others write. */
-async function validate(session: Session, table: string, constraint: string): Promise<void> {
+async function validate(session: Session, { name }: Collection, constraint: string): Promise<void> {
+  const table = `ALTER TABLE ${quote(name)}`;
   try {
     await session.run(`${table} VALIDATE CONSTRAINT ${constraint}`);
   } catch (error) {
-    await patiently(session, [`${table} DROP CONSTRAINT IF EXISTS ${constraint}`]);
+    await patiently(session, [name], [`${table} DROP CONSTRAINT IF EXISTS ${constraint}`]);
     throw error;
   }
 }

@@ -28,8 +28,8 @@ export async function foldBeside(session: Session, collection: Collection, colum
       const most = Math.ceil(portion * part);
       const rows = await session.send(statement(select(most), [behind]));
       const folded = rows.map(([, value]) => foldCell(value as Cell));
-      await session.send(statement(update, [rows.map(([id]) => id as Cell), folded]));
-      return { page: rows, isFull: rows.length === most };
+      const done = { page: rows, isFull: rows.length === most };
+      return { done, last: [statement(update, [rows.map(([id]) => id as Cell), folded])] };
     });
     // Whoever went after the rows that are made meanwhile would never come to an end.
     if (!isFull) return;

@@ -22,9 +22,10 @@ import { tryMigrationTurn } from "../own-tables.ts";
 import { prepareSchema } from "../schema.ts";
 import { connectWhole, type Whole } from "../whole/whole.ts";
 import { besidesOf, discardBeside, dropStrays, indexesBeside } from "./beside.ts";
+import { catchUpBeside } from "./catching-up.ts";
 import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "./constraints.ts";
 import { passing, patiently, unhurried, whoHolds } from "./patiently.ts";
-import { catchUpBeside, fillBeside, type Work } from "./portions.ts";
+import { fillBeside, type Work } from "./portions.ts";
 import { switchOver } from "./switching.ts";
 
 /** Makes the tables of a database fit, while anybody reads and writes. What was broken off goes on where it was. */
@@ -79,7 +80,7 @@ async function dropUnfinished({ session, plan, play }: Omit<Work, "options">): P
   const { name } = plan.collection;
   if ((await play(readUnfinished(postgresSchema, name))) === null) return;
   const steps = [...discardBeside(plan, []), ...dropStrays(plan, [])];
-  await patiently(session, steps, async () => stepsIn(forgetUnfinished(postgresSchema, name)));
+  await patiently(session, [name], steps, async () => stepsIn(forgetUnfinished(postgresSchema, name)));
 }
 
 async function changeTable(work: Work): Promise<MigratedTable> {
@@ -90,13 +91,15 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   let rows = 0;
   try {
     let state = besides.length > 0 ? await fillBeside(work, besides) : null;
+    // It costs less as long as there are no indexes on the new columns.
+    if (state !== null) state = await catchUpBeside(work, besides, state);
     for (const index of indexesBeside(plan, besides)) await makeIndexes(session, [[index.temporary, index.sql]]);
     // What has changed while the indexes were made is not left to the moment in which nobody else has the table.
     if (state !== null) state = await catchUpBeside(work, besides, state);
     rows = await switchOver(work, besides, state, start);
   } catch (error) {
     if (!isAboutValues(error)) throw error;
-    for (const sql of discardBeside(plan, besides)) await patiently(session, [sql]);
+    for (const sql of discardBeside(plan, besides)) await patiently(session, [collection.name], [sql]);
     await play(forgetUnfinished(postgresSchema, collection.name));
     throw new MigrationNeeded([
       `${collection.name} stays as it was: ${(error as Error).message}. Look at it with latchkey db plan, mend it, and migrate again.`,

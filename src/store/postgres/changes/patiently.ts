@@ -10,9 +10,10 @@ export const unhurried = "SET statement_timeout = 0; SET idle_in_transaction_ses
 
 /** How long a lock is waited for, in milliseconds: whoever comes behind waits as long. */
 const lockMs = 50;
-/** How long it is tried again, in milliseconds: where somebody does not let go, and where the server clears up behind what was written. */
+/** How long it is tried again, in milliseconds. */
 const patienceMs = 135_000;
-const vacuumMs = 3_600_000;
+/** How long the server is waited for where it clears up a table. It gives way after a second (its deadlock_timeout). */
+const vacuumMs = 5000;
 
 /** What passes by itself: a lock that was not to be had, a deadlock, and rows that others have changed. */
 export const passing: ReadonlySet<string | null> = new Set(["55P03", "40P01", "40001"]);
@@ -27,11 +28,12 @@ const inTime: Step = statement(
 );
 
 /**
- * Runs statements in one transaction, again and again until nobody is in the way for long. `more` gives what is sent with the end of it, so
- * that a lock is not kept while this process and the server wait for each other.
+ * Runs statements in one transaction, again and again until nobody is in the way for long. `tables` are those that are changed. `more` gives
+ * what is sent with the end of it, so that a lock is not kept while this process and the server wait for each other.
  */
 export async function patiently(
   session: Session,
+  tables: readonly string[],
   steps: readonly string[],
   more: () => Promise<readonly Step[]> = async () => [],
 ): Promise<void> {
@@ -45,26 +47,31 @@ export async function patiently(
     } catch (error) {
       await session.run("ROLLBACK");
       if (stateOf(error) === state.refused) hurries++;
-      else if (!passing.has(stateOf(error))) throw error;
-      const tried = performance.now() - start;
-      if (tried > vacuumMs || (tried > patienceMs && !(await isVacuumed(session)))) throw error;
+      else if (!passing.has(stateOf(error)) || performance.now() - start > patienceMs) throw error;
+      else await endVacuum(session, tables);
     }
     await sleep(50 + Math.random() * 150);
   }
 }
 
 /** Sends the last steps and the end without waiting in between. */
-async function commit(session: Session, steps: readonly Step[]): Promise<void> {
+export async function commit(session: Session, steps: readonly Step[]): Promise<void> {
   const sent = await Promise.allSettled([...steps.map(sendTo(session)), session.run("COMMIT")]);
   for (const each of sent) if (each.status === "rejected") throw each.reason;
 }
 
-/** Whether tables are being cleared up: behind a million rows that were written anew that takes minutes, and holds the table. */
-async function isVacuumed(session: Session): Promise<boolean> {
-  const found = await session.send(
-    statement("SELECT FROM pg_stat_progress_vacuum WHERE datname = current_database() LIMIT 1"),
-  );
-  return found.length > 0;
+/**
+ * Lets the server stop clearing up (autovacuum), which takes minutes behind a million rows that were written anew, and comes back later. It
+ * stops by itself for whoever waits for longer than its `deadlock_timeout`. Behind this lock nobody waits who reads or writes.
+ */
+async function endVacuum(session: Session, tables: readonly string[]): Promise<void> {
+  const locks = tables.map((table) => `LOCK TABLE ${quote(table)} IN SHARE UPDATE EXCLUSIVE MODE`);
+  try {
+    await session.run([`BEGIN; SET LOCAL lock_timeout = ${vacuumMs}`, ...locks, "COMMIT"].join(";\n"));
+  } catch (error) {
+    await session.run("ROLLBACK");
+    if (!passing.has(stateOf(error))) throw error;
+  }
 }
 
 /** Says who does not let go of tables that have to be changed: the transaction that has had any of them for longest. */

@@ -5,24 +5,17 @@ import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { keyType } from "../../sql/changes/rows-before.ts";
 import type { Cell } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
-import { statement, stepsIn, type Script } from "../../sql/schema/script.ts";
+import { statement, stepsIn, type Script, type Step } from "../../sql/schema/script.ts";
 import type { Key } from "../../store.ts";
 import { stateOf } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { madeByProgram, makeBeside, movedOf, setBySQL, type Beside } from "./beside.ts";
-import { passing, patiently } from "./patiently.ts";
+import { commit, passing, patiently } from "./patiently.ts";
 
 /** How many rows a portion begins with, and how long it may take in milliseconds. */
 export const firstPortion = 500;
-const portionMs = 100;
-/** What is left is no more beside others when it is expected to take so long, in milliseconds. */
-const momentMs = 10;
-/** So many rounds in which nothing is gained: others write faster than rows are filled, and are let wait in the end. */
-const vainRounds = 5;
-/** How many rows are filled at a time while nobody else may write: at first, and at most. */
-const lockedPortion = 500;
-const mostLocked = 5000;
+export const portionMs = 100;
 
 /** The work on one table. */
 export interface Work {
@@ -32,7 +25,7 @@ export interface Work {
   play<T>(script: Script<T>): Promise<T>;
 }
 
-/** Fills new columns beside those that are read and written, until hardly any row is left. Gives how many rows were written. */
+/** Fills new columns beside those that are read and written. Gives how many rows were written. */
 export async function fillBeside(work: Work, besides: readonly Beside[]): Promise<Unfinished> {
   const { session, plan, options, play } = work;
   const { name } = plan.collection;
@@ -41,7 +34,7 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
   let state = await play(readUnfinished(postgresSchema, name));
   if (state?.target !== target) {
     state = { target, cursor: null, rows: 0, filled: false };
-    await patiently(session, makeBeside(plan, besides), async () =>
+    await patiently(session, [name], makeBeside(plan, besides), async () =>
       stepsIn(writeUnfinished(postgresSchema, name, state!)),
     );
   }
@@ -55,63 +48,7 @@ export async function fillBeside(work: Work, besides: readonly Beside[]): Promis
     options.tell?.(name, state.rows, Number(count![0]));
     await sleep(took / 2);
   }
-  return catchUpBeside(work, besides, state);
-}
-
-/** Fills rows that have changed, until the rest takes a moment, or nobody could say when that would be. */
-export async function catchUpBeside(work: Work, besides: readonly Beside[], state: Unfinished): Promise<Unfinished> {
-  let now = state;
-  let portion = firstPortion;
-  let rowMs = portionMs / firstPortion;
-  let fewest = Infinity;
-  for (let vain = 0; vain < vainRounds;) {
-    const left = await waiting(work);
-    if (left * rowMs <= momentMs) break;
-    vain = left < fewest ? 0 : vain + 1;
-    fewest = Math.min(fewest, left);
-    for (const until = now.rows + left; now.rows < until;) {
-      const [before, start, most] = [now, performance.now(), Math.min(portion, until - now.rows)];
-      now = await inPortion(work.session, (part) => catchUp(work, besides, before, Math.ceil(most * part)));
-      const took = performance.now() - start;
-      rowMs = took / Math.max(now.rows - before.rows, 1);
-      portion = nextPortion(most, took);
-      // All that were asked for are somebody's just now.
-      if (now.rows === before.rows) break;
-      // The others' turn is shorter where they change more in it than is filled.
-      if (vain === 0) await sleep(took / 2);
-    }
-  }
-  return now;
-}
-
-/** Fills rows that have changed for so long, in milliseconds. Nobody else may write meanwhile. Tells whether none is left. */
-export async function catchUpFor(
-  work: Work,
-  besides: readonly Beside[],
-  state: Unfinished,
-  longestMs: number,
-): Promise<{ readonly state: Unfinished; readonly isDone: boolean }> {
-  const due = performance.now() + longestMs;
-  const { name, key } = work.plan.collection;
-  const moved = quote(movedOf(name));
-  let [rows, portion] = [state.rows, lockedPortion];
-  for (let left = longestMs; left > 0; left = due - performance.now()) {
-    const start = performance.now();
-    const taken = await work.session.send(
-      statement(
-        `DELETE FROM ${moved} WHERE "id" = ANY(ARRAY(SELECT "id" FROM ${moved} LIMIT ${portion})) RETURNING "id"`,
-      ),
-    );
-    const among = `"id" = ANY($1::${keyType(postgresSchema, key)}[])`;
-    if (taken.length > 0) rows += await set(work, besides, among, [taken.map(([id]) => id as Cell)]);
-    if (taken.length < portion) return { state: { ...state, rows }, isDone: true };
-    // As many as half of what is left of the time is enough for, as it looks.
-    const fitting = (portion * (due - performance.now())) / 2 / Math.max(performance.now() - start, 1);
-    portion = Math.min(Math.max(Math.floor(fitting), 1), mostLocked);
-  }
-  const now = { ...state, rows };
-  await work.play(writeUnfinished(postgresSchema, name, now));
-  return { state: now, isDone: false };
+  return state;
 }
 
 /** How many rows the next portion has, when one of so many took so long. */
@@ -120,13 +57,19 @@ export function nextPortion(portion: number, tookMs: number): number {
   return Math.min(Math.max(Math.round((portion * portionMs) / Math.max(tookMs, 1)), firstPortion), 10_000);
 }
 
+/** What a portion gives, and what is sent with its end: so no row is kept while this process and the server wait for each other. */
+export interface Portion<T> {
+  readonly done: T;
+  readonly last: readonly Step[];
+}
+
 /** Whoever is in the way goes first; the next try is about half as many rows, of which fewer are anybody's just then. */
-export async function inPortion<T>(session: Session, task: (part: number) => Promise<T>): Promise<T> {
+export async function inPortion<T>(session: Session, task: (part: number) => Promise<Portion<T>>): Promise<T> {
   for (let tries = 1; ; tries++) {
     await session.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50");
     try {
-      const done = await task(1 / 2 ** Math.min(tries - 1, 10));
-      await session.run("COMMIT");
+      const { done, last } = await task(1 / 2 ** Math.min(tries - 1, 10));
+      await commit(session, last);
       return done;
     } catch (error) {
       await session.run("ROLLBACK");
@@ -136,24 +79,19 @@ export async function inPortion<T>(session: Session, task: (part: number) => Pro
   }
 }
 
-async function fill(work: Work, besides: readonly Beside[], state: Unfinished, portion: number): Promise<Unfinished> {
-  const { session, plan, play } = work;
-  const { name, key } = plan.collection;
-  const type = keyType(postgresSchema, key);
-  const behind = `($1::${type} IS NULL OR "id" > $1)`;
-  const [last] = await session.send(
-    statement(
-      `SELECT max("id"), count(*) FROM (SELECT "id" FROM ${quote(name)} WHERE ${behind} ORDER BY "id" LIMIT ${portion}) AS t`,
-      [state.cursor],
-    ),
-  );
-  const to = last![0] as Key | null;
-  const rows = to === null ? 0 : await set(work, besides, `${behind} AND "id" <= $2`, [state.cursor, to]);
+async function fill(
+  work: Work,
+  besides: readonly Beside[],
+  state: Unfinished,
+  portion: number,
+): Promise<Portion<Unfinished>> {
+  const type = keyType(postgresSchema, work.plan.collection.key);
+  const next = `WHERE ($1::${type} IS NULL OR "id" > $1) ORDER BY "id" LIMIT ${portion} FOR NO KEY UPDATE`;
+  const { ids, renew } = await take(work, besides, next, [state.cursor]);
   // Rows that are made from now on are noted: whoever went after them would never come to an end.
-  const filled = Number(last![1]) < portion;
-  const next = { ...state, cursor: to ?? state.cursor, rows: state.rows + rows, filled };
-  await play(writeUnfinished(postgresSchema, name, next));
-  return next;
+  const filled = ids.length < portion;
+  const cursor = ids.length === 0 ? state.cursor : (ids.at(-1) as Key);
+  return kept(work, { ...state, cursor, rows: state.rows + ids.length, filled }, renew);
 }
 
 /** Fills rows that have changed since they were filled; those that others are changing just now come later. */
@@ -162,69 +100,52 @@ export async function catchUp(
   besides: readonly Beside[],
   state: Unfinished,
   most: number,
-): Promise<Unfinished> {
-  const { session, plan, play } = work;
-  const { name, key } = plan.collection;
-  const [table, moved] = [name, movedOf(name)].map(quote);
-  // First the rows and then what was noted of them, as those do who write: so nobody waits for one who waits for him.
-  const taken = await session.send(
-    statement(
-      // Not as a join: nobody has told the planner how few they are, and it might read the whole table for them.
-      `SELECT "id" FROM ${table!} WHERE "id" = ANY(ARRAY(SELECT "id" FROM ${moved!} LIMIT ${most})) FOR NO KEY UPDATE SKIP LOCKED`,
-    ),
-  );
-  const ids = taken.map(([id]) => id as Cell);
-  const among = `"id" = ANY($1::${keyType(postgresSchema, key)}[])`;
-  await session.send(statement(`DELETE FROM ${moved!} WHERE ${among}`, [ids]));
-  const rows = state.rows + (await set(work, besides, among, [ids]));
-  const next = { ...state, rows };
-  await play(writeUnfinished(postgresSchema, name, next));
-  return next;
+): Promise<Portion<Unfinished>> {
+  const moved = quote(movedOf(work.plan.collection.name));
+  // Not as a join: nobody has told the planner how few they are, and it might read the whole table for them.
+  const noted = `WHERE "id" = ANY(ARRAY(SELECT "id" FROM ${moved} LIMIT ${most})) FOR NO KEY UPDATE SKIP LOCKED`;
+  const { ids, renew } = await take(work, besides, noted, []);
+  return kept(work, { ...state, rows: state.rows + ids.length }, renew);
 }
 
-/** Gives rows their new values. */
-async function set(
+function kept({ plan }: Work, state: Unfinished, renew: readonly Step[]): Portion<Unfinished> {
+  return { done: state, last: [...renew, ...stepsIn(writeUnfinished(postgresSchema, plan.collection.name, state))] };
+}
+
+/**
+ * Takes rows, and says what gives them their new values. What was noted of them goes with that: first the rows and then the notes, as those
+ * do who write, so that nobody waits for one who waits for him, and nothing is forgotten that came in between.
+ */
+async function take(
   { session, plan }: Work,
   besides: readonly Beside[],
-  where: string,
+  which: string,
   values: readonly Cell[],
-): Promise<number> {
-  const table = quote(plan.collection.name);
+): Promise<{ readonly ids: readonly Cell[]; readonly renew: readonly Step[] }> {
+  const { name, key } = plan.collection;
+  const [table, moved] = [name, movedOf(name)].map(quote);
+  const type = keyType(postgresSchema, key);
   const bySQL = setBySQL(besides);
-  if (bySQL !== null) {
-    const [count] = await session.send(
-      statement(
-        `WITH done AS (UPDATE ${table} SET ${bySQL} WHERE ${where} RETURNING 1) SELECT count(*) FROM done`,
-        values,
-      ),
-    );
-    return Number(count![0]);
-  }
   const { selected, columns, make } = madeByProgram(plan, besides);
-  const rows = await session.send(
-    statement(`SELECT ${selected.join(", ")} FROM ${table} WHERE ${where} ORDER BY "id" FOR NO KEY UPDATE`, values),
-  );
+  const taken = bySQL === null ? selected : [`"id"`];
+  const rows = await session.send(statement(`SELECT ${taken.join(", ")} FROM ${table!} ${which}`, values));
+  const ids = rows.map(([id]) => id as Cell);
+  if (ids.length === 0) return { ids, renew: [] };
+  const forget = `WITH noted AS (DELETE FROM ${moved!} WHERE "id" = ANY($1::${type}[])) UPDATE ${table!} SET`;
+  if (bySQL !== null) return { ids, renew: [statement(`${forget} ${bySQL} WHERE "id" = ANY($1::${type}[])`, [ids])] };
   const made = rows.map(make);
-  const type = keyType(postgresSchema, plan.collection.key);
   const names = columns.map((_, at) => `c${at}`);
   // As texts, which every type reads: an array of JSON texts is none of JSON.
   const arrays = columns.map((_, at) => `$${at + 2}::text[]`);
-  await session.send(
-    statement(
-      `UPDATE ${table} SET ${columns.map((column, at) => `${column.name} = page.c${at}::${column.type}`).join(", ")} ` +
-        `FROM unnest($1::${type}[], ${arrays.join(", ")}) AS page (key, ${names.join(", ")}) WHERE "id" = page.key`,
-      [rows.map(([id]) => id as Cell), ...columns.map((_, at) => made.map((cells) => textOf(cells[at]!)))],
-    ),
-  );
-  return rows.length;
+  const update =
+    `${forget} ${columns.map((column, at) => `${column.name} = page.c${at}::${column.type}`).join(", ")} ` +
+    `FROM unnest($1::${type}[], ${arrays.join(", ")}) AS page (key, ${names.join(", ")}) WHERE "id" = page.key`;
+  return {
+    ids,
+    renew: [statement(update, [ids, ...columns.map((_, at) => made.map((cells) => textOf(cells[at]!)))])],
+  };
 }
 
 function textOf(cell: Cell): string | null {
   return cell === null ? null : String(cell);
-}
-
-/** How many rows have changed since they were filled. */
-async function waiting({ session, plan }: Pick<Work, "session" | "plan">): Promise<number> {
-  const [count] = await session.send(statement(`SELECT count(*) FROM ${quote(movedOf(plan.collection.name))}`));
-  return Number(count![0]);
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { endsOthers } from "../../sql/changes/changes.ts";
 import { forgetUnfinished, writeDone, type Unfinished } from "../../sql/changes/journal.ts";
 import { wordsOf } from "../../sql/changes/migrating.ts";
@@ -7,17 +6,14 @@ import { ask, statement, stepsIn, type Script } from "../../sql/schema/script.ts
 import { triggerPrefix } from "../../sql/words.ts";
 import { lockTable, postgresSchema } from "../migration.ts";
 import { addColumns, switchColumns, type Beside } from "./beside.ts";
+import { catchUpFor, holdBack, newPace } from "./catching-up.ts";
 import { patiently } from "./patiently.ts";
-import { catchUpBeside, catchUpFor, type Work } from "./portions.ts";
+import type { Work } from "./portions.ts";
 
-/** How long rows are filled while nobody else has the table, and how long those who wait then have it again, in milliseconds. */
+/** How long rows are filled while nobody else has the table, in milliseconds. */
 const fillMs = 50;
-const pauseMs = 100;
 
-/**
- * The last rows are filled and columns change places, while nobody else has the table: some milliseconds. Who writes faster than rows are
- * filled is let wait now and then for so long, until none is left.
- */
+/** The last rows are filled and columns change places, while nobody else has the table: some milliseconds. */
 export async function switchOver(
   work: Work,
   besides: readonly Beside[],
@@ -25,21 +21,19 @@ export async function switchOver(
   start: number,
 ): Promise<number> {
   const { session, plan } = work;
+  const { name } = plan.collection;
   const steps = await stepsOf(work, besides);
-  let state = filled;
-  for (let isOver = false; !isOver;) {
+  for (let [state, isOver] = [filled, false]; ;) {
+    if (state !== null) state = await holdBack(work, besides, state);
     const before = state;
-    await patiently(session, [lockTable(plan.collection.name)], async () => {
-      const caught = before === null ? null : await catchUpFor(work, besides, before, fillMs);
+    await patiently(session, [name], [lockTable(name)], async () => {
+      const caught = before === null ? null : await catchUpFor(work, besides, before, fillMs, newPace());
       state = caught?.state ?? null;
       isOver = caught?.isDone ?? true;
       return isOver ? [{ run: steps }, ...stepsIn(writeEnd(work, state?.rows ?? 0, start))] : [];
     });
-    if (isOver) break;
-    await sleep(pauseMs);
-    state = await catchUpBeside(work, besides, state!);
+    if (isOver) return state?.rows ?? 0;
   }
-  return state?.rows ?? 0;
 }
 
 /** What puts the columns in their places, as one text. */
