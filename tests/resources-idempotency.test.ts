@@ -167,11 +167,11 @@ test("a key that is none is refused, on POST and PATCH, before anything of the b
       ["PATCH", "/users/1"],
       ["PATCH", "/users/1/account"],
     ] as const) {
-      const answer = await api.ask(method, path, {
-        body: { bogus: 1 },
-        headers: { ...api.admin, "idempotency-key": key },
-      });
-      assert.deepEqual([answer.status, answer.json.code], [400, "malformed"], `${method} ${key}`);
+      for (const body of [{ bogus: 1 }, "{"]) {
+        const answer = await api.ask(method, path, { body, headers: { ...api.admin, "idempotency-key": key } });
+        assert.deepEqual([answer.status, answer.json.code], [400, "malformed"], `${method} ${key}`);
+        assert.match(answer.json.detail, /Idempotency-Key/, `${method} ${path} ${key}`);
+      }
     }
   }
   for (const key of ["x".repeat(8), "x".repeat(255)])

@@ -22,6 +22,7 @@ import { negotiate, prefers } from "./formats/negotiate.ts";
 import { addLimits, askLimiters } from "./limiting/admitting.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { requirePermission } from "./permitting.ts";
+import { requireRepeatable } from "./repeating.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
 import { identifyOrTell } from "./tolerating.ts";
 import { ServedView } from "./viewing.ts";
@@ -196,13 +197,6 @@ export function prefersRedirect(context: Context): boolean {
 function shownTo({ service: { scopesAllow }, observedIdentity: identity, call }: Exchange, reply: Reply): Reply {
   if (identity === null || identity.scopes === null || scopesAllow === null || !isUnsafe(call.method)) return reply;
   return scopesAllow(identity.scopes, "GET") ? reply : withoutBody(reply);
-}
-
-/** Whoever sends a key relies on it. What is not kept, because its answer could not be shown again, must not look as if it were. */
-function requireRepeatable({ endpoint: { method, repeatable }, call }: Exchange): void {
-  if (repeatable === true || (method !== "POST" && method !== "PATCH")) return;
-  if (call.header("idempotency-key") === undefined) return;
-  throw problem("malformed", { detail: "Idempotency-Key is not taken here. Send the request without it." });
 }
 
 function requireKnownQuery(exchange: Exchange): void {

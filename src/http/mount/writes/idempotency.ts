@@ -1,9 +1,9 @@
 import { hmac } from "../../../crypto/secret.ts";
 import { after, type Eventually } from "../../../eventually.ts";
-import { parseIdempotencyKey } from "../../../headers/idempotency-key.ts";
 import { problem } from "../../../problem/problem.ts";
 import type { Change, Collection, Idempotency, Outcome, Recalled, Where } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
+import { repeatKey } from "../../repeating.ts";
 import type { MountInPlace } from "../mount.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
@@ -60,12 +60,8 @@ export function requireRoomForRepeats(outcome: Outcome, { call }: Exchange): voi
 /** The record under which a repeated write of so many records is known; null where the caller sent no `Idempotency-Key`. */
 export function repeatable({ kept, personal }: MountInPlace, exchange: Exchange, rows = 1): Idempotency | null {
   const { call, body, service } = exchange;
-  const header = call.header("idempotency-key");
-  if (header === undefined) return null;
-  const key = parseIdempotencyKey(header);
-  if (key === null || call.headers("idempotency-key").length > 1) {
-    throw problem("malformed", { detail: "Idempotency-Key must be one text of 8 to 255 visible ASCII characters." });
-  }
+  const key = repeatKey(exchange);
+  if (key === null) return null;
   const path = call.path.endsWith("/") ? call.path.slice(0, -1) : call.path;
   const request = Buffer.concat([
     Buffer.from(`${call.method} ${path} ${body?.mediaType ?? ""}\n`),
