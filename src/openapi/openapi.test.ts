@@ -104,6 +104,19 @@ test("every reference leads somewhere, and every component is referred to", () =
   assert.deepEqual(declared.toSorted(), [...refs].toSorted());
 });
 
+test("a member that a schema requires is one that it describes", () => {
+  const several = documentOf({ mounts: [mount(shelf, { permission: authenticated, arrays: true })] });
+
+  for (const { required, properties } of [...objectsIn(whole), ...objectsIn(several)])
+    if (Array.isArray(required))
+      assert.deepEqual(
+        required.filter((name) => !(name in Object(properties))),
+        [],
+      );
+  const { id } = several.components.schemas.BookShelfChange.properties;
+  assert.deepEqual([id.type, id.minimum, id.readOnly], ["integer", 1, undefined]);
+});
+
 test("operationIds are unique and follow from the declarations", () => {
   const ids = operations(whole).map(({ operation }) => operation.operationId as string);
 

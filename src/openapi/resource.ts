@@ -17,7 +17,7 @@ import {
   type SchemaNames,
   type Subject,
 } from "./operations/resource-operations.ts";
-import { draftSchema, idSchema, patchSchema, recordSchema } from "./schemas.ts";
+import { draftSchema, idSchema, idSchemas, patchSchema, recordSchema } from "./schemas.ts";
 
 /** What the document says of one mounted resource. */
 export interface DescribedResource {
@@ -140,7 +140,8 @@ function schemasOf(
 function changeSchema(resource: Resource): JSONObject {
   const { properties, ...patch } = patchSchema(resource);
   const tag = { type: "string", minLength: 1, description: "The state that is meant, like `If-Match`." };
-  return { ...patch, properties: { id: idSchema, if_match: tag, ...(properties as JSONObject) }, required: ["id"] };
+  const id = { ...idSchemas[resource.id], description: "Of the record that is changed." };
+  return { ...patch, properties: { id, if_match: tag, ...(properties as JSONObject) }, required: ["id"] };
 }
 
 /** The members that `?expand=` puts beside a record's own. */
