@@ -43,14 +43,38 @@ test("the first private key of a set signs and all verify", () => {
   assert.equal(keys.find("nobody"), null);
 });
 
-test("a key is named by its RFC 7638 thumbprint and published without its private part", async () => {
+test("a key is named as its file names it, else by its RFC 7638 thumbprint, and published without its private part", async () => {
   const keys = parseSigningKeys(setOf({ ...ed25519(), kid: "mine" }, p256()), "keys.json");
 
+  const [named, unnamed] = keys.jwks().keys;
+  assert.deepEqual([keys.signing.kid, named?.kid], ["mine", "mine"]);
+  assert.equal(unnamed?.kid, await calculateJwkThumbprint({ ...unnamed! }));
   for (const jwk of keys.jwks().keys) {
-    assert.equal(jwk.kid, await calculateJwkThumbprint({ ...jwk }));
     assert.equal(jwk.use, "sig");
     assert.equal("d" in jwk, false);
   }
+});
+
+test("a key that was given a kid verifies what it signed under its thumbprint", async () => {
+  const jwk = ed25519();
+  const before = parseSigningKeys(setOf(jwk), "keys.json").signing.kid;
+
+  const keys = parseSigningKeys(setOf({ ...jwk, kid: "mine" }, ed25519()), "keys.json");
+
+  assert.equal(keys.find(before)?.kid, "mine");
+});
+
+test("a kid is a text, and no two keys have the same", () => {
+  const key = ed25519();
+  for (const kid of ["", 7, null, "x".repeat(201)])
+    assert.match(
+      problemsOf(setOf({ ...key, kid })).join(),
+      /^Key 1 of keys\.json has a kid that is no text of 1 to 200/,
+    );
+  assert.deepEqual(problemsOf(setOf({ ...key, kid: "x".repeat(200) }, { ...key, kid: "mine" })), []);
+  assert.deepEqual(problemsOf(setOf({ ...key, kid: "mine" }, { ...p256(), kid: "mine" })), [
+    "Key 2 of keys.json has the kid of key 1. Give each a kid of its own, or none.",
+  ]);
 });
 
 test("the key of RFC 8037, appendix A, has the thumbprint of appendix A.3", () => {

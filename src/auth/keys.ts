@@ -20,8 +20,9 @@ export interface PublicJWK {
 
 /** A key that access tokens are verified with. */
 export interface VerifyingKey {
-  /** The key's RFC 7638 thumbprint, so that a key has one name wherever it is read. */
+  /** What its file calls it; else its RFC 7638 thumbprint, so that a key has one name wherever it is read. */
   readonly kid: string;
+  readonly thumbprint: string;
   readonly alg: SigningAlgorithm;
   readonly publicKey: KeyObject;
   readonly jwk: PublicJWK;
@@ -35,7 +36,7 @@ export interface SigningKey extends VerifyingKey {
 /** The keys of a server: one signs, all verify. */
 export interface SigningKeys {
   readonly signing: SigningKey;
-  /** The key of that name; null where there is none. */
+  /** The key of that name, or of that thumbprint; null where there is none. */
   find(kid: string): VerifyingKey | null;
   /** Another number when the keys have changed: what was verified with those from before no longer stands for itself. */
   readonly version: number;
@@ -53,6 +54,9 @@ export class SigningKeysError extends Error {
     this.problems = problems;
   }
 }
+
+/** It stands in every token. */
+const MAX_KID_CHARACTERS = 200;
 
 // PKCS #8 of an Ed25519 key up to its 32 bytes of seed (RFC 8410 §7).
 const ed25519Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
@@ -94,7 +98,14 @@ export function parseSigningKeys(text: string, source: string): SigningKeys {
   entries.forEach((entry, index) => {
     const key = readKey(entry);
     if (typeof key === "string") problems.push(`Key ${index + 1} of ${source} ${key}`);
-    else keys.push(key);
+    else {
+      const same = keys.findIndex(({ kid, thumbprint }) => kid === key.kid && thumbprint !== key.thumbprint);
+      if (same >= 0)
+        problems.push(
+          `Key ${index + 1} of ${source} has the kid of key ${same + 1}. Give each a kid of its own, or none.`,
+        );
+      keys.push(key);
+    }
   });
   if (problems.length === 0 && !keys.some((key) => "privateKey" in key)) {
     problems.push(
@@ -108,8 +119,11 @@ export function parseSigningKeys(text: string, source: string): SigningKeys {
 function keysOf(keys: readonly (VerifyingKey | SigningKey)[]): SigningKeys {
   const signing = keys.find((key): key is SigningKey => "privateKey" in key)!;
   const byKid = new Map<string, VerifyingKey>(keys.map((key) => [key.kid, key]));
+  const byThumbprint = new Map<string, VerifyingKey>(keys.map((key) => [key.thumbprint, key]));
   const published = { keys: [...byKid.values()].map((key) => key.jwk) };
-  return { signing, version: 0, find: (kid) => byKid.get(kid) ?? null, jwks: () => published };
+  // By its thumbprint too: what it signed before it was given a kid goes on.
+  const find = (kid: string) => byKid.get(kid) ?? byThumbprint.get(kid) ?? null;
+  return { signing, version: 0, find, jwks: () => published };
 }
 
 function readSet(text: string): readonly unknown[] | null {
@@ -132,10 +146,13 @@ function readKey(entry: unknown): VerifyingKey | SigningKey | string {
     return `says alg ${shown(entry["alg"])} and its curve is for ${alg}. Correct alg or leave it out.`;
   if (entry["use"] !== undefined && entry["use"] !== "sig")
     return `says use ${shown(entry["use"])}. A key that signs has "use": "sig" or none.`;
+  const { kid } = entry;
+  if (kid !== undefined && (typeof kid !== "string" || kid === "" || kid.length > MAX_KID_CHARACTERS))
+    return `has a kid that is no text of 1 to ${MAX_KID_CHARACTERS} characters. Correct it or leave it out.`;
   try {
-    if (entry["d"] === undefined) return verifyingKey(createPublicKey({ key: entry, format: "jwk" }), alg);
+    if (entry["d"] === undefined) return verifyingKey(createPublicKey({ key: entry, format: "jwk" }), alg, kid);
     const privateKey = createPrivateKey({ key: entry, format: "jwk" });
-    return { ...verifyingKey(createPublicKey(privateKey), alg), privateKey };
+    return { ...verifyingKey(createPublicKey(privateKey), alg, kid), privateKey };
   } catch {
     return "cannot be read: x, y or d is not base64url of the right length, or they do not belong together. Make the key anew.";
   }
@@ -147,12 +164,13 @@ function algorithmOf(jwk: Readonly<Record<string, unknown>>): SigningAlgorithm |
   return null;
 }
 
-function verifyingKey(publicKey: KeyObject, alg: SigningAlgorithm): VerifyingKey {
+function verifyingKey(publicKey: KeyObject, alg: SigningAlgorithm, named?: string): VerifyingKey {
   const { kty = "", crv = "", x = "", y = "" } = publicKey.export({ format: "jwk" });
   // Required members only, in the order of their names, without white space (RFC 7638 §3).
   const members = alg === "ES256" ? { crv, kty, x, y } : { crv, kty, x };
-  const kid = digest(JSON.stringify(members)).toString("base64url");
-  return { kid, alg, publicKey, jwk: { ...members, kid, alg, use: "sig" } };
+  const thumbprint = digest(JSON.stringify(members)).toString("base64url");
+  const kid = named ?? thumbprint;
+  return { kid, thumbprint, alg, publicKey, jwk: { ...members, kid, alg, use: "sig" } };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

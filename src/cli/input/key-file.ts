@@ -20,7 +20,7 @@ import { CommandFailed } from "../exit.ts";
 
 /** A key as the file has it. */
 export interface StoredKey {
-  /** Its RFC 7638 thumbprint, by which the service names it. */
+  /** By which the service names it: its own, else its RFC 7638 thumbprint. */
   readonly kid: string;
   readonly jwk: FileJWK;
 }
@@ -39,7 +39,7 @@ export async function readKeyFile(file: string): Promise<readonly StoredKey[]> {
   if (!existsSync(file)) return [];
   readSigningKeys(file);
   const { keys } = JSON.parse(readFileSync(file, "utf8")) as { readonly keys: readonly FileJWK[] };
-  return Promise.all(keys.map(async (jwk) => ({ kid: await calculateJwkThumbprint(jwk), jwk })));
+  return Promise.all(keys.map(async (jwk) => ({ kid: jwk.kid ?? (await calculateJwkThumbprint(jwk)), jwk })));
 }
 
 /** The key that signs: the first private one. */
