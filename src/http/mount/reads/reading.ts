@@ -2,7 +2,7 @@ import type { Reply } from "../../../call/call.ts";
 import { isUnsafe } from "../../../call/cross-site.ts";
 import { after, type Eventually } from "../../../eventually.ts";
 import { decideOn } from "../../../permission/decision.ts";
-import type { Decision, PermissionRequest } from "../../../permission/permission.ts";
+import type { Decision } from "../../../permission/permission.ts";
 import { problem } from "../../../problem/problem.ts";
 import { readRecordRequest, type ListRequest } from "../../../resource/query.ts";
 import type { Key, Row, StoredRecord } from "../../../store/store.ts";
@@ -15,6 +15,7 @@ import { expandableNames } from "../relations.ts";
 import { expandRecord } from "./expanding.ts";
 import { cacheOf, expansionsOf, shapesOf } from "./expansion.ts";
 import { matches } from "./matches.ts";
+import { Question } from "./verdicts.ts";
 
 /** GET of one record. */
 export function read(placed: MountInPlace, exchange: Exchange): Eventually<Reply> {
@@ -173,13 +174,5 @@ export function decisionOn(
   const permission = permissions[action];
   if (permission === undefined) return "deny";
   const { params } = exchange;
-  const request: PermissionRequest = {
-    action,
-    params: { ...params, id },
-    // Only a permission that looks makes the answer private.
-    get identity() {
-      return exchange.identity;
-    },
-  };
-  return decideOn(permission, request, collection);
+  return decideOn(permission, new Question(exchange, action, { ...params, id }), collection);
 }

@@ -1,5 +1,6 @@
+import type { Identity } from "../../../identity.ts";
 import { decideOn } from "../../../permission/decision.ts";
-import type { Decision } from "../../../permission/permission.ts";
+import type { Action, Decision, PermissionRequest } from "../../../permission/permission.ts";
 import type { Key, Where } from "../../../store/store.ts";
 import type { Exchange, Params } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
@@ -12,6 +13,29 @@ export interface Verdict {
   readonly isPersonal: boolean;
 }
 
+/**
+ * What a permission is asked of another place than the endpoint's own. Only one that looks at the caller makes the answer private. It is a
+ * class for the reason that a page of SQLite is one: objects that are written with getters stay until all of the heap is collected.
+ */
+export class Question implements PermissionRequest {
+  readonly action: Action;
+  readonly params: Params;
+  /** The permission has looked at who is calling. */
+  isPersonal = false;
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange, action: Action, params: Params) {
+    this.#exchange = exchange;
+    this.action = action;
+    this.params = params;
+  }
+
+  get identity(): Identity | null {
+    this.isPersonal = true;
+    return this.#exchange.identity;
+  }
+}
+
 /** What this caller may list or read at a place, as at its own path; all of it where the action is not offered. */
 export function verdictOn(
   { permissions, collection }: MountInPlace,
@@ -21,20 +45,9 @@ export function verdictOn(
 ): Verdict {
   const permission = permissions[action];
   if (permission === undefined) return { decision: "allow", isPersonal: false };
-  let isPersonal = false;
-  const decision = decideOn(
-    permission,
-    {
-      action,
-      params,
-      get identity() {
-        isPersonal = true;
-        return exchange.identity;
-      },
-    },
-    collection,
-  );
-  return { decision, isPersonal };
+  const question = new Question(exchange, action, params);
+  const decision = decideOn(permission, question, collection);
+  return { decision, isPersonal: question.isPersonal };
 }
 
 /** The same for all places that differ in these parameters alone; null where the permission looks at one of them, so that it may differ too. */

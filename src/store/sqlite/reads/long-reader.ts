@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
-import type { Collection, ListQuery, RelatedQuery, Where } from "../../store.ts";
+import type { Collection, ListQuery, ListText, RelatedQuery, Where } from "../../store.ts";
 import { connectReadOnly } from "../connection.ts";
 import { timedTableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
@@ -64,8 +64,12 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
     due = performance.now() + limitMs;
     switch (method) {
       case "list":
-      case "listJSON":
-        return reader[method]({ ...asked, collection });
+        return reader.list({ ...asked, collection });
+      case "listJSON": {
+        // A message takes along what an object has itself.
+        const { json, count, more, first, last } = reader.listJSON({ ...asked, collection });
+        return { json, count, more, first, last } satisfies ListText;
+      }
       case "listRelated":
         return reader.listRelated({ ...asked, collection });
       case "count":

@@ -106,19 +106,13 @@ function readText(table: Table, statements: Statements, query: ListQuery): ListT
   const between = `,{"${shown[0]!.name}":`;
   const more = found > query.limit;
   const end = more ? text.lastIndexOf(between) : text.length - 1;
-  return {
-    json: more ? `${text.slice(0, end)}]` : text,
-    count: more ? query.limit : found,
-    more,
-    // Read when asked for: most pages need one of them or none.
-    get first() {
+  return new Page(more ? `${text.slice(0, end)}]` : text, more ? query.limit : found, more, {
+    first() {
       const next = text.indexOf(between);
       return sortedValues(text.slice("[".length, next === -1 ? end : next), query);
     },
-    get last() {
-      return sortedValues(text.slice(Math.max(text.lastIndexOf(between, end - 1), 0) + 1, end), query);
-    },
-  };
+    last: () => sortedValues(text.slice(Math.max(text.lastIndexOf(between, end - 1), 0) + 1, end), query),
+  });
 }
 
 /** Row by row, with the sorted values beside each record that does not show them. */
@@ -132,20 +126,43 @@ function readRows(table: Table, statements: Statements, query: ListQuery): ListT
   if (count === 0) return nothing;
   const valuesOf = ([record, beside]: (typeof rows)[number]): Value[] =>
     sortedValues(typeof beside === "string" ? beside : record, query);
-  return {
-    json: `[${rows
-      .slice(0, count)
-      .map(([record]) => record)
-      .join()}]`,
-    count,
-    more: rows.length > count,
-    get first() {
-      return valuesOf(rows[0]!);
-    },
-    get last() {
-      return valuesOf(rows[count - 1]!);
-    },
-  };
+  const records = rows.slice(0, count).map(([record]) => record);
+  return new Page(`[${records.join()}]`, count, rows.length > count, {
+    first: () => valuesOf(rows[0]!),
+    last: () => valuesOf(rows[count - 1]!),
+  });
+}
+
+/** How the values are read by which the ends of a page are found. */
+interface Ends {
+  first(): readonly Value[];
+  last(): readonly Value[];
+}
+
+/**
+ * A page whose ends are read when they are asked for: most pages need one of them or none. It is a class because V8 describes each
+ * object that is written with getters anew, and keeps that description, and with it the page, until it collects all of the heap.
+ */
+class Page implements ListText {
+  readonly json: string;
+  readonly count: number;
+  readonly more: boolean;
+  readonly #ends: Ends;
+
+  constructor(json: string, count: number, more: boolean, ends: Ends) {
+    this.json = json;
+    this.count = count;
+    this.more = more;
+    this.#ends = ends;
+  }
+
+  get first(): readonly Value[] {
+    return this.#ends.first();
+  }
+
+  get last(): readonly Value[] {
+    return this.#ends.last();
+  }
 }
 
 const nothing: ListText = { json: "[]", count: 0, more: false, first: null, last: null };
