@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { anyone, defineResource, mount, text } from "../src/door/index.ts";
 import { scansOf, shapesOf } from "../src/http/mount/shapes.ts";
 import { mountedItems, mountedOrders } from "../src/service/endpoints/orders.ts";
 import { parametersOf } from "../src/store/sql/dialect.ts";
+import { connect } from "../src/store/sqlite/connection.ts";
 import { sqlite, tableOf } from "../src/store/sqlite/dialect.ts";
 import { selectPage } from "../src/store/sqlite/reads/pages.ts";
 import { prepareSchema } from "../src/store/sqlite/schema.ts";
 
 test("SQLite answers every list that counts as served from an index, without sorting it as a whole", () => {
-  const database = new DatabaseSync(":memory:", { returnArrays: true });
+  const database = connect(":memory:");
   const users = { name: "users", key: "integer", columns: [] } as const;
   const mounts = [mountedOrders, mountedItems];
   prepareSchema(database, [users, ...mounts.map(({ collection }) => collection)]);

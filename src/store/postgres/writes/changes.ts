@@ -100,7 +100,12 @@ function compileInsert(
     key === undefined
       ? `latchkey_next_key(${keyArguments(collection)})`
       : making.takenKey(table, placeKey(table, key, making, values));
-  const sql = insertInto(table, place, making.revision(values, false), assign(table, given, values, making.findKey));
+  const revision = making.revision(values, false);
+  const sql = insertInto(table.name, [
+    { sql: table.id.sql, place },
+    { sql: table.revision, place: revision },
+    ...assign(table, given, values, making.findKey),
+  ]);
   const told = tellsKey === null ? "" : `, ${making.toldKey(`"id"`, values)}`;
   return prepared(`${sql} RETURNING ${table.selection}${told}`, values.values);
 }

@@ -1,29 +1,10 @@
-import { isKeyOf, type Change, type Key, type KeyOf, type WrittenValues } from "../../store.ts";
+import { isKeyOf, type Change, type Key, type KeyOf, type TableWrite, type WrittenValues } from "../../store.ts";
 import { encode } from "../codec.ts";
 import { parametersOf, type Parameters } from "../dialect.ts";
-import {
-  deleteAllExisting,
-  deleteExisting,
-  insertExisting,
-  updateAllExisting,
-  updateExisting,
-} from "../existing/writes.ts";
 import type { Statement } from "../schema/script.ts";
 import type { Table } from "../schema/table.ts";
-import {
-  assign,
-  assignments,
-  countUpTo,
-  deleteAll,
-  insertInto,
-  isRow,
-  isSQL,
-  orAdd,
-  requireCounter,
-  updateAll,
-  type Assignment,
-  type KeyFinder,
-} from "./writes.ts";
+import { compileWhere } from "../where.ts";
+import { assign, insertInto, isSQL, requireCounter, type Assignment, type KeyFinder } from "./writes.ts";
 
 /** A change, whether it has its collection or that goes by its name. */
 export type AnyChange<Kind extends Change["kind"] = Change["kind"]> = Kind extends Kind
@@ -62,91 +43,119 @@ export interface CompiledChange extends Statement {
 
 type Writing = AnyChange<Exclude<Change["kind"], "require" | "forget">>;
 
-/** A change of rows as one statement. New rows of tables of ours are made by the driver, which hands out their keys. */
+/**
+ * A change of rows as one statement. New rows of tables of ours are made by the driver, which hands out their keys; what the database has made
+ * of a row of others, triggers and all, is read afterwards.
+ */
 export function compileChange(table: Table, change: Writing, making: Making): CompiledChange {
-  const values = parametersOf(table.dialect);
-  return table.existing === null ? ofOurs(table, change, making, values) : ofOthers(table, change, making, values);
-}
-
-function ofOurs(table: Table, change: Writing, making: Making, values: Parameters): CompiledChange {
-  const set = (given: WrittenValues): Assignment[] => assign(table, given, values, making.findKey);
-  switch (change.kind) {
-    case "update": {
-      const put = assignments(table, making.revision(values, false), set(change.values));
-      const key = placeKey(table, change.key, making, values);
-      const sql = `UPDATE ${table.name} SET ${put} WHERE ${isRow(table, key, change.revision, values)}`;
-      return {
-        text: making.orRefused({ sql, table, key, revision: change.revision, tellsRow: true }),
-        tells: "row",
-        values: values.values,
-      };
-    }
-    case "delete": {
-      const key = placeKey(table, change.key, making, values);
-      const only = isRow(table, key, change.revision, values) + making.onlyIf;
-      const sql = `DELETE FROM ${table.name} WHERE ${only}`;
-      return {
-        text: making.orRefused({ sql, table, key, revision: change.revision, tellsRow: false }),
-        tells: "one",
-        values: values.values,
-      };
-    }
-    case "updateAll": {
-      const put = assignments(table, making.revision(values, true), set(change.values));
-      return { text: updateAll(table, put, change, values), tells: "none", values: values.values };
-    }
-    case "deleteAll":
-      return { text: deleteAll(table, change, values) + making.onlyIf, tells: "none", values: values.values };
-    case "add": {
-      const column = requireCounter(table, change.column);
-      const key = making.takenKey(table, placeKey(table, change.key, making, values));
-      const revision = making.revision(values, false);
-      const row = insertInto(table, key, revision, set({ ...change.values, [change.column]: change.by }));
-      return { text: `${row} ${orAdd(table, column)}`, tells: "row", values: values.values };
-    }
-    case "insert":
-      throw new TypeError(`A new row of ${table.collection.name} gets its key from the driver`);
-  }
-}
-
-/** Of a table that was there before: what the database has made of a row, triggers and all, is read afterwards. */
-function ofOthers(table: Table, change: Writing, making: Making, values: Parameters): CompiledChange {
-  const set = (given: WrittenValues): Assignment[] => assign(table, given, values, making.findKey);
-  const ofOne = (sql: string, key: string, revision: number | undefined): CompiledChange => ({
-    text: making.orRefused({ sql, table, key, revision, tellsRow: false }),
-    tells: "one",
+  const { collection, existing, dialect } = table;
+  const values = parametersOf(dialect);
+  const name = requireWrite(table, change.kind);
+  const onlyIf = existing === null ? making.onlyIf : "";
+  const done = (text: string, tells: CompiledChange["tells"]): CompiledChange => ({
+    text,
+    tells,
     values: values.values,
   });
+  const ofOne = (sql: string, key: string, revision: number | undefined, tellsRow: boolean): CompiledChange =>
+    done(making.orRefused({ sql, table, key, revision, tellsRow }), tellsRow ? "row" : "one");
   switch (change.kind) {
     case "insert": {
+      if (existing === null) throw new TypeError(`A new row of ${collection.name} gets its key from the driver`);
       const key = change.key === undefined ? null : placeKey(table, change.key, making, values);
-      const sql = insertExisting(table, key, set(change.values));
-      return {
-        text: `${sql} RETURNING ${making.toldKey(table.existing!.nameOf("id"), values)}`,
-        tells: "key",
-        values: values.values,
-      };
+      const given = key === null ? [] : [{ sql: existing.nameOf("id"), place: table.id.form!.written(key) }];
+      const sql = insertInto(name, [...given, ...assign(table, change.values, values, making.findKey)]);
+      return done(`${sql} RETURNING ${making.toldKey(existing.nameOf("id"), values)}`, "key");
     }
     case "update": {
-      const put = set(change.values);
+      const put = setOf(table, change.values, making, values, false);
       const key = placeKey(table, change.key, making, values);
-      return ofOne(updateExisting(table, put, key, change.revision, values), key, change.revision);
+      const sql = `UPDATE ${name} SET ${put} WHERE ${isRow(table, key, change.revision, values)}`;
+      return ofOne(sql, key, change.revision, existing === null);
     }
     case "delete": {
       const key = placeKey(table, change.key, making, values);
-      return ofOne(deleteExisting(table, key, change.revision, values), key, change.revision);
+      const sql = `DELETE FROM ${name} WHERE ${isRow(table, key, change.revision, values)}${onlyIf}`;
+      return ofOne(sql, key, change.revision, false);
     }
-    case "updateAll":
-      return {
-        text: updateAllExisting(table, set(change.values), change, values),
-        tells: "none",
-        values: values.values,
-      };
+    case "updateAll": {
+      const put = setOf(table, change.values, making, values, true);
+      return done(`UPDATE ${name} SET ${put} WHERE ${matching(table, change, values)}`, "none");
+    }
     case "deleteAll":
-      return { text: deleteAllExisting(table, change, values), tells: "none", values: values.values };
-    case "add":
-      throw new TypeError(`A row of ${table.collection.existing!.table} is not made by adding to it`);
+      return done(`DELETE FROM ${name} WHERE ${matching(table, change, values)}${onlyIf}`, "none");
+    case "add": {
+      const { sql: column } = requireCounter(table, change.column);
+      const key = making.takenKey(table, placeKey(table, change.key, making, values));
+      const revision = making.revision(values, false);
+      const set = assign(table, { ...change.values, [change.column]: change.by }, values, making.findKey);
+      const row = insertInto(name, [
+        { sql: table.id.sql, place: key },
+        { sql: table.revision, place: revision },
+        ...set,
+      ]);
+      const sum = `${column} = coalesce(${name}.${column}, 0) + excluded.${column}, ${table.revision} = excluded.${table.revision}`;
+      return done(`${row} ON CONFLICT (${table.id.sql}) DO UPDATE SET ${sum} RETURNING ${table.selection}`, "row");
+    }
   }
+}
+
+const declaredFor: Readonly<Partial<Record<Change["kind"], TableWrite>>> = {
+  insert: "create",
+  update: "update",
+  updateAll: "update",
+  delete: "delete",
+  deleteAll: "delete",
+};
+
+/** The quoted name of what is written to. Throws where a table of others is not declared to take such writes. */
+function requireWrite({ existing, collection, name }: Table, kind: Writing["kind"]): string {
+  if (existing === null) return name;
+  const { table, writes } = collection.existing!;
+  const write = declaredFor[kind];
+  if (write === undefined) throw new TypeError(`A row of ${table} is not made by adding to it`);
+  if (writes.includes(write)) return existing.name;
+  throw new TypeError(`The table ${table} is not declared to take writes of this kind: ${write}`);
+}
+
+/** What an update sets. A counter of states goes on, and what would set nothing writes a column as it is. */
+function setOf(table: Table, given: WrittenValues, making: Making, values: Parameters, ofMany: boolean): string {
+  const { existing, collection, id } = table;
+  const set: Assignment[] = [];
+  if (existing === null) set.push({ sql: table.revision, place: making.revision(values, ofMany) });
+  set.push(...assign(table, given, values, making.findKey));
+  if (existing !== null) {
+    const { revision, found } = collection.existing!;
+    if (typeof revision === "object") set.push({ sql: existing.revision, place: `${existing.revision} + 1` });
+    if (set.length === 0) {
+      const still = collection.columns.find(({ name }) => found?.[name]?.generated === false)?.name ?? id.name;
+      set.push({ sql: existing.nameOf(still), place: existing.nameOf(still) });
+    }
+  }
+  return set.map(({ sql, place }) => `${sql} = ${place}`).join(", ");
+}
+
+/** The row of that key, and only in the state that is asked for, where one is: the database itself compares it, whoever else is writing. */
+function isRow(
+  { existing, id, revision: own }: Table,
+  key: string,
+  revision: number | undefined,
+  values: Parameters,
+): string {
+  const column = existing === null ? id.sql : id.form!.equal.of(existing.nameOf("id"));
+  const only = revision === undefined ? "" : ` AND ${existing?.revision ?? own} = ${values.place(revision)}`;
+  return `${column} = ${id.operand(key)}${only}`;
+}
+
+/** The rows that match, or so many of them. In a table of others those that somebody else is changing are waited for. */
+function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "deleteAll">, values: Parameters): string {
+  const { existing, id, name, dialect } = table;
+  const condition = compileWhere(table, where, values);
+  if (atMost === undefined && existing === null) return condition;
+  const limit = atMost === undefined ? "" : ` LIMIT ${values.place(atMost)}`;
+  const select = `SELECT ${id.quoted} FROM ${name} WHERE ${condition}${limit}`;
+  const key = existing === null ? id.sql : existing.nameOf("id");
+  return atMost === undefined ? dialect.isLocked(key, select) : dialect.isSomeOf(key, select);
 }
 
 /** How many rows a `require` has found, counted no further than it matters, and how many there have to be. `keep` locks what has to be there. */
@@ -158,13 +167,9 @@ export function compileRequire(
   const values = parametersOf(table.dialect);
   const most = atMost ?? atLeast;
   // What must not be there cannot be kept as a row.
-  const count = countUpTo(
-    table,
-    where,
-    atMost === undefined ? most : most + 1,
-    atMost === undefined ? keep : "",
-    values,
-  );
+  const [upTo, lock] = atMost === undefined ? [most, keep] : [most + 1, ""];
+  const found = `SELECT 1 FROM ${table.name} WHERE ${compileWhere(table, where, values)} LIMIT ${values.place(upTo)}${lock}`;
+  const count = `SELECT count(*) FROM (${found}) AS found`;
   return { count, values, least: atLeast, most };
 }
 

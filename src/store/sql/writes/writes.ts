@@ -1,8 +1,7 @@
-import { isKeyOf, type KeyOf, type Value, type Where, type WrittenValues } from "../../store.ts";
+import { isKeyOf, type KeyOf, type Value, type WrittenValues } from "../../store.ts";
 import { encode, foldCell, wordsCell } from "../codec.ts";
 import type { Cell, Parameters } from "../dialect.ts";
 import { requireColumn, type ExistingNames, type Table, type TableColumn } from "../schema/table.ts";
-import { compileWhere } from "../where.ts";
 
 /** A column that is written: its quoted name, and what stands for its value. */
 export interface Assignment {
@@ -90,57 +89,11 @@ export function encodeGiven(
   return column.type !== "json" && isKeyOf(value) ? findKey(column, value) : encode(dialect, column, value);
 }
 
-/** A new row. */
-export function insertInto(table: Table, key: string, revision: string, set: readonly Assignment[]): string {
-  const names = [table.id.sql, table.revision, ...set.map(({ sql }) => sql)].join(", ");
-  const places = [key, revision, ...set.map(({ place }) => place)].join(", ");
-  return `INSERT INTO ${table.name} (${names}) VALUES (${places})`;
-}
-
-/** What an update sets. */
-export function assignments(table: Table, revision: string, set: readonly Assignment[]): string {
-  let text = `${table.revision} = ${revision}`;
-  for (const { sql, place } of set) text += `, ${sql} = ${place}`;
-  return text;
-}
-
-/** Written behind an insert: adds to what is there. */
-export function orAdd(table: Table, { sql }: TableColumn): string {
-  const sum = `${sql} = coalesce(${table.name}.${sql}, 0) + excluded.${sql}`;
-  return `ON CONFLICT (${table.id.sql}) DO UPDATE SET ${sum}, ${table.revision} = excluded.${table.revision} RETURNING ${table.selection}`;
-}
-
-/** The row of that key, and only in the state that is asked for, where one is. */
-export function isRow(table: Table, key: string, revision: number | undefined, values: Parameters): string {
-  const only = revision === undefined ? "" : ` AND ${table.revision} = ${values.place(revision)}`;
-  return `${table.id.sql} = ${key}${only}`;
-}
-
-export function updateAll(table: Table, set: string, which: Matching, values: Parameters): string {
-  return `UPDATE ${table.name} SET ${set} WHERE ${matching(table, which, values)}`;
-}
-
-export function deleteAll(table: Table, which: Matching, values: Parameters): string {
-  return `DELETE FROM ${table.name} WHERE ${matching(table, which, values)}`;
-}
-
-/** The rows that match, or so many of them. */
-interface Matching {
-  readonly where: Where;
-  readonly atMost?: number;
-}
-
-function matching(table: Table, { where, atMost }: Matching, values: Parameters): string {
-  const condition = compileWhere(table, where, values);
-  if (atMost === undefined) return condition;
-  const select = `SELECT ${table.id.sql} FROM ${table.name} WHERE ${condition} LIMIT ${values.place(atMost)}`;
-  return table.dialect.isSomeOf(table.id.sql, select);
-}
-
-/** How many rows match, counted no further than it matters. */
-export function countUpTo(table: Table, where: Where, most: number, lock: string, values: Parameters): string {
-  const condition = compileWhere(table, where, values);
-  return `SELECT count(*) FROM (SELECT 1 FROM ${table.name} WHERE ${condition} LIMIT ${values.place(most)}${lock}) AS found`;
+/** A new row. What nobody gives, the database fills. */
+export function insertInto(name: string, set: readonly Assignment[]): string {
+  if (set.length === 0) return `INSERT INTO ${name} DEFAULT VALUES`;
+  const [names, places] = [set.map(({ sql }) => sql), set.map(({ place }) => place)];
+  return `INSERT INTO ${name} (${names.join(", ")}) VALUES (${places.join(", ")})`;
 }
 
 export function isSQL(cell: GivenCell): cell is { readonly sql: string } {

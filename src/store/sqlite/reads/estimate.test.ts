@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { Collection } from "../../store.ts";
-import { statementsOf } from "../connection.ts";
+import { connect, statementsOf } from "../connection.ts";
 import { tableOf } from "../dialect.ts";
 import { prepareSchema } from "../schema.ts";
 import { estimateRows } from "./estimate.ts";
@@ -18,7 +17,7 @@ for (const [title, keys, kept] of [
   ["hardly any key, where nothing can be told", 400_000, "id % 30 = 0"],
 ] as const)
   test(`an estimate of ${title}`, () => {
-    const database = new DatabaseSync(":memory:", { returnArrays: true });
+    const database = connect(":memory:");
     prepareSchema(database, [things]);
     database.exec(`
       WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < ${keys})

@@ -188,8 +188,11 @@ type Keys = readonly (Key | null)[];
 /** The statement for a row with all its cells: the columns, then what is kept beside them. */
 function insertAll(table: Table): string {
   const columns = [...table.columns.values()].slice(1);
-  const set = [...columns, ...columns.flatMap(besides)].map(({ sql }) => ({ sql, place: "?" }));
-  return insertInto(table, "?", "?", set);
+  const all = [table.id, { sql: table.revision }, ...columns, ...columns.flatMap(besides)];
+  return insertInto(
+    table.name,
+    all.map(({ sql }) => ({ sql, place: "?" })),
+  );
 }
 
 /** A cell for each of these: what is given, or what the column holds where nothing is. */
