@@ -128,6 +128,30 @@ test("what a killed migration has set aside is in nobody's way, and the next one
   assert.deepEqual((await planSQLite(file, [shelves, now])).remarks, []);
 });
 
+test("what was set aside is removed in portions that are told, and a kill in between costs nothing", async (t) => {
+  const now = [shelves, books(restricted, "text")];
+  const file = await fileOf(t, books(restricted), 500);
+  const told: number[] = [];
+  const breakOff = (done: number): void => {
+    told.push(done);
+    throw new RangeError("broken off");
+  };
+
+  await assert.rejects(migrateSQLite(file, now, { program, tellRemoved: breakOff }), /broken off/);
+
+  // Rows go anywhere in an index. Those stay that somebody needs who deletes what is referred to.
+  const indexes =
+    "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = '_books_gone' AND sql IS NOT NULL ORDER BY 1";
+  assert.deepEqual(asked(file, indexes), ["books(next_id)", "books(shelf_id)"]);
+  assert.deepEqual(asked(file, "SELECT count(*) FROM _books_gone"), [400]);
+  assert.deepEqual(
+    await migrateSQLite(file, now, { program, tellRemoved: (done, total) => told.push(total - done) }),
+    [],
+  );
+  assert.deepEqual(left(file), []);
+  assert.deepEqual([told[0], told.at(-1)], [100, 0]);
+});
+
 test("a migration that begins anew, and one that is given up, find their place free", async (t) => {
   const now = books(restricted);
   const file = await fileOf(t, now);

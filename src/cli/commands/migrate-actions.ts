@@ -40,6 +40,7 @@ export async function migrate(options: MigrationCommandOptions, program: string)
   requireColumns(planned);
   const renamed = await askForRenames(planned);
   const progress = makeProgress("Rows");
+  const removing = makeProgress("Old rows");
   const migrated = await migrateDatabase(database, config, {
     dropped: allowDataLoss,
     renamed,
@@ -50,7 +51,11 @@ export async function migrate(options: MigrationCommandOptions, program: string)
       progress.end();
       if (!dryRun) process.stderr.write(`${nowAsDeclared}\n`);
     },
-  }).finally(() => progress.end());
+    tellRemoved: (done, total) => removing.tell(done, total, done),
+  }).finally(() => {
+    progress.end();
+    removing.end();
+  });
   show(json, migrated, describeMigrated(migrated, dryRun, renamed));
 }
 

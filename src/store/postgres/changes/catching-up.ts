@@ -13,7 +13,7 @@ const momentMs = 10;
 const leastGain = 0.25;
 const vainRounds = 2;
 /** How long those who write are let wait at a time, how long they have the table again at most, and when it is to be over, in milliseconds. */
-const heldMs = 80;
+const heldMs = 60;
 const pauseMs = 100;
 const overMs = 30_000;
 /** How often it is looked whether that will be so, in milliseconds. */

@@ -23,6 +23,8 @@ export interface MigrateOptions {
   readonly tell?: (table: string, done: number, total: number) => void;
   /** Is told once when all tables are as declared, where something is left of before that takes its time to be removed. */
   readonly settled?: () => void;
+  /** Is told how many rows of that are removed. */
+  readonly tellRemoved?: (done: number, total: number) => void;
 }
 
 /** How those options are checked. */
@@ -32,6 +34,7 @@ export const migrateOptions: Check = objectOf(
     dropped: optional(texts),
     tell: optional(aFunction),
     settled: optional(aFunction),
+    tellRemoved: optional(aFunction),
   } satisfies ChecksOf<MigrateOptions>,
   "it has to be an object with program: the version of the program",
 );

@@ -75,11 +75,11 @@ export async function migrateFile(
 }
 
 /** Removes what is left of the tables of before, at the end: the new version need not wait for it. */
-async function clearUp(database: DatabaseSync, { settled }: MigrateOptions): Promise<void> {
+async function clearUp(database: DatabaseSync, { settled, tellRemoved }: MigrateOptions): Promise<void> {
   const remains = ask(database, findRemains());
   if (remains.length === 0) return;
   settled?.();
-  await removeRemains(database, remains);
+  await removeRemains(database, remains, tellRemoved);
 }
 
 function ask<T>(database: DatabaseSync, script: Script<T>): T {

@@ -62,24 +62,64 @@ export function* dropTriggers(beginning: string): Script<void> {
   for (const [name] of found as [string][]) if (name.startsWith(beginning)) yield* run(`DROP TRIGGER ${quote(name)}`);
 }
 
-/** Removes what was set aside, some milliseconds at a time, while anybody writes. Broken off, the next one goes on. */
-export async function removeRemains(database: DatabaseSync, tables: readonly string[]): Promise<void> {
+/**
+ * Removes what was set aside, some milliseconds at a time, while anybody writes. Broken off, the next one goes on. `tell` is told how many rows
+ * are gone.
+ */
+export async function removeRemains(
+  database: DatabaseSync,
+  tables: readonly string[],
+  tell: (done: number, total: number) => void = () => undefined,
+): Promise<void> {
+  const total = tables.reduce((sum, table) => sum + countRows(database, table), 0);
+  let gone = 0;
   for (const table of tables) {
+    for (const index of uselessIndexes(database, table))
+      await removing(database, () => database.exec(`DROP INDEX IF EXISTS ${quote(index)}`));
     let portion = firstPortion;
     for (let isThere = true; isThere;) {
       const rows = portion;
-      const took = await inTransaction(database, () => {
-        requireRoom(database);
-        const start = performance.now();
+      const took = await removing(database, () => {
         isThere = removeSome(database, table, rows);
-        return performance.now() - start;
       });
       portion = nextPortion(rows, took);
-      // The log is brought into the file here, and not by whoever happens to write next.
-      database.exec("PRAGMA wal_checkpoint(PASSIVE)");
-      await sleep(took);
+      gone += rows;
+      tell(Math.min(gone, total), total);
     }
   }
+}
+
+/** Removes something while nobody else writes. Gives how long that took, in milliseconds, and lets the others have as long. */
+async function removing(database: DatabaseSync, task: () => void): Promise<number> {
+  const took = await inTransaction(database, () => {
+    requireRoom(database);
+    const start = performance.now();
+    task();
+    return performance.now() - start;
+  });
+  // The log is brought into the file here, and not by whoever happens to write next.
+  database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  await sleep(took);
+  return took;
+}
+
+function countRows(database: DatabaseSync, table: string): number {
+  return prepare(database, `SELECT count(*) FROM ${quote(table)}`).get()![0] as number;
+}
+
+/**
+ * The indexes that nobody needs to delete rows by. The entries of a few rows are anywhere in them, each on a page that is written for its sake:
+ * with three of them a row takes a hundred times as long. To drop one as a whole takes some milliseconds. Those stay that begin with a
+ * reference: whoever deletes what it refers to looks there.
+ */
+function uselessIndexes(database: DatabaseSync, table: string): readonly string[] {
+  return prepare(
+    database,
+    `SELECT name FROM sqlite_schema AS i WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?1 AND NOT EXISTS
+       (SELECT 1 FROM pragma_index_info(i.name) AS part JOIN pragma_foreign_key_list(?1) AS reference ON reference."from" = part.name WHERE part.seqno = 0)`,
+  )
+    .all(table)
+    .map(([name]) => name as string);
 }
 
 /** Removes so many rows, or the table where it has no more than these. Tells whether it is there yet. */
