@@ -156,9 +156,15 @@ test("a list of secrets is read line by line, and each has to be one", (t) => {
 
   for (const text of [`${first}\n${second}`, `${first}\r\n${second}\r\n`, `\n\n${first}\n\n${second}\n\n`])
     assert.equal(read(text), alone, JSON.stringify(text));
-  assert.match(read(""), /^FILE is shorter than 32 characters/);
-  assert.match(read(`${first}\nshort`), /^FILE is shorter than 32 characters.* \(secret 2 of 2\)$/);
+  assert.match(read(""), /^LATCHKEY_SECRET_FILE: FILE is shorter than 32 characters/);
+  assert.match(
+    read(`${first}\nshort`),
+    /^LATCHKEY_SECRET_FILE: FILE is shorter than 32 characters.* \(secret 2 of 2\)$/,
+  );
   assert.match(read(`${first}\n  ${second}`), /white space at an end.* \(secret 2 of 2\)$/);
   assert.match(read(`${first}\n${"ab".repeat(20)}`), /a few characters repeated.* \(secret 2 of 2\)$/);
-  assert.match(read(`${first}\n${second}\n${first}`), /^FILE has the same secret twice, on line 3/);
+  assert.match(
+    read(`${first}\n${second}\n${first}`),
+    /^LATCHKEY_SECRET_FILE: FILE has the same secret twice, on line 3/,
+  );
 });

@@ -487,7 +487,7 @@ test("PostgreSQL needs a secret that is given", () => {
   const missing = path.join(folder, "latchkey.secret");
 
   assert.match(onlyProblemOf(postgres), /LATCHKEY_SECRET.*LATCHKEY_SECRET_FILE/);
-  assert.match(onlyProblemOf({ ...postgres, LATCHKEY_SECRET_FILE: missing }), /is not there/);
+  assert.match(onlyProblemOf({ ...postgres, LATCHKEY_SECRET_FILE: missing }), /^LATCHKEY_SECRET_FILE: .* is not there/);
   assert.ok(!existsSync(missing));
   inFolder("latchkey.secret", longSecret);
   assert.ok(inMemory({ ...postgres, LATCHKEY_SECRET_FILE: missing }).secret.equals(longSecret));
@@ -576,7 +576,7 @@ test("a secret that others may read is refused with the command that closes it",
     const file = inFolder("open", longSecret, mode);
     assert.match(
       onlyProblemOf({ LATCHKEY_SECRET_FILE: file }),
-      new RegExp(`mode 0${mode.toString(8)}.*chmod 600 ${file}$`),
+      new RegExp(`^LATCHKEY_SECRET_FILE: .*mode 0${mode.toString(8)}.*chmod 600 ${file}$`),
     );
   }
   const spaced = inFolder("it's open", longSecret, 0o644);
@@ -600,7 +600,8 @@ test("what is no secret is refused as a secret file", () => {
     inFolder("lines", `${longSecret}\n${longSecret}`),
   ];
 
-  for (const file of files) assert.ok(onlyProblemOf({ LATCHKEY_SECRET_FILE: file }).startsWith(file), file);
+  for (const file of files)
+    assert.ok(onlyProblemOf({ LATCHKEY_SECRET_FILE: file }).startsWith(`LATCHKEY_SECRET_FILE: ${file} `), file);
 });
 
 test("a secret counts once: given, or in a file", () => {

@@ -146,7 +146,7 @@ export function findSecret(readings: Readings, problems: string[]): Secret | nul
   if (place === null || "secret" in place) return place?.secret ?? null;
   const read = place.file === null ? null : readSecretFile(place.file);
   if (read === null || "value" in read) return read?.value ?? null;
-  problems.push(...read.wrong);
+  problems.push(...named(place, read.wrong));
   return null;
 }
 
@@ -158,7 +158,7 @@ function readSecret(readings: Readings, problems: string[]): OwnSecret | null {
   const place = placeOfSecret(readings, problems);
   if (place === null) return null;
   if ("secret" in place) return { secret: place.secret, secretFile: null, secretIsNew: false };
-  if (place.file !== null) return readOrMakeSecret(place.file, database, problems);
+  if (place.file !== null) return readOrMakeSecret({ file: place.file, label: place.label }, database, problems);
   // PostgreSQL without a secret is in the problems already.
   return database.kind === "postgres"
     ? null
@@ -169,7 +169,7 @@ function readSecret(readings: Readings, problems: string[]): OwnSecret | null {
 function placeOfSecret(
   { secret, secretFile, database }: Readings,
   problems: string[],
-): { readonly secret: Secret } | { readonly file: string | null } | null {
+): { readonly secret: Secret } | PlaceOfSecret | null {
   if (secret.from !== null && secret.from === secretFile.from) {
     problems.push(
       `${secret.label} and ${secretFile.label} are both given. Keep one, so that it is clear which counts.`,
@@ -180,7 +180,20 @@ function placeOfSecret(
   const isGiven = secret.from === "environment" || (secret.from === "config" && secretFile.from === null);
   if (isGiven) return secret.value === null ? null : { secret: secret.value };
   if (secretFile.isWrong || database.isWrong) return null;
-  return { file: secretFile.value ?? defaultSecretFile(database.value) };
+  return secretFile.value === null
+    ? { file: defaultSecretFile(database.value), label: null }
+    : { file: secretFile.value, label: secretFile.label };
+}
+
+/** The file of the secret, and the setting that names it, if one does. */
+interface PlaceOfSecret {
+  readonly file: string | null;
+  readonly label: string | null;
+}
+
+/** What is wrong with the file, with the setting to look at. */
+function named({ label }: PlaceOfSecret, sentences: readonly string[]): readonly string[] {
+  return label === null ? sentences : sentences.map((sentence) => `${label}: ${sentence}`);
 }
 
 function defaultSecretFile(database: Database): string | null {
@@ -188,17 +201,21 @@ function defaultSecretFile(database: Database): string | null {
   return path.join(path.dirname(database.path), "latchkey.secret");
 }
 
-function readOrMakeSecret(file: string, database: Database, problems: string[]): OwnSecret | null {
+function readOrMakeSecret(
+  place: PlaceOfSecret & { readonly file: string },
+  database: Database,
+  problems: string[],
+): OwnSecret | null {
+  const { file } = place;
   const read = readSecretFile(file);
   if (read === null && database.kind === "postgres") {
-    problems.push(
-      `${file} is not there, and with PostgreSQL it is not made here. Copy it from another machine of the service, or make the first with: (umask 077; openssl rand -base64 48 > ${file})`,
-    );
+    const cure = `Copy it from another machine of the service, or make the first with: (umask 077; openssl rand -base64 48 > ${file})`;
+    problems.push(...named(place, [`${file} is not there, and with PostgreSQL it is not made here. ${cure}`]));
   }
   if (read === null && problems.length > 0) return null;
   const secret = read ?? makeSecretFile(file);
   if ("value" in secret) return { secret: secret.value, secretFile: file, secretIsNew: read === null };
-  problems.push(...secret.wrong);
+  problems.push(...named(place, secret.wrong));
   return null;
 }
 

@@ -210,7 +210,8 @@ export const settingsTable = {
     default: null,
     otherwise: "from the request when the peer is trusted, else host and port",
     parse: baseURL,
-    meaning: "Base of absolute links.",
+    meaning:
+      "Where clients reach the service from outside: its origin is our own in the cross-site check, and the issuer follows it. Links in answers are relative.",
   },
   issuer: {
     name: "LATCHKEY_ISSUER",
