@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { anyone, decimal, defineResource, mount } from "../src/door/index.ts";
-import { DeclarationError, array } from "../src/door/resources.ts";
+import { DeclarationError, array, type Field } from "../src/door/resources.ts";
 import { linksOf } from "./own-service.ts";
 import { serve, type API } from "./serve.ts";
 
@@ -114,17 +114,16 @@ test("a decimal is a number in JSON where that is declared", async (t) => {
 });
 
 test("a decimal with more digits than a double holds is no number", () => {
-  const wrong = (make: () => unknown, message: RegExp): void =>
-    assert.throws(make, (error: unknown) => error instanceof DeclarationError && message.test(error.message));
+  const wrong = (make: () => Field, message: RegExp): void =>
+    assert.throws(
+      () => defineResource({ name: "a", fields: { b: make() } }),
+      (error: unknown) => error instanceof DeclarationError && message.test(error.message),
+    );
 
   wrong(() => decimal({ scale: 2, maximum: "99999999999999.99", json: "number" }), /fifteen digits/);
   wrong(() => decimal({ scale: 0, maximum: "1", minimum: "-1000000000000000", json: "number" }), /fifteen digits/);
   wrong(() => decimal({ scale: 0, maximum: "1", json: "text" as never }), /json is 'text'/);
-  wrong(
-    () =>
-      defineResource({ name: "a", fields: { b: decimal({ scale: 1, maximum: "1", json: "number", default: 0.05 }) } }),
-    /its own default/,
-  );
+  wrong(() => decimal({ scale: 1, maximum: "1", json: "number", default: 0.05 }), /field b: its own default/);
   const list = array(decimal({ scale: 1, maximum: "1", json: "number" }));
   assert.deepEqual(list.kind.parse([0.1]), [0.1]);
 });

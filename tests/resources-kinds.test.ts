@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { administrator, decimal, defineResource, integer, mount, text } from "../src/door/index.ts";
-import { array, date, DeclarationError, updatedAt, url, uuid } from "../src/door/resources.ts";
+import { array, date, DeclarationError, type Field, updatedAt, url, uuid } from "../src/door/resources.ts";
 import { serve, type API } from "./serve.ts";
 
 const trips = defineResource({
@@ -212,9 +212,9 @@ test("the description of the API knows them", async (t) => {
 });
 
 test("a list of what it cannot hold is refused at the start", () => {
-  const told = (declare: () => unknown): string => {
+  const told = (declare: () => Field): string => {
     try {
-      declare();
+      defineResource({ name: "a", fields: { b: declare() } });
       return "";
     } catch (error) {
       assert.ok(error instanceof DeclarationError);

@@ -222,8 +222,14 @@ test("the description tells what it holds", async (t) => {
 
 test("what cannot be a relation is told", () => {
   const rows: readonly (readonly [() => unknown, RegExp])[] = [
-    [() => references("" as never), /references: what it refers to is ''/],
-    [() => references("tags", { id: "text" } as never), /ids that are texts/],
+    [
+      () => defineResource({ name: "a", fields: { b: references("" as never) } }),
+      /field b: references: what it refers to is ''/,
+    ],
+    [
+      () => defineResource({ name: "a", fields: { b: references("tags", { id: "text" } as never) } }),
+      /field b: references: ids that are texts/,
+    ],
     [() => defineResource({ name: "a", fields: { b: references("tags", { maxItems: 5000 }) } }), /maxItems is 5000/],
     [() => defineResource({ name: "a", fields: { b: references("tags") }, filters: { b: ["gt"] } }), /eq and in/],
     [() => defineResource({ name: "a", fields: { b: references("tags") }, sorts: ["b"] }), /cannot be sorted by/],

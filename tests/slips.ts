@@ -303,7 +303,7 @@ export const slips: readonly Slip[] = [
     /'optionl'.*Did you mean.*'optional'/,
     /json: there is no option optionl; did you mean optional\?/,
   ),
-  made(
+  field(
     "standardSchema(schema, { colum: 'text' })",
     /'colum'.*Did you mean.*'column'/,
     /standard: there is no option colum; did you mean column\?/,

@@ -1,7 +1,34 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { anyone, boolean, decimal, defineResource, integer, json, mount, reference, text } from "../src/door/index.ts";
-import { DeclarationError, type Fields, type ResourceDeclaration } from "../src/door/resources.ts";
+import {
+  anyone,
+  boolean,
+  dateTime,
+  decimal,
+  defineResource,
+  email,
+  enumeration,
+  integer,
+  json,
+  mount,
+  reference,
+  text,
+} from "../src/door/index.ts";
+import {
+  array,
+  date,
+  DeclarationError,
+  defineField,
+  number,
+  references,
+  standardSchema,
+  updatedAt,
+  url,
+  uuid,
+  type Field,
+  type Fields,
+  type ResourceDeclaration,
+} from "../src/door/resources.ts";
 import { ownService } from "./own-service.ts";
 
 const shop = defineResource({ name: "shop", fields: { name: text() } });
@@ -15,7 +42,7 @@ function mistakesOf(declaration: object): readonly string[] {
   try {
     defineResource(loosely(declaration));
   } catch (error) {
-    assert.ok(error instanceof DeclarationError);
+    assert.ok(error instanceof DeclarationError, String(error));
     return error.message.split("\n").slice(1);
   }
   return [];
@@ -145,13 +172,57 @@ test("all mistakes are told at once", () => {
   assert.equal(mistakes.length, 5);
 });
 
-test("options of a field that do not fit are refused where they are written", () => {
-  assert.throws(
-    () => decimal({ scale: 7, maximum: "1" }),
-    /decimal: scale is 7; it has to be a whole number from 0 to 6/,
+test("what is wrong with a field of whatever kind is told with its name, and with everything else", () => {
+  const fields: Readonly<Record<string, readonly [made: () => Field, told: RegExp]>> = {
+    a_text: [() => text({ maxLength: -1 }), /text: maxLength is -1/],
+    an_integer: [
+      () => integer({ minimum: 2, maximum: 1 }),
+      /integer: maximum is 1; it has to be minimum \(2\) or more/,
+    ],
+    a_number: [() => number({ minimum: "1" as never }), /number: minimum is '1'/],
+    a_decimal: [() => decimal({ scale: 7, maximum: "1" }), /decimal: scale is 7; it has to be a whole number from 0/],
+    a_large_decimal: [() => decimal({ scale: 2, maximum: "9999999999999999" }), /do not fit/],
+    a_small_decimal: [() => decimal({ scale: 0, maximum: "1.5" }), /do not fit/],
+    a_boolean: [
+      () => boolean({ optonal: true } as never),
+      /boolean: there is no option optonal; did you mean optional/,
+    ],
+    a_time: [() => dateTime({ default: "now" }), /its own default is not valid/],
+    a_date: [() => date({ uniqe: true } as never), /date: there is no option uniqe; did you mean unique/],
+    a_stamp: [() => updatedAt({ optonal: true } as never), /updatedAt: there is no option optonal; did you mean/],
+    a_word: [() => enumeration([], { uniqe: true } as never), /enumeration: there is no word that it could be/],
+    an_address: [() => email({ uniqe: true } as never), /e-mail: there is no option uniqe/],
+    a_link: [() => url({ uniqe: true } as never), /url: there is no option uniqe/],
+    a_uuid: [() => uuid({ default: "1" }), /its own default is not valid/],
+    a_reference: [() => reference(undefined as never), /reference: what it refers to is missing/],
+    its_option: [
+      () => reference("pages", { onDelete: "casade" as never }),
+      /onDelete is 'casade'.*did you mean cascade/,
+    ],
+    a_relation: [() => references(null as never, { maxItem: 1 } as never), /references: what it refers to is null/],
+    any_json: [() => json({ maxLength: 0 }), /json: maxLength is 0/],
+    a_list: [() => array(text(), { maxItem: 1 } as never), /array: there is no option maxItem; did you mean maxItems/],
+    its_members: [
+      () => array(text({ maxLenght: 1 } as never)),
+      /array: its members: text: there is no option maxLenght/,
+    ],
+    a_schema: [() => standardSchema({} as never), /standard: it is no Standard Schema/],
+    a_kind: [() => defineField({ nam: "a" } as never, {}), /its kind: there is no option nam; did you mean name/],
+    no_options: [() => defineField({ name: "phone" } as never, undefined as never), /phone: its options are missing/],
+    nothing: [() => undefined as never, /it is missing and no field/],
+  };
+  const made = Object.fromEntries(Object.entries(fields).map(([name, [make]]) => [name, make()]));
+
+  const mistakes = mistakesOf({ name: "page", fields: made });
+
+  for (const [name, [, told]] of Object.entries(fields))
+    assert.ok(
+      mistakes.some((each) => each.startsWith(`- resource page: field ${name}: `) && told.test(each)),
+      `${name}: ${mistakes.join("\n")}`,
+    );
+  assert.ok(
+    mistakes.includes("- resource page: field a_word: enumeration: there is no option uniqe; did you mean unique?"),
   );
-  assert.throws(() => decimal({ scale: 2, maximum: "9999999999999999" }), /do not fit/);
-  assert.throws(() => decimal({ scale: 0, maximum: "1.5" }), /do not fit/);
 });
 
 test("what cannot be served together stops the start and says why", async (t) => {

@@ -146,7 +146,7 @@ function mistakesOf(make: () => unknown): readonly string[] {
 }
 
 test("a schema that cannot be a field does not start, and says why", () => {
-  const rows: readonly (readonly [make: () => unknown, told: RegExp])[] = [
+  const rows: readonly (readonly [make: () => Field, told: RegExp])[] = [
     [() => standardSchema({} as StandardSchema), /it is no Standard Schema of version 1/],
     [() => standardSchema(null as unknown as StandardSchema), /it is no Standard Schema/],
     [
@@ -195,10 +195,14 @@ test("a schema that cannot be a field does not start, and says why", () => {
       /does not take what it gives/,
     ],
   ];
-  for (const [make, told] of rows) assert.match(mistakesOf(make).join("\n"), told);
+  for (const [make, told] of rows)
+    assert.match(mistakesOf(() => defineResource({ name: "a", fields: { b: make() } })).join("\n"), told);
   // A recursive schema refers to the root of a document that it is not.
   const tree: z.ZodType = z.lazy(() => z.object({ parts: z.array(tree) }));
-  assert.match(mistakesOf(() => standardSchema(tree)).join(), /give jsonSchema/);
+  assert.match(
+    mistakesOf(() => defineResource({ name: "a", fields: { b: standardSchema(tree) } })).join(),
+    /give jsonSchema/,
+  );
 });
 
 test("a schema that misbehaves is a fault, and nothing is kept or left behind", async (t) => {

@@ -10,7 +10,8 @@ import {
 import { suggestion } from "../checking/nearest.ts";
 import type { Mount } from "../http/mount/mount.ts";
 import { usualRoles } from "../identity.ts";
-import { isRequired, isShown, isStored, isWritable, shapeMistakes, type Field } from "../resource/kinds/field.ts";
+import { shapeMistakes } from "../resource/kinds/field-mistakes.ts";
+import { isRequired, isShown, isStored, isWritable, type Field } from "../resource/kinds/field.ts";
 import { boolean, email, text } from "../resource/kinds/fields.ts";
 import { DeclarationError, defineResource, type Fields, type Operator, type RecordOf } from "../resource/resource.ts";
 

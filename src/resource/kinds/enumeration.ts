@@ -1,5 +1,6 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import {
+  anything,
   isObject,
   isText,
   membersMistakes,
@@ -9,6 +10,7 @@ import {
   together,
   type Only,
 } from "../../checking/members.ts";
+import { optionMistakes, toldByResource } from "./field-mistakes.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks } from "./field.ts";
 
 const tones = ["good", "warn", "bad", "accent"] as const;
@@ -38,8 +40,17 @@ export function enumeration<const V extends string, const O extends EnumerationO
   options?: Only<O, EnumerationOptions<NoInfer<V>>>,
 ): Field<V, O>;
 export function enumeration(values: readonly string[], options: EnumerationOptions = {}): Field<string> {
+  return toldByResource(() => wordsField(values, options));
+}
+
+function wordsField(values: readonly string[], options: EnumerationOptions): Field<string> {
   const mistake = wordsMistake(values);
-  if (mistake !== null) throw new DeclarationError([`enumeration: ${mistake}`]);
+  // Tones are of words, of which there are none.
+  if (mistake !== null)
+    throw new DeclarationError([
+      `enumeration: ${mistake}`,
+      ...optionMistakes("enumeration", { ...options }, { tones: anything }),
+    ]);
   const known = new Map<unknown, string>(values.map((each) => [each, each]));
   const flaw = new Flaw("invalid", `One of ${values.join(", ")} is required.`);
   const parse = (value: unknown): string | Flaw => known.get(value) ?? flaw;

@@ -1,21 +1,6 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
-import {
-  aBoolean,
-  aFunction,
-  anObject,
-  anything,
-  isObject,
-  matching,
-  membersMistakes,
-  oneOf,
-  optional,
-  shown,
-  text,
-  together,
-  wholeFrom,
-  type Checks,
-} from "../../checking/members.ts";
-import { aDeprecation, type Deprecation } from "../../deprecation.ts";
+import { isObject, type Checks } from "../../checking/members.ts";
+import type { Deprecation } from "../../deprecation.ts";
 import type { Identity } from "../../identity.ts";
 
 /** What is wrong with a value; the pointer is added by whoever knows where the value stood. */
@@ -145,76 +130,6 @@ export function longestJSON({ maxLength = 2 ** 16 }: Pick<Kind<unknown>, "maxLen
 
 /** A check for each option that a kind has besides those of every field. */
 export type OwnChecks<O> = Readonly<Record<Exclude<keyof O, keyof FieldOptions<unknown>>, Checks[string]>>;
-
-/** The options of every field. */
-export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[string]>> = {
-  optional: optional(aBoolean),
-  readOnly: optional(aBoolean),
-  writeOnly: optional(aBoolean),
-  transient: optional(aBoolean),
-  confidential: optional(aBoolean),
-  unique: optional((value) =>
-    typeof value === "boolean" || value === "case-insensitive"
-      ? null
-      : 'it has to be true, false or "case-insensitive"',
-  ),
-  default: anything,
-  filled: optional(aBoolean),
-  generated: optional(aFunction),
-  regenerated: optional(aBoolean),
-  renamedFrom: optional(matching(/^[a-z][a-z0-9_]*$/, "it has to be the name that the field had")),
-  convert: optional((value) =>
-    typeof value === "function" || (isObject(value) && membersMistakes(value, expressions).length === 0)
-      ? null
-      : "it has to be a function, or { sqlite: …, postgres: … } with an expression for each database",
-  ),
-  backfill: anything,
-  deprecated: optional(aDeprecation),
-  description: optional(text),
-  example: anything,
-};
-
-const expressions: Checks = { sqlite: optional(text), postgres: optional(text) };
-
-const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
-  name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like phone-number"),
-  parse: aFunction,
-  parseText: aFunction,
-  schema: anObject,
-  column: (value) =>
-    isObject(value) ? together(membersMistakes(value, columnMembers)) : 'it has to be a column, like { type: "text" }',
-  maxLength: optional(wholeFrom(1)),
-  references: optional(anObject),
-  members: optional(anObject),
-  options: optional(anObject),
-};
-const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[string]>> = {
-  type: oneOf("text", "integer", "decimal", "double", "boolean", "date", "date-time", "json"),
-  number: optional((value) => (value === true ? null : "it has to be true, or left out")),
-  scale: optional((value) =>
-    Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 6 ? null : "it has to be a number from 0 to 6",
-  ),
-};
-
-/** What is wrong with the shape of a field: with its kind, or with options that this kind does not have. */
-export function shapeMistakes(field: unknown): readonly string[] {
-  if (!isObject(field) || !isObject(field["kind"]) || !isObject(field["options"]))
-    return [`it is ${shown(field)} and no field; declare one, like text() or integer()`];
-  const { kind, options } = field;
-  const mistakes = membersMistakes(kind, kindMembers).map((mistake) => `its kind: ${mistake}`);
-  if (mistakes.length > 0) return mistakes;
-  const own = isObject(kind["options"]) ? (kind["options"] as Checks) : {};
-  return optionMistakes(String(kind["name"]), options, own);
-}
-
-/** What is wrong with the options of a field of this kind. */
-export function optionMistakes(
-  kind: string,
-  options: Readonly<Record<string, unknown>>,
-  own: Checks,
-): readonly string[] {
-  return membersMistakes(options, { ...fieldOptions, ...own }).map((mistake) => `${kind}: ${mistake}`);
-}
 
 /** One field of a resource. `O` remembers the options, so that the types of records and drafts follow from them. */
 export interface Field<T = unknown, O = unknown> {

@@ -226,7 +226,7 @@ export function json(options: JSONOptions = {}): Field {
       parseText: parse,
       schema: {},
       column: { type: "json" },
-      ...(maxLength === undefined ? {} : { maxLength }),
+      ...(typeof maxLength === "number" && wholeFrom(1)(maxLength) === null ? { maxLength } : {}),
       options: jsonOptions,
     },
     options,

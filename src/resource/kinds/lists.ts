@@ -1,15 +1,8 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import { isObject, notBelow, optional, wholeFrom, type Only, anObject } from "../../checking/members.ts";
 import { requireArguments } from "../../checking/options.ts";
-import {
-  defineField,
-  Flaw,
-  optionMistakes,
-  type Field,
-  type FieldOptions,
-  type FlawPart,
-  type OwnChecks,
-} from "./field.ts";
+import { optionMistakes, shapeMistakes, toldByResource } from "./field-mistakes.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type FlawPart, type OwnChecks } from "./field.ts";
 
 /** Options of `array()`. */
 export interface ArrayOptions<T> extends FieldOptions<readonly T[]> {
@@ -25,6 +18,10 @@ export function array<T, const O extends ArrayOptions<T> = {}>(
   options?: Only<O, ArrayOptions<T>>,
 ): Field<readonly T[], O>;
 export function array(of: Field, options: ArrayOptions<unknown> = {}): Field<readonly unknown[]> {
+  return toldByResource(() => arrayField(of, options));
+}
+
+function arrayField(of: Field, options: ArrayOptions<unknown>): Field<readonly unknown[]> {
   requireArguments("array", [options], { options: anObject });
   requireSimple(of, options);
   const { minItems = 0, maxItems = 100 } = options;
@@ -60,18 +57,19 @@ function arrayOptions({ minItems = 0 }: ArrayOptions<unknown>): OwnChecks<ArrayO
 }
 
 /** What a member may be, and nothing that only a field of its own can have. */
-function requireSimple(of: unknown, options: ArrayOptions<unknown>): void {
-  const kind: unknown = isObject(of) ? of["kind"] : undefined;
+function requireSimple(of: Field, options: ArrayOptions<unknown>): void {
   const mistakes = [...optionMistakes("array", { ...options }, arrayOptions(options))];
-  if (!isObject(kind) || !isObject(kind["column"]) || !isObject((of as Field).options))
+  const malformed = shapeMistakes(of);
+  if (!isObject(of) || !isObject(of.kind))
     mistakes.push("array: its members have to be a field, like array(text({ maxLength: 30 }))");
+  else if (malformed.length > 0) mistakes.push(...malformed.map((each) => `array: its members: ${each}`));
   else {
-    const { column, references } = (of as Field).kind;
+    const { column, references } = of.kind;
     if (column.type === "json") mistakes.push("array: its members have to be simple values, and not lists or any JSON");
     if (references !== undefined)
       mistakes.push("array: a reference has a column of its own; declare a resource between the two");
     const own = ["optional", "readOnly", "writeOnly", "transient", "confidential", "unique", "default", "generated"];
-    for (const name of own.filter((each) => each in (of as Field).options))
+    for (const name of own.filter((each) => each in of.options))
       mistakes.push(`array: ${name} is for the whole list; give it to the array and not to its members`);
   }
   if (mistakes.length > 0) throw new DeclarationError(mistakes);

@@ -1,14 +1,7 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import { aWholeNumber, notBelow, oneOf, optional, shown, text, wholeFrom, type Only } from "../../checking/members.ts";
-import {
-  defineField,
-  Flaw,
-  optionMistakes,
-  type Field,
-  type FieldOptions,
-  type Kind,
-  type OwnChecks,
-} from "./field.ts";
+import { optionMistakes, toldByResource } from "./field-mistakes.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OwnChecks } from "./field.ts";
 
 /** Options of `integer()`. */
 export interface IntegerOptions extends FieldOptions<number> {
@@ -153,6 +146,10 @@ export function decimal<const O extends DecimalOptions<string | number>>(
   options: Only<O, DecimalOptions<DecimalValue<O>>>,
 ): Field<DecimalValue<O>, O>;
 export function decimal(options: DecimalOptions<string | number>): Field {
+  return toldByResource(() => decimalField(options));
+}
+
+function decimalField(options: DecimalOptions<string | number>): Field {
   const mistakes = optionMistakes("decimal", { ...options }, decimalOptions);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);
   const { scale, minimum = "0", maximum } = options;

@@ -3,6 +3,7 @@ import { isObject, isText, oneOf, optional, shown, type Only, anObject } from ".
 import { requireArguments } from "../../checking/options.ts";
 import type { Resource } from "../declaration.ts";
 import { tableOf } from "../tables/table.ts";
+import { optionMistakes, toldByResource } from "./field-mistakes.ts";
 import { defineField, type Field, type FieldOptions, type OwnChecks, type Refers } from "./field.ts";
 import { keyKind } from "./key.ts";
 import { integerKind } from "./numbers.ts";
@@ -47,12 +48,17 @@ export function reference<const O extends NamedReferenceOptions<number> & { read
   options?: Only<O, NamedReferenceOptions<number> & { readonly id?: "integer" }>,
 ): Field<number, O & Refers>;
 export function reference(resource: string | Resource, options: NamedReferenceOptions = {}): Field {
+  return toldByResource(() => referenceField(resource, options));
+}
+
+function referenceField(resource: string | Resource, options: NamedReferenceOptions): Field {
+  requireArguments("reference", [options], { options: anObject });
   const to: unknown = resource;
   if (to === "" || !(isText(to) || (isObject(to) && isText(to["plural"]))))
     throw new DeclarationError([
       `reference: what it refers to is ${shown(to)}, and no resource; name one: reference(authors), or its plural where it stands later: reference("authors")`,
+      ...optionMistakes("reference", { ...options }, namedOptions),
     ]);
-  requireArguments("reference", [options], { options: anObject });
   const isNamed = typeof resource === "string";
   const references = { resource: isNamed ? resource : tableOf(resource), onDelete: options.onDelete ?? "restrict" };
   const id = isNamed ? options.id : resource.id;

@@ -1,5 +1,6 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import {
+  anything,
   isObject,
   isText,
   notBelow,
@@ -13,6 +14,7 @@ import {
 import { requireArguments } from "../../checking/options.ts";
 import type { Resource } from "../declaration.ts";
 import { tableOf } from "../tables/table.ts";
+import { optionMistakes, toldByResource } from "./field-mistakes.ts";
 import {
   defineField,
   Flaw,
@@ -75,12 +77,17 @@ export function references<const O extends NamedReferencesOptions<number> & { re
   options?: Only<O, NamedReferencesOptions<number> & { readonly id?: "integer" }>,
 ): Field<readonly number[], O & Refers>;
 export function references(resource: string | Resource, options: NamedReferencesOptions = {}): Field {
+  return toldByResource(() => referencesField(resource, options));
+}
+
+function referencesField(resource: string | Resource, options: NamedReferencesOptions): Field {
+  requireArguments("references", [options], { options: anObject });
   const to: unknown = resource;
   if (to === "" || !(isText(to) || (isObject(to) && isText(to["plural"]))))
     throw new DeclarationError([
       `references: what it refers to is ${shown(to)}, and no resource; name one: references(tags), or its plural where it stands later: references("tags")`,
+      ...optionMistakes("references", { ...options }, { ...ownOptions(options), id: anything }),
     ]);
-  requireArguments("references", [options], { options: anObject });
   const isNamed = typeof resource === "string";
   const id = (isNamed ? options.id : resource.id) ?? "integer";
   if (id === "text")

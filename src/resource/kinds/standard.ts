@@ -3,16 +3,8 @@ import { DeclarationError } from "../../checking/declaration-error.ts";
 import { isObject, isText, oneOf, optional, wholeFrom, type Only, anObject } from "../../checking/members.ts";
 import { requireArguments } from "../../checking/options.ts";
 import { pointerTo } from "../pointer.ts";
-import {
-  defineField,
-  Flaw,
-  optionMistakes,
-  type Field,
-  type FieldOptions,
-  type FlawPart,
-  type Kind,
-  type OwnChecks,
-} from "./field.ts";
+import { optionMistakes, toldByResource } from "./field-mistakes.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type FlawPart, type Kind, type OwnChecks } from "./field.ts";
 import { dateTime, json, text } from "./fields.ts";
 
 /** What a schema of any library is: zod, valibot, arktype and others (Standard Schema, version 1; https://standardschema.dev). */
@@ -58,7 +50,7 @@ const MAX_DEPTH = 100;
 
 /**
  * A field that a schema of another library reads. What the schema gives is kept and shown, so it has to take that again as it is: a
- * change of another field reads the whole record. It answers at once. Throws `DeclarationError` for one that gives a promise. A schema
+ * change of another field reads the whole record. It answers at once. One that gives a promise is told with the resource. A schema
  * that throws, or gives what its column cannot hold, is a fault (500) and nothing is written.
  *
  * @example
@@ -75,6 +67,10 @@ export function standardSchema<
   const O extends StandardOptions<NoInfer<T>, C> = {},
 >(schema: StandardSchema<T & ColumnValues[C]>, options?: Only<O, StandardOptions<NoInfer<T>, C>>): Field<T, O>;
 export function standardSchema(schema: StandardSchema, options: StandardOptions<unknown> = {}): Field {
+  return toldByResource(() => standardField(schema, options));
+}
+
+function standardField(schema: StandardSchema, options: StandardOptions<unknown>): Field {
   requireArguments("standardSchema", [options], { options: anObject });
   const mistakes = [...schemaMistakes(schema), ...optionMistakes("standard", { ...options }, standardOptions)];
   if (mistakes.length > 0) throw new DeclarationError(mistakes);

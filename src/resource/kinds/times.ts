@@ -1,6 +1,7 @@
 import type { Only } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
-import { defineField, Flaw, type Field, type FieldOptions, fieldOptions } from "./field.ts";
+import { fieldOptions, toldByResource } from "./field-mistakes.ts";
+import { defineField, Flaw, type Field, type FieldOptions } from "./field.ts";
 import { dateTime } from "./fields.ts";
 
 /** A day (RFC 3339, `full-date`): `2026-01-31`. */
@@ -45,6 +46,10 @@ export function updatedAt<const O extends UpdatedAtOptions = {}>(
   options?: Only<O, UpdatedAtOptions>,
 ): Field<string, O & { readonly generated: () => string }>;
 export function updatedAt(options: UpdatedAtOptions = {}): Field<string> {
+  return toldByResource(() => updatedAtField(options));
+}
+
+function updatedAtField(options: UpdatedAtOptions): Field<string> {
   requireOptions(options, updatedAtOptions, { of: "updatedAt" });
   const { kind } = dateTime();
   const generated: FieldOptions<string>["generated"] = ({ now }) => new Date(now).toISOString();

@@ -1,7 +1,8 @@
 import { anObject, isObject, isText, matching, membersMistakes, optional, shown } from "../../../checking/members.ts";
 import { suggestion } from "../../../checking/nearest.ts";
 import { aDeprecation, readDeprecation, type Deprecation } from "../../../deprecation.ts";
-import { Flaw, isRequired, isShown, isWritable, shapeMistakes, type Field } from "../../../resource/kinds/field.ts";
+import { shapeMistakes } from "../../../resource/kinds/field-mistakes.ts";
+import { Flaw, isRequired, isShown, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import { DeclarationError, type Operator, type RecordOf, type Resource } from "../../../resource/resource.ts";
 import type { StoredRecord } from "../../../store/store.ts";
 import type { Mount } from "../mount.ts";

@@ -1,0 +1,125 @@
+import { DeclarationError } from "../../checking/declaration-error.ts";
+import {
+  aBoolean,
+  aFunction,
+  anObject,
+  anything,
+  isObject,
+  isText,
+  matching,
+  membersMistakes,
+  oneOf,
+  optional,
+  shown,
+  text,
+  together,
+  wholeFrom,
+  type Checks,
+} from "../../checking/members.ts";
+import { aDeprecation } from "../../deprecation.ts";
+import { Flaw, type Field, type FieldOptions, type Kind } from "./field.ts";
+
+/** The options of every field. */
+export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[string]>> = {
+  optional: optional(aBoolean),
+  readOnly: optional(aBoolean),
+  writeOnly: optional(aBoolean),
+  transient: optional(aBoolean),
+  confidential: optional(aBoolean),
+  unique: optional((value) =>
+    typeof value === "boolean" || value === "case-insensitive"
+      ? null
+      : 'it has to be true, false or "case-insensitive"',
+  ),
+  default: anything,
+  filled: optional(aBoolean),
+  generated: optional(aFunction),
+  regenerated: optional(aBoolean),
+  renamedFrom: optional(matching(/^[a-z][a-z0-9_]*$/, "it has to be the name that the field had")),
+  convert: optional((value) =>
+    typeof value === "function" || (isObject(value) && membersMistakes(value, expressions).length === 0)
+      ? null
+      : "it has to be a function, or { sqlite: …, postgres: … } with an expression for each database",
+  ),
+  backfill: anything,
+  deprecated: optional(aDeprecation),
+  description: optional(text),
+  example: anything,
+};
+
+const expressions: Checks = { sqlite: optional(text), postgres: optional(text) };
+
+const kindMembers: Readonly<Record<keyof Kind<unknown>, Checks[string]>> = {
+  name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like phone-number"),
+  parse: aFunction,
+  parseText: aFunction,
+  schema: anObject,
+  column: (value) =>
+    isObject(value) ? together(membersMistakes(value, columnMembers)) : 'it has to be a column, like { type: "text" }',
+  maxLength: optional(wholeFrom(1)),
+  references: optional(anObject),
+  members: optional(anObject),
+  options: optional(anObject),
+};
+const columnMembers: Readonly<Record<keyof Kind<unknown>["column"], Checks[string]>> = {
+  type: oneOf("text", "integer", "decimal", "double", "boolean", "date", "date-time", "json"),
+  number: optional((value) => (value === true ? null : "it has to be true, or left out")),
+  scale: optional((value) =>
+    Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 6 ? null : "it has to be a number from 0 to 6",
+  ),
+};
+
+/** Fields of which something is wrong, with what it is. */
+const mistaken = new WeakMap<object, readonly string[]>();
+
+/**
+ * A field, or where something is wrong with it one that says so: the resource tells it with the field's name and everything else, and a
+ * declaration that threw at once could tell neither.
+ */
+export function toldByResource<F extends Field>(make: () => F): F | Field<never> {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof DeclarationError)) throw error;
+    const none: Kind<never> = {
+      name: "mistaken",
+      parse: () => new Flaw("invalid", "Its declaration is not valid."),
+      parseText: () => new Flaw("invalid", "Its declaration is not valid."),
+      schema: {},
+      column: { type: "text" },
+    };
+    const field = Object.freeze({ kind: none, options: {} });
+    mistaken.set(field, error.mistakes);
+    return field;
+  }
+}
+
+/** What is wrong with the shape of a field: with its kind, or with options that this kind does not have. */
+export function shapeMistakes(field: unknown): readonly string[] {
+  if (!isObject(field) || !("kind" in field && "options" in field))
+    return [`it is ${shown(field)} and no field; declare one, like text() or integer()`];
+  const { kind, options } = field;
+  if (!isObject(kind)) return [`its kind is ${shown(kind)}; it has to be an object: defineField(kind, options)`];
+  const name = isText(kind["name"]) ? kind["name"] : "its kind";
+  if (!isObject(options)) return [`${name}: its options are ${shown(options)}; they have to be an object, like {}`];
+  const known = mistaken.get(field);
+  if (known !== undefined) return known;
+  const own = areChecks(kind["options"]) ? kind["options"] : {};
+  return [
+    ...membersMistakes(kind, kindMembers).map((mistake) => `its kind: ${mistake}`),
+    ...optionMistakes(name, options, own),
+  ];
+}
+
+function areChecks(options: unknown): options is Checks {
+  return isObject(options) && Object.values(options).every((each) => typeof each === "function");
+}
+
+/** What is wrong with the options of a field of this kind. */
+export function optionMistakes(
+  kind: string,
+  options: Readonly<Record<string, unknown>>,
+  own: Checks,
+): readonly string[] {
+  return membersMistakes(options, { ...fieldOptions, ...own }).map((mistake) => `${kind}: ${mistake}`);
+}
