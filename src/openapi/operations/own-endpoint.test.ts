@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Endpoint } from "../../http/endpoint/endpoint.ts";
+import type { Format } from "../../http/formats/format.ts";
 import { json } from "../../http/formats/json.ts";
 import { xml } from "../../http/formats/xml.ts";
 import * as fields from "../../resource/kinds/fields.ts";
@@ -46,6 +47,21 @@ test("what is sent to PATCH needs nothing, and a JSON Patch is what the standard
   const { schema } = request("application/merge-patch+json") as { schema: Record<string, unknown> };
   assert.equal(schema["required"], undefined);
   assert.deepEqual(request("application/json-patch+json"), { schema: { $ref: "#/components/schemas/JSONPatch" } });
+});
+
+test("a format that shows pages is offered too, and has no schema to hold", () => {
+  const responses = { 200: { description: "Shown.", schema: account } };
+  const endpoint: Endpoint = { method: "GET", path: "/x", access: "open", handle: () => ({ status: 204 }) };
+  const html: Format = { ...json, mediaType: "text/html" };
+  const { responses: described } = describeOwn({ ...endpoint, documentation: { summary: "Read", responses } }, [
+    json,
+    html,
+    { ...html, mediaType: "text/csv", shows: "lists" },
+  ]);
+
+  const content = described["200"]?.["content"] as Record<string, unknown>;
+  assert.deepEqual(Object.keys(content), ["application/json", "text/html"]);
+  assert.deepEqual(content["text/html"], { schema: { type: "string" } });
 });
 
 test("a JSON Schema is taken as it is", () => {

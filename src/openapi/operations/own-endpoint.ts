@@ -11,7 +11,7 @@ import { ref, type JSONObject } from "../json.ts";
 import { pascalCase } from "../names.ts";
 import { draftSchema, patchSchema, recordSchema } from "../schemas.ts";
 import { answerHeaders } from "./headers.ts";
-import { isStructured } from "./media.ts";
+import { contentOf } from "./media.ts";
 import type { Description } from "./operation.ts";
 import { templateOf } from "./path.ts";
 
@@ -44,8 +44,7 @@ function responsesOf(
   { responses }: EndpointDocumentation,
   formats: readonly Format[],
 ): Description["responses"] {
-  const negotiated = formats.filter(({ mediaType, shows }) => shows !== "lists" && isStructured(mediaType));
-  const mediaTypes = produces === undefined ? negotiated.map(({ mediaType }) => mediaType) : [produces];
+  const able = formats.filter(({ shows }) => shows !== "lists");
   const said: Readonly<Record<string, ResponseDocumentation>> =
     responses ??
     (method === "DELETE" ? { 204: { description: "Done." } } : { 200: { description: "Done.", schema: {} } });
@@ -55,7 +54,7 @@ function responsesOf(
       {
         description,
         headers: { ...answerHeaders(), ...headersOf(headers) },
-        ...(schema === undefined ? {} : { content: contentOf(mediaTypes, schema) }),
+        ...(schema === undefined ? {} : { content: shownIn(schema, produces, able) }),
       },
     ]),
   );
@@ -67,9 +66,9 @@ function headersOf(said: Readonly<Record<string, string>>): JSONObject {
   );
 }
 
-function contentOf(mediaTypes: readonly string[], shape: Shape): JSONObject {
+function shownIn(shape: Shape, produces: string | undefined, formats: readonly Format[]): JSONObject {
   const schema = isResource(shape) ? recordSchema(shape) : shape;
-  return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
+  return produces === undefined ? contentOf(formats, schema, null) : { [produces]: { schema } };
 }
 
 function isResource(shape: Shape): shape is Resource {
