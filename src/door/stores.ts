@@ -22,10 +22,6 @@ export { sqliteStore, type SQLiteStoreOptions } from "../store/sqlite/sqlite.ts"
 export { aTablePrefix, prefixed, unprefixed } from "../store/sql/prefixing.ts";
 export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "../store/copy.ts";
 export type { Oldest, Stats, TableStats } from "../store/sql/stats.ts";
-export { planPostgres, migratePostgres, tryPostgres } from "../store/postgres/changes/on-demand.ts";
-export { planSQLite, migrateSQLite, trySQLite } from "../store/sqlite/changes/on-demand.ts";
-export { inspectPostgres } from "../store/postgres/existing/on-demand.ts";
-export { inspectSQLite } from "../store/sqlite/existing/on-demand.ts";
 export type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../store/sql/existing/found.ts";
 export type { MigratedTable, MigrateOptions, Plan, PlannedTable } from "../store/sql/changes/migrating.ts";
 export type { Change as SchemaChange } from "../store/sql/changes/changes.ts";
@@ -33,18 +29,26 @@ export type { Done as MigrationDone } from "../store/sql/changes/journal.ts";
 export type { Content, StoreSource, StoreTarget } from "../store/copy.ts";
 export {
   checkPostgres,
+  inspectPostgres,
   measurePostgres,
+  migratePostgres,
+  planPostgres,
   postgresCollections,
   postgresSource,
   postgresTarget,
-} from "../store/postgres/whole/on-demand.ts";
+  tryPostgres,
+} from "../store/postgres/on-demand.ts";
 export {
   backupSQLite,
   checkSQLite,
-  measureSQLite,
   emptySQLite,
+  inspectSQLite,
+  measureSQLite,
+  migrateSQLite,
+  planSQLite,
   restoreSQLite,
   sqliteCollections,
   sqliteSource,
   sqliteTarget,
-} from "../store/sqlite/whole/on-demand.ts";
+  trySQLite,
+} from "../store/sqlite/on-demand.ts";

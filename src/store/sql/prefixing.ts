@@ -2,7 +2,7 @@ import { anObject, isText, shown } from "../../checking/members.ts";
 import { requireArguments } from "../../checking/options.ts";
 import type { Change, Collection, Where } from "../store.ts";
 
-/** Names of tables as a store with a prefix has them, for what names them without. */
+/** What a store is asked, with the names that its tables have, and with those of others as they were found. */
 export interface Prefixing {
   collection(collection: Collection): Collection;
   /** A query; the very same for the same, so that its page can be remembered. */
@@ -44,26 +44,21 @@ function renamed(collection: Collection, rename: (name: string) => string): Coll
   };
 }
 
-const asTheyAre: Prefixing = {
-  collection: (collection) => collection,
-  query: (query) => query,
-  where: (where) => where,
-  change: (change) => change,
-};
-
-/** What a store is asked, with the names that its tables have. */
-export function prefixing(prefix: string): Prefixing {
-  if (prefix === "") return asTheyAre;
+/** Names as they are with a prefix; `find` gives a collection over a table of others as that was found. */
+export function prefixing(prefix: string, find: (collection: Collection) => Collection | undefined): Prefixing {
   const known = new WeakMap<Collection, Collection>();
   const repeated = new WeakMap<object, object>();
 
   function collection(given: Collection): Collection {
+    if (given.existing !== undefined) return find(given) ?? given;
+    if (prefix === "") return given;
     let named = known.get(given);
     if (named === undefined) known.set(given, (named = prefixed(given, prefix)));
     return named;
   }
 
   function where(given: Where): Where {
+    if (prefix === "") return given;
     if ("all" in given) return { all: given.all.map(where) };
     if ("any" in given) return { any: given.any.map(where) };
     if ("not" in given) return { not: where(given.not) };
@@ -76,6 +71,9 @@ export function prefixing(prefix: string): Prefixing {
     query<Q extends { readonly collection: Collection; readonly where: Where | null; readonly repeated?: boolean }>(
       given: Q,
     ): Q {
+      // Nothing remembers a page of a table that others write to: its query is another object each time.
+      const isOurs = given.collection.existing === undefined;
+      if (isOurs && prefix === "") return given;
       const found = repeated.get(given);
       if (found !== undefined) return found as Q;
       const named = {
@@ -83,7 +81,7 @@ export function prefixing(prefix: string): Prefixing {
         collection: collection(given.collection),
         where: given.where === null ? null : where(given.where),
       };
-      if (given.repeated === true) repeated.set(given, named);
+      if (isOurs && given.repeated === true) repeated.set(given, named);
       return named;
     },
     change(given) {

@@ -1,7 +1,7 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import { requireChanges, storeMistakes } from "../checking.ts";
 import { serveAs } from "../served.ts";
-import type { Change, Collection, Store, Where } from "../store.ts";
+import type { Collection, Store } from "../store.ts";
 import { prefixing, withoutPrefix } from "./prefixing.ts";
 
 /** A store that is open. `settled`: the collections that are kept in tables which were there before, as these were found, by name. */
@@ -23,29 +23,12 @@ export function storeOver(
   notOpen: () => Error,
   prefix = "",
 ): Store {
-  const names = prefixing(prefix);
   let engine: Engine | null = null;
+  const names = prefixing(prefix, ({ name }) => engine?.settled.get(name));
 
   function opened(): Engine {
     if (engine === null) throw notOpen();
     return engine;
-  }
-
-  /** A table that was there before is asked for as it was found. */
-  function known(collection: Collection): Collection {
-    if (collection.existing === undefined) return names.collection(collection);
-    return opened().settled.get(collection.name) ?? collection;
-  }
-
-  /** Such a query is another object each time, so that nothing remembers its page: others write to its table. */
-  function asked<Q extends { readonly collection: Collection; readonly where: Where | null }>(query: Q): Q {
-    const { collection } = query;
-    return collection.existing === undefined ? names.query(query) : { ...query, collection: known(collection) };
-  }
-
-  function changed(change: Change): Change {
-    const { collection } = change;
-    return collection.existing === undefined ? names.change(change) : { ...change, collection: known(collection) };
   }
 
   async function close(): Promise<void> {
@@ -66,23 +49,24 @@ export function storeOver(
         if (settled !== undefined) serveAs(collection, settled);
       }
     },
-    find: (collection, key) => opened().find(known(collection), key),
-    findBy: (collection, column, value) => opened().findBy(known(collection), column, value),
-    list: (query) => opened().list(asked(query)),
-    listJSON: (query) => opened().listJSON(asked(query)),
-    countWords: (collection, words, atMost) => opened().countWords?.(known(collection), words, atMost) ?? null,
-    listRelated: (query) => opened().listRelated(asked(query)),
+    find: (collection, key) => opened().find(names.collection(collection), key),
+    findBy: (collection, column, value) => opened().findBy(names.collection(collection), column, value),
+    list: (query) => opened().list(names.query(query)),
+    listJSON: (query) => opened().listJSON(names.query(query)),
+    countWords: (collection, words, atMost) =>
+      opened().countWords?.(names.collection(collection), words, atMost) ?? null,
+    listRelated: (query) => opened().listRelated(names.query(query)),
     count: (collection, where, long) =>
-      opened().count(known(collection), where === null ? null : names.where(where), long),
-    estimate: (collection) => opened().estimate?.(known(collection)) ?? null,
-    plan: (query) => opened().plan?.(asked(query)) ?? [],
+      opened().count(names.collection(collection), where === null ? null : names.where(where), long),
+    estimate: (collection) => opened().estimate?.(names.collection(collection)) ?? null,
+    plan: (query) => opened().plan?.(names.query(query)) ?? [],
     recall: (idempotency) => opened().recall(idempotency),
     async write(transaction) {
       requireChanges(transaction);
       const { changes } = transaction;
       if (prefix === "" && changes.every(({ collection }) => collection.existing === undefined))
         return opened().write(transaction);
-      const outcome = await opened().write({ ...transaction, changes: changes.map(changed) });
+      const outcome = await opened().write({ ...transaction, changes: changes.map(names.change) });
       return outcome.kind === "referenced"
         ? { ...outcome, collection: withoutPrefix(outcome.collection, prefix) }
         : outcome;
@@ -90,7 +74,7 @@ export function storeOver(
     async follow(collection, onRow) {
       if (collection.existing !== undefined)
         throw new TypeError(`Collection ${collection.name} is kept in a table of others, who add to it in any order`);
-      return opened().follow(known(collection), onRow);
+      return opened().follow(names.collection(collection), onRow);
     },
     async check() {
       await opened().check();

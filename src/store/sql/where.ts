@@ -4,7 +4,7 @@ import { behindPrefix } from "../prefix.ts";
 import type { Column, Value, Where } from "../store.ts";
 import { encodeCompared, encodeOperand, foldCell } from "./codec.ts";
 import type { Cell, Dialect, Parameters } from "./dialect.ts";
-import { same, type Form } from "./existing/form.ts";
+import { same } from "./existing/form.ts";
 import { quote } from "./names.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWord } from "./words.ts";
@@ -48,20 +48,13 @@ function compileOne(
   switch (operator) {
     case "eq":
     case "ne":
-      if (column.form !== null) return compareExisting(dialect, column, column.form, operator, value, values);
-      return `${column.compared} ${comparisons[operator]} ${values.place(encodeCompared(dialect, column, value))}`;
     case "lt":
     case "lte":
     case "gt":
     case "gte":
-      if (column.form !== null) return compareExisting(dialect, column, column.form, operator, value, values);
-      return `${column.sql} ${comparisons[operator]} ${values.place(encodeOperand(dialect, column, value))}`;
-    case "in": {
-      const cells = requireList(column, value).map((each) => encodeCompared(dialect, column, each));
-      return column.form === null
-        ? dialect.isOneOf(column.compared, cells, values)
-        : isOneOfExisting(dialect, column, column.form, cells, values);
-    }
+      return compare(dialect, column, operator, value, values);
+    case "in":
+      return isOneOf(dialect, column, requireList(column, value), values);
     case "null":
       return `${column.sql} ${value === true ? "IS NULL" : "IS NOT NULL"}`;
     case "contains":
@@ -83,19 +76,20 @@ function compileOne(
   }
 }
 
-/** A column of a table that was there before, compared in the form that it has there. */
-function compareExisting(
+/** A column of a table that was there before is compared in the form that it has there. */
+function compare(
   dialect: Dialect,
   column: TableColumn,
-  form: Form,
   operator: keyof typeof comparisons,
   value: Value,
   values: Parameters,
 ): string {
-  const cell = encodeOperand(dialect, column, value);
-  if (form.span !== undefined && cell !== null) return compareSpan(column, operator, form.span(cell), values);
-  const place = values.place(form.cellOf?.(cell) ?? cell);
-  return operator === "eq" || operator === "ne"
+  const isEquality = operator === "eq" || operator === "ne";
+  const { form } = column;
+  const cell = isEquality ? encodeCompared(dialect, column, value) : encodeOperand(dialect, column, value);
+  if (form?.span !== undefined && cell !== null) return compareSpan(column, operator, form.span(cell), values);
+  const place = values.place(form?.cellOf?.(cell) ?? cell);
+  return isEquality
     ? `${column.compared} ${comparisons[operator]} ${column.operand(place)}`
     : `${column.sql} ${comparisons[operator]} ${column.bound(place)}`;
 }
@@ -121,23 +115,16 @@ function compareSpan(
   }
 }
 
-function isOneOfExisting(
-  dialect: Dialect,
-  column: TableColumn,
-  form: Form,
-  cells: readonly Cell[],
-  values: Parameters,
-): string {
-  const { span } = form;
-  if (span === undefined)
-    return dialect.isOneOf(
-      column.compared,
-      cells.map((cell) => form.cellOf?.(cell) ?? cell),
-      values,
-      ...(column.operand === same ? [] : [column.operand]),
-    );
-  const each = cells.map((cell) => compareSpan(column, "eq", span(cell), values));
-  return each.length === 0 ? "FALSE" : `(${each.join(" OR ")})`;
+function isOneOf(dialect: Dialect, column: TableColumn, given: readonly Value[], values: Parameters): string {
+  const { form, compared, operand } = column;
+  const cells = given.map((each) => encodeCompared(dialect, column, each));
+  if (form?.span !== undefined) {
+    const { span } = form;
+    const each = cells.map((cell) => compareSpan(column, "eq", span(cell), values));
+    return each.length === 0 ? "FALSE" : `(${each.join(" OR ")})`;
+  }
+  const held = form?.cellOf === undefined ? cells : cells.map(form.cellOf);
+  return operand === same ? dialect.isOneOf(compared, held, values) : dialect.isOneOf(compared, held, values, operand);
 }
 
 /** What a prefix is looked for in, by code point. */

@@ -96,86 +96,80 @@ export function selectedAs({ ownTypes }: Dialect, { type }: Column, name: string
   return type === "decimal" && !ownTypes.has(type) ? `CAST(${name} AS TEXT)` : name;
 }
 
+/**
+ * The rows of a table that was there before are read under the names of the collection, so that all that reads is the same for both. Databases
+ * see through the names to the indexes.
+ */
 function makeTable(dialect: Dialect, collection: Collection): Table {
-  if (collection.existing !== undefined) return makeExistingTable(dialect, collection, collection.existing);
-  const id = makeColumn(dialect, { name: "id", type: collection.key });
-  const all = [id, ...collection.columns.map((column) => makeColumn(dialect, column))];
+  const all = [keyColumnOf(collection), ...collection.columns].map((column) => makeColumn(dialect, collection, column));
+  const existing = existingNames(dialect, collection);
   const revision = quote("_revision");
+  const called = quote(collection.name);
+  const source = all.map(({ name, quoted }) => `${existing?.nameOf(name) ?? quoted} AS ${quoted}`);
+  const name =
+    existing === null
+      ? called
+      : `(SELECT ${[`${existing.revision} AS ${revision}`, ...source].join(", ")} FROM ${existing.name}) AS ${called}`;
   const computed = computedColumns(dialect, collection);
-  const name = quote(collection.name);
   return {
     dialect,
     collection,
     name,
     source: sourceOf(dialect, collection, name),
     computed,
-    existing: null,
+    existing,
     wordsTable: quote(wordsTableOf(dialect, collection)),
     isSearched: collection.columns.some(isSearched),
     columns: new Map(all.map((column) => [column.name, column])),
-    id,
+    id: all[0]!,
     revision,
-    selection: [revision, ...all, ...computed]
-      .map((each) => (typeof each === "string" ? each : each.selected))
-      .join(", "),
+    selection: [revision, ...[...all, ...computed].map(({ selected }) => selected)].join(", "),
     rowOf: rowMaker(dialect, [...all, ...computed]),
   };
 }
 
-function makeColumn(dialect: Dialect, column: Column): TableColumn {
-  const sql = quote(column.name);
-  const shadow = isFolded(column) ? quote(shadowOf(dialect, column)) : null;
-  const words = column.searched === true ? quote(wordsColumnOf(dialect, column)) : null;
-  const compared = column.unique === "folded" ? shadow! : dialect.comparable(column, sql);
-  return {
-    ...column,
-    sql,
-    shadow,
-    words,
-    compared,
-    selected: selectedAs(dialect, column, sql),
-    quoted: sql,
-    text: sql,
-    form: null,
-    valueIn: (of) => `${of}${sql}`,
-    operand: same,
-    bound: same,
-  };
-}
-
-/**
- * A table that was there before: its rows are read under the names of the collection, so that all that reads is the same for both. Databases
- * see through the names to the indexes.
- */
-function makeExistingTable(dialect: Dialect, collection: Collection, existing: ExistingTable): Table {
-  const columns = [keyColumnOf(collection), ...collection.columns].map((column) =>
-    makeExistingColumn(dialect, collection, existing, column),
-  );
-  const nameOf = (name: string): string => quote(rawNameOf(existing, name));
-  const raw = columns.map(({ name }) => nameOf(name));
+function existingNames(dialect: Dialect, { existing, columns }: Collection): ExistingNames | null {
+  if (existing === undefined) return null;
   const { revision: from } = existing;
+  const nameOf = (name: string): string => quote(rawNameOf(existing, name));
+  const digest = (): string => dialect.revisionOf.digest(["id", ...columns.map(({ name }) => name)].map(nameOf));
   const revision =
     typeof from === "object"
       ? nameOf(from.column)
-      : ((from === "database" ? dialect.revisionOf.database : null) ?? dialect.revisionOf.digest(raw));
-  const name = dialect.quoteTable(existing.table);
-  const source = [`${revision} AS "_revision"`, ...columns.map(({ name }) => `${nameOf(name)} AS ${quote(name)}`)];
-  const computed = computedColumns(dialect, collection);
-  const read = `(SELECT ${source.join(", ")} FROM ${name}) AS ${quote(collection.name)}`;
+      : ((from === "database" ? dialect.revisionOf.database : null) ?? digest());
+  return { name: dialect.quoteTable(existing.table), nameOf, revision };
+}
+
+/** A column that is read and compared under its name. */
+function plainColumn(column: Column): TableColumn {
+  const name = quote(column.name);
   return {
-    dialect,
-    collection,
-    name: read,
-    source: sourceOf(dialect, collection, read),
-    computed,
-    existing: { name, nameOf, revision },
-    wordsTable: "",
-    isSearched: false,
-    columns: new Map(columns.map((column) => [column.name, column])),
-    id: columns[0]!,
-    revision: `"_revision"`,
-    selection: [`"_revision"`, ...[...columns, ...computed].map(({ selected }) => selected)].join(", "),
-    rowOf: rowMaker(dialect, [...columns, ...computed]),
+    ...column,
+    quoted: name,
+    sql: name,
+    shadow: null,
+    words: null,
+    compared: name,
+    selected: name,
+    valueIn: (of) => `${of}${name}`,
+    operand: same,
+    bound: same,
+    text: name,
+    form: null,
+  };
+}
+
+function makeColumn(dialect: Dialect, collection: Collection, column: Column): TableColumn {
+  const { existing } = collection;
+  if (existing !== undefined) return makeExistingColumn(dialect, collection, existing, column);
+  const made = plainColumn(column);
+  const shadow = isFolded(column) ? quote(shadowOf(dialect, column)) : null;
+  return {
+    ...made,
+    shadow,
+    words: column.searched === true ? quote(wordsColumnOf(dialect, column)) : null,
+    compared: column.unique === "folded" ? shadow! : dialect.comparable(column, made.sql),
+    selected: selectedAs(dialect, column, made.sql),
   };
 }
 
@@ -198,11 +192,8 @@ function makeExistingColumn(
   };
   const valueIn = (of: string): string => checkedValue(dialect, checked, of + name, `${of}"id"`);
   return {
-    ...column,
-    quoted: name,
+    ...plainColumn(column),
     sql: form.order.of(name),
-    shadow: null,
-    words: null,
     compared: dialect.comparable(column, form.equal.of(name)),
     selected: selectedAs(dialect, column, valueIn("")),
     valueIn,
@@ -217,21 +208,11 @@ function makeExistingColumn(
 function computedColumns(dialect: Dialect, collection: Collection): readonly TableColumn[] {
   return computingOf(dialect, collection).map((computing) => {
     const { column, form, sql } = computing;
-    const name = quote(column.name);
-    const valueIn = (of: string): string => checkedValue(dialect, computing, of + name, `${of}"id"`);
     const made = `(SELECT ${checkedValue(dialect, computing, `"_made"."_value"`, `"id"`)} FROM (SELECT ${sql} AS "_value") AS "_made")`;
     return {
-      ...column,
-      quoted: name,
-      sql: name,
-      shadow: null,
-      words: null,
-      compared: name,
+      ...plainColumn(column),
       selected: selectedAs(dialect, column, made),
-      valueIn,
-      operand: same,
-      bound: same,
-      text: name,
+      valueIn: (of) => checkedValue(dialect, computing, of + quote(column.name), `${of}"id"`),
       form,
     };
   });

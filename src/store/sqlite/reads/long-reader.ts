@@ -4,7 +4,7 @@ import type { Collection, ListQuery, ListText, RelatedQuery, Where } from "../..
 import { connectReadOnly } from "../connection.ts";
 import { timedTableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
-import { giveWay } from "../writes/give-way.ts";
+import { giveWay } from "../thread.ts";
 import { readerOf, type Reader } from "./reader.ts";
 
 /** What a reader thread is started with. */

@@ -1,7 +1,7 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { StoreTimeout, StoreUnavailable } from "../../store.ts";
 import { errorOf, storeError, unavailable } from "../errors.ts";
-import { hear } from "../writes/hear.ts";
+import { startThread } from "../thread.ts";
 import type { FromLongReader, LongRead, LongReaderData, LongReadings } from "./long-reader.ts";
 import type { Reader } from "./reader.ts";
 
@@ -41,23 +41,24 @@ export function longReads(data: LongReaderData): LongReads {
   let isClosed = false;
 
   function start(): Thread {
-    const worker = startWorker(data);
+    const worker = startThread<FromLongReader>(import.meta.url, "long-reader", {
+      workerData: data,
+      youngMb: 4,
+      members: ["kind"],
+      heard(answer) {
+        const done = thread.reads;
+        thread.reads = null;
+        next();
+        done?.resolve(answer);
+      },
+      ended(reason) {
+        threads.delete(thread);
+        thread.reads?.reject(isClosed ? closed() : unavailable(reason));
+        thread.reads = null;
+        next();
+      },
+    });
     const thread: Thread = { worker, reads: null, rest: null };
-    let reason: unknown = new Error("a reader thread has ended");
-    hear(worker, ["kind"], (answer: FromLongReader) => {
-      const done = thread.reads;
-      thread.reads = null;
-      next();
-      done?.resolve(answer);
-    });
-    worker.on("error", (error) => (reason = error));
-    worker.on("exit", () => {
-      threads.delete(thread);
-      thread.reads?.reject(isClosed ? closed() : unavailable(reason));
-      thread.reads = null;
-      next();
-    });
-    worker.unref();
     threads.add(thread);
     return thread;
   }
@@ -119,13 +120,6 @@ function givenBy(answer: FromLongReader, limitMs: number): unknown {
   if (answer.kind === "overdue") throw new StoreTimeout(`SQLite: given up after ${limitMs / 1000} s`);
   if (answer.kind === "failed") throw storeError(errorOf(answer.failure));
   return answer.given;
-}
-
-function startWorker(workerData: LongReaderData): Worker {
-  return new Worker(
-    new URL(import.meta.url.endsWith(".ts") ? "./long-reader.ts" : "./long-reader.js", import.meta.url),
-    { name: "latchkey-reader", workerData, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 4 } },
-  );
 }
 
 function closed(): Error {

@@ -1,7 +1,7 @@
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { connect } from "../connection.ts";
 import { requireInPlace, type FilesInUse } from "../file/place.ts";
-import { giveWay } from "./give-way.ts";
+import { giveWay } from "../thread.ts";
 
 /** What the thread is started with. */
 export interface CheckpointerData {

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { prepare } from "../connection.ts";
+import { startThread } from "../thread.ts";
 import type { CheckpointerData, FromCheckpointer } from "./checkpointer.ts";
-import { hear } from "./hear.ts";
 
 /** Moves the log into the file, so that no write waits for it. */
 export interface Checkpoints {
@@ -34,20 +34,21 @@ export function checkpointsBeside(data: CheckpointerData): Checkpoints {
   let isMoving = false;
 
   function start(): Worker {
-    const started = startWorker(data);
-    hear<FromCheckpointer>(started, ["moved"], () => {
-      isMoving = false;
-      rest = setTimeout(() => void close(), restMs).unref();
+    const started = startThread<FromCheckpointer>(import.meta.url, "checkpointer", {
+      workerData: data,
+      youngMb: 1,
+      members: ["moved"],
+      heard() {
+        isMoving = false;
+        rest = setTimeout(() => void close(), restMs).unref();
+      },
+      // Another one is started for the next thousand pages.
+      ended() {
+        if (worker !== started) return;
+        worker = null;
+        isMoving = false;
+      },
     });
-    const ended = (): void => {
-      if (worker !== started) return;
-      worker = null;
-      isMoving = false;
-    };
-    // Another one is started for the next thousand pages.
-    started.on("error", ended);
-    started.on("exit", ended);
-    started.unref();
     return started;
   }
 
@@ -98,14 +99,4 @@ const canTell = isFrom(process.versions["sqlite"] ?? "", [3, 51]);
 function isFrom(version: string, [major, minor]: readonly [number, number]): boolean {
   const [itsMajor = 0, itsMinor = 0] = version.split(".").map(Number);
   return itsMajor > major || (itsMajor === major && itsMinor >= minor);
-}
-
-function startWorker(workerData: CheckpointerData): Worker {
-  const file = import.meta.url.endsWith(".ts") ? "./checkpointer.ts" : "./checkpointer.js";
-  return new Worker(new URL(file, import.meta.url), {
-    name: "latchkey-checkpointer",
-    workerData,
-    execArgv: [],
-    resourceLimits: { maxYoungGenerationSizeMb: 1 },
-  });
 }

@@ -1,11 +1,11 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { Observer } from "../../../observation.ts";
 import type { Refusing } from "../../sql/schema/shape.ts";
 import { StoreUnavailable, type Outcome, type Transaction } from "../../store.ts";
 import { errorOf, unavailable } from "../errors.ts";
 import { nameCollections, type Result } from "../named.ts";
 import { acknowledgeCommit } from "../reads/snapshot.ts";
-import { hear } from "./hear.ts";
+import { startThread } from "../thread.ts";
 import type { FromWriter, ToWriter, WriterData } from "./writer.ts";
 
 /** The thread that writes, as the calling thread sees it. */
@@ -50,19 +50,21 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
 
   function start(): Worker {
     if (worker !== null) return worker;
-    const started = startWorker(data);
-    hear(started, ["results", "failed"], receive);
-    followEnd(started, (reason) => {
-      if (worker !== started) return;
-      worker = null;
-      groups = 0;
-      // Those in `gathered` were not sent to it and will go to the next one.
-      fail(waiting.splice(0, waiting.length - gathered.length), reason);
-      flush();
-      rest();
+    const started = startThread<FromWriter>(import.meta.url, "writer", {
+      workerData: data,
+      youngMb: 4,
+      members: ["results", "failed"],
+      heard: receive,
+      ended(reason) {
+        if (worker !== started) return;
+        worker = null;
+        groups = 0;
+        // Those in `gathered` were not sent to it and will go to the next one.
+        fail(waiting.splice(0, waiting.length - gathered.length), reason);
+        flush();
+        rest();
+      },
     });
-    // Nobody waits yet: see `flush` and `rest`.
-    started.unref();
     return (worker = started);
   }
 
@@ -106,32 +108,12 @@ export function writerThread(data: WriterData, observe: Observer, refusing: Refu
     write(transaction) {
       if (closed !== null) return Promise.reject(new StoreUnavailable("SQLite: the store is closed"));
       return new Promise((resolve, reject) => {
-        const text = JSON.stringify(nameCollections(transaction));
-        if (gathered.push(text) === 1) setImmediate(flush);
+        if (gathered.push(JSON.stringify(nameCollections(transaction))) === 1) setImmediate(flush);
         waiting.push({ resolve, reject });
       });
     },
     close: (beforeLast) => (closed ??= finish(beforeLast)),
   };
-}
-
-function startWorker(workerData: WriterData): Worker {
-  return new Worker(new URL(import.meta.url.endsWith(".ts") ? "./writer.ts" : "./writer.js", import.meta.url), {
-    name: "latchkey-writer",
-    workerData,
-    // Flags that were meant for the program (--input-type, --eval) are not for the thread.
-    execArgv: [],
-    // Small, for what it handles is short-lived. The rest is not limited: a thread that hits a limit can take the process along.
-    resourceLimits: { maxYoungGenerationSizeMb: 4 },
-  });
-}
-
-function followEnd(worker: Worker, ended: (reason: unknown) => void): void {
-  let reason: unknown = new Error("the writer thread has ended");
-  worker.on("error", (error) => {
-    reason = error;
-  });
-  worker.on("exit", () => ended(reason));
 }
 
 async function endOf(running: Worker): Promise<void> {

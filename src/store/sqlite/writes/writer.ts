@@ -12,8 +12,8 @@ import { failureOf, type Failure } from "../errors.ts";
 import { isLogRemoved, requireInPlace, type FilesInUse } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
 import type { NamedTransaction, Result } from "../named.ts";
+import { giveWay } from "../thread.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
-import { giveWay } from "./give-way.ts";
 import { committerOf, type Committer } from "./transactions.ts";
 
 /** What the writer thread is started with. */

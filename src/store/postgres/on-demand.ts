@@ -1,0 +1,77 @@
+import { aList, optional, texts } from "../../checking/members.ts";
+import { requireArguments } from "../../checking/options.ts";
+import type { Secret } from "../../crypto/secret.ts";
+import type { Checked, StoreSource, StoreTarget } from "../copy.ts";
+import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../sql/changes/migrating.ts";
+import type { FoundExisting } from "../sql/existing/found.ts";
+import type { Stats } from "../sql/stats.ts";
+import type { Collection } from "../store.ts";
+import { aPostgresURL } from "./address.ts";
+
+// Loaded by those who ask for it alone, as the client of PostgreSQL is.
+
+/** Opens a PostgreSQL database to copy it; nobody writes to it until it is closed. */
+export async function postgresSource(url: Secret): Promise<StoreSource> {
+  requireArguments("postgresSource", arguments, { url: aPostgresURL });
+  return (await import("./whole/source.ts")).openSource(url);
+}
+
+/** Begins to fill an empty PostgreSQL database, in one transaction. */
+export async function postgresTarget(url: Secret): Promise<StoreTarget> {
+  requireArguments("postgresTarget", arguments, { url: aPostgresURL });
+  return (await import("./whole/target.ts")).openTarget(url);
+}
+
+/** Looks at a PostgreSQL database, also while it is in use. */
+export async function checkPostgres(url: Secret): Promise<Checked> {
+  requireArguments("checkPostgres", arguments, { url: aPostgresURL });
+  return (await import("./whole/source.ts")).checkDatabase(url);
+}
+
+/** How much a PostgreSQL database holds, table by table, also while it is in use. */
+export async function measurePostgres(url: Secret): Promise<Stats> {
+  requireArguments("measurePostgres", arguments, { url: aPostgresURL });
+  return (await import("./whole/stats.ts")).statsOfDatabase(url);
+}
+
+/** What the tables of a PostgreSQL database were declared as; null where there are none of a Latchkey. */
+export async function postgresCollections(url: Secret): Promise<readonly Collection[] | null> {
+  requireArguments("postgresCollections", arguments, { url: aPostgresURL });
+  return (await import("./whole/source.ts")).findCollections(url);
+}
+
+/** What would be done to a PostgreSQL database so that it fits declarations; nothing is changed. */
+export async function planPostgres(
+  url: Secret,
+  collections: readonly Collection[],
+  dropped: readonly string[] = [],
+): Promise<Plan> {
+  requireArguments("planPostgres", arguments, { url: aPostgresURL, collections: aList, dropped: optional(texts) });
+  return (await import("./changes/plan.ts")).planDatabase(url, collections, dropped);
+}
+
+/** Does what `planPostgres` tells, while anybody reads and writes. What was broken off goes on where it was. */
+export async function migratePostgres(
+  url: Secret,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  requireArguments("migratePostgres", arguments, { url: aPostgresURL, collections: aList, options: migrateOptions });
+  return (await import("./changes/migrate.ts")).migrateDatabase(url, collections, options);
+}
+
+/** Does what `migratePostgres` does to a sample in a schema of its own, which is removed again. */
+export async function tryPostgres(
+  url: Secret,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  requireArguments("tryPostgres", arguments, { url: aPostgresURL, collections: aList, options: migrateOptions });
+  return (await import("./changes/try.ts")).tryDatabase(url, collections, options);
+}
+
+/** Every table of a PostgreSQL database that is not Latchkey's, by its name; nothing is changed. */
+export async function inspectPostgres(url: Secret): Promise<ReadonlyMap<string, FoundExisting>> {
+  requireArguments("inspectPostgres", arguments, { url: aPostgresURL });
+  return (await import("./existing/inspect.ts")).inspectDatabase(url);
+}
