@@ -53,6 +53,6 @@ async function findTaken(
   return sameName !== null && sameName.id !== id ? "username" : null;
 }
 
-function isAdministrator({ identity }: Context): boolean {
+export function isAdministrator({ identity }: Context): boolean {
   return identity?.role === "admin";
 }

@@ -2,6 +2,7 @@ import type { UsernameOrigin } from "../../auth/accounts.ts";
 import type { Context } from "../../http/exchange.ts";
 import { problem } from "../../problem/problem.ts";
 import type { UsersParts } from "./parts.ts";
+import { isAdministrator } from "./taken.ts";
 
 /** Ends the request where the caller may not choose a username. */
 export function requireMayName({ takesOutsideLogins }: UsersParts, context: Context): void {
@@ -13,8 +14,4 @@ export function requireMayName({ takesOutsideLogins }: UsersParts, context: Cont
 /** Who gives the name that is being written. */
 export function usernameOriginOf(context: Context): UsernameOrigin {
   return isAdministrator(context) ? "given" : "chosen";
-}
-
-function isAdministrator({ identity }: Context): boolean {
-  return identity?.role === "admin";
 }
