@@ -134,7 +134,8 @@ function readsOver(connections: Connections): Reads {
       return readWordCounts(counts!);
     },
     async listRelated(query) {
-      return readRelated(await connections.send(compileRelated(query)));
+      const [found] = await connections.send(compileRelated(query));
+      return readRelated(found!, query);
     },
     async count(collection, where) {
       const values = parametersOf(postgres);
