@@ -11,7 +11,7 @@ export function tracedStore(store: Store, tracer: Tracer): Store {
     findBy: (collection, column, value) =>
       seen("findBy", collection.name, () => store.findBy(collection, column, value)),
     list: (query) => seen("list", query.collection.name, () => store.list(query)),
-    listJSON: (query) => seen("list", query.collection.name, () => store.listJSON(query)),
+    listJSON: (query, beside) => seen("list", query.collection.name, () => store.listJSON(query, beside)),
     listRelated: (query) => seen("list", query.collection.name, () => store.listRelated(query)),
     count: (collection, where, long) => seen("count", collection.name, () => store.count(collection, where, long)),
     write(transaction) {

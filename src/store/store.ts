@@ -36,8 +36,10 @@ export interface Store {
    * the object, when the store is closed, and as soon as anyone has committed anything, in whatever process: what was
    * acknowledged in this process is on the next page, what another has committed at most a millisecond later. A driver that
    * cannot ask the database whether anyone has committed, in less time than the page would take, remembers nothing.
+   *
+   * What belongs to the rows of the page (`beside`) may be told with it, where that saves a trip.
    */
-  listJSON(query: ListQuery): Eventually<ListText>;
+  listJSON(query: ListQuery, beside?: readonly BesideQuery[]): Eventually<ListText>;
   /**
    * How many rows have a word in their searched columns that begins like each of these (`wordsOf`): roughly, and beyond `atMost` no
    * more than that there are more. Null while the index of the words is being built. Left out where a driver has none.
@@ -103,6 +105,8 @@ export interface ListText {
   /** The values of the sorted columns in the first and in the last row; null where there is no row. */
   readonly first: readonly Value[] | null;
   readonly last: readonly Value[] | null;
+  /** What was asked for beside the rows, in that order, as `listRelated` tells it; left out where it has to be asked for by itself. */
+  readonly beside?: readonly (readonly RelatedText[] | null)[];
 }
 
 /** Rows that belong to others: `where` narrows them, `limit` is for each key, and the first by `id` count. `long`: many may have to be looked at. */
@@ -113,6 +117,11 @@ export interface RelatedQuery extends Omit<ListQuery, "sort" | "after"> {
   readonly keys: readonly Key[];
   /** The most characters of JSON in all. */
   readonly maxLength: number;
+}
+
+/** What belongs to the rows of a page: to each value that they have in the column `from`. */
+export interface BesideQuery extends Omit<RelatedQuery, "keys"> {
+  readonly from: string;
 }
 
 /** What belongs to one key: a JSON array, and whether other rows stand behind the last one. */

@@ -12,6 +12,7 @@ import { settledIn, type Engine } from "../sql/store.ts";
 import { readWordCounts, selectWordCounts, takeFirstWords, takeSomeWords } from "../sql/words.ts";
 import { MigrationNeeded, StoreSetupError, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
+import { canBeTold, compilePageBeside, readBeside } from "./beside.ts";
 import { postgres, tableOf } from "./dialect.ts";
 import { compileList, compileListJSON, readListJSON } from "./list.ts";
 import { postgresSchema } from "./migration.ts";
@@ -123,9 +124,11 @@ function readsOver(connections: Connections): Reads {
       const rows = await connections.send(compileList(query));
       return rows.map(tableOf(query.collection).rowOf);
     },
-    async listJSON(query) {
-      const [page] = await connections.send(compileListJSON(query));
-      return readListJSON(page!, query.limit);
+    async listJSON(query, beside = []) {
+      const isOne = canBeTold(query, beside);
+      const [page] = await connections.send(isOne ? compilePageBeside(query, beside) : compileListJSON(query));
+      const read = readListJSON(page!, query.limit);
+      return isOne ? { ...read, beside: readBeside(page!, beside) } : read;
     },
     async countWords(collection, words, atMost) {
       const values = parametersOf(postgres);

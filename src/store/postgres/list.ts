@@ -1,4 +1,4 @@
-import { parametersOf } from "../sql/dialect.ts";
+import { parametersOf, type Parameters } from "../sql/dialect.ts";
 import { compileRest, selectRows, shownIn } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
 import { requireColumn, type Table, type TableColumn } from "../sql/schema/table.ts";
@@ -17,17 +17,25 @@ export function compileList(query: ListQuery): Statement {
 
 /** The same as one row: the JSON of the records, how many there are up to one beyond the limit, and the sorted values of the first and the last. */
 export function compileListJSON(query: ListQuery): Statement {
-  const table = tableOf(query.collection);
   const values = parametersOf(postgres);
-  const rest = compileRest(table, { ...query, limit: query.limit + 1 }, values);
+  return sent(query)(selectListJSON(query, `(${selectPage(query, values)})`, values), values.values);
+}
+
+/** The rows of a page, and one more: it tells whether there are more. */
+export function selectPage(query: ListQuery, values: Parameters): string {
+  return `SELECT * ${compileRest(tableOf(query.collection), { ...query, limit: query.limit + 1 }, values)}`;
+}
+
+/** One row with the page of these rows. */
+export function selectListJSON(query: ListQuery, rows: string, values: Parameters): string {
+  const table = tableOf(query.collection);
   const limit = `${values.place(query.limit)}::integer`;
   const sorted = query.sort.map(({ column }) => valueOf(requireColumn(table, column)));
   const record = recordOf(table, query.columns);
-  return sent(query)(
+  return (
     `SELECT array_to_string((array_agg(record))[1:${limit}], ','), count(*), (array_agg(ends))[1], (array_agg(ends))[least(count(*), ${limit})] FROM (` +
-      `SELECT row_to_json(${SHOWN})::text AS record, json_build_array(${sorted.join(", ")})::text AS ends ` +
-      `FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${record}) AS ${SHOWN}) AS page`,
-    values.values,
+    `SELECT row_to_json(${SHOWN})::text AS record, json_build_array(${sorted.join(", ")})::text AS ends ` +
+    `FROM ${rows} AS t, LATERAL (SELECT ${record}) AS ${SHOWN}) AS page`
   );
 }
 

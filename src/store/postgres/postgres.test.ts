@@ -56,6 +56,9 @@ test("a read takes one trip to the server, and so does a transaction; one that c
     await trips(() => store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 })),
     1,
   );
+  const sort = [{ column: "id" }];
+  const own = { collection: people, column: "id", from: "id", where: null, limit: 1, maxLength: 1000 };
+  assert.equal(await trips(() => store.listJSON({ collection: people, where: null, sort, limit: 10 }, [own])), 1);
   assert.equal(await trips(() => store.write({ changes: changes.slice(0, 1) })), 1);
   assert.equal(await trips(() => store.write({ changes })), 1);
   assert.equal(

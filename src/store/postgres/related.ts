@@ -1,52 +1,66 @@
-import { parametersOf } from "../sql/dialect.ts";
+import { parametersOf, type Parameters } from "../sql/dialect.ts";
 import { compileRestOfKey, KEYS } from "../sql/related.ts";
 import { requireColumn } from "../sql/schema/table.ts";
-import type { RelatedQuery, RelatedText, Value } from "../store.ts";
+import type { Key, RelatedQuery, RelatedText, Value } from "../store.ts";
 import { postgres, tableOf } from "./dialect.ts";
 import { recordOf, SHOWN } from "./list.ts";
 import { prepared, type Statement } from "./parameters.ts";
 
-/** What stands between records, behind the place of a key, and between keys: JSON has no such characters but escaped. */
-const [ofRecords, ofPlace, ofKeys] = ["\u001D", "\u001E", "\u001F"] as const;
+/** A question, whatever the keys are. */
+type Asked = Omit<RelatedQuery, "keys">;
+
+/** What stands between records, behind a key, and between keys: JSON has no such characters but escaped. */
+const [ofRecords, ofKey, ofKeys] = ["\u001D", "\u001E", "\u001F"] as const;
 
 /** What a character of JavaScript has in UTF-8 at most. To count octets costs PostgreSQL nothing, to count characters does. */
 const mostOctets = 3;
 
-/** One row, since each costs as much as the records of a key: the JSON of the records of all keys, and how many octets they are; without those that would be too many. */
+/** One row with what belongs to the keys, as `selectRelated` has it. */
 export function compileRelated(query: RelatedQuery): Statement {
-  const table = tableOf(query.collection);
   const values = parametersOf(postgres);
-  const keys = values.place(query.keys);
-  const type = requireColumn(table, query.column).type === "text" ? "text" : "bigint";
+  const keys = `unnest(${values.place(query.keys)}::${isText(query) ? "text" : "bigint"}[])`;
+  return prepared(selectRelated(query, keys, values), values.values);
+}
+
+/**
+ * The JSON of the records of all keys, and how many octets they are; without those that would be too many. It is one row, since each
+ * would cost as much as the records of a key.
+ */
+export function selectRelated(query: Asked, keys: string, values: Parameters): string {
+  const table = tableOf(query.collection);
   // One more than asked for tells whether there are more.
   const rest = compileRestOfKey(table, query, values, 1);
   const most = `${values.place(query.maxLength * mostOctets)}::bigint`;
   const between = (separator: string): string => `chr(${separator.charCodeAt(0)})`;
-  return prepared(
-    `SELECT string_agg(at || ${between(ofPlace)} || json, ${between(ofKeys)}) FILTER (WHERE total <= ${most}), max(total) FROM (` +
-      `SELECT at, json, sum(octet_length(json)) OVER (ROWS UNBOUNDED PRECEDING) AS total ` +
-      `FROM unnest(${keys}::${type}[]) WITH ORDINALITY AS ${KEYS}(value, at), LATERAL (` +
-      `SELECT string_agg(row_to_json(${SHOWN})::text, ${between(ofRecords)}) AS json ` +
-      `FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${recordOf(table, query.columns)}) AS ${SHOWN}` +
-      `) AS page) AS related`,
-    values.values,
+  const key = isText(query) ? "to_json(key)" : "key";
+  return (
+    `SELECT string_agg(${key} || ${between(ofKey)} || json, ${between(ofKeys)}) FILTER (WHERE total <= ${most}), max(total) FROM (` +
+    `SELECT ${KEYS}.value AS key, json, sum(octet_length(json)) OVER (ROWS UNBOUNDED PRECEDING) AS total ` +
+    `FROM ${keys} AS ${KEYS}(value), LATERAL (` +
+    `SELECT string_agg(row_to_json(${SHOWN})::text, ${between(ofRecords)}) AS json ` +
+    `FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${recordOf(table, query.columns)}) AS ${SHOWN}` +
+    `) AS page) AS related`
   );
 }
 
-/** What `compileRelated` gave; null where it was too long. */
+/** What `selectRelated` gave; null where it was too long. */
 export function readRelated(
   [text, octets]: readonly Value[],
-  { keys, limit, maxLength }: RelatedQuery,
+  { limit, maxLength }: Asked,
 ): readonly RelatedText[] | null {
   if (octets === null) return [];
   if ((octets as number) > maxLength * mostOctets) return null;
   let length = 0;
   const related = (text as string).split(ofKeys).map((each) => {
-    const start = each.indexOf(ofPlace);
+    const start = each.indexOf(ofKey);
     const records = each.slice(start + 1).split(ofRecords);
     const json = `[${records.slice(0, limit).join()}]`;
     length += json.length;
-    return { key: keys[Number(each.slice(0, start)) - 1]!, json, more: records.length > limit };
+    return { key: JSON.parse(each.slice(0, start)) as Key, json, more: records.length > limit };
   });
   return length > maxLength ? null : related;
+}
+
+function isText({ collection, column }: Asked): boolean {
+  return requireColumn(tableOf(collection), column).type === "text";
 }

@@ -9,7 +9,7 @@ export const KEYS = `"_of"`;
 /** `FROM … WHERE … ORDER BY … LIMIT …` of what belongs to the key of the row that stands around it; `beyond` is added to the limit. */
 export function compileRestOfKey(
   table: Table,
-  { collection, column, where, limit }: RelatedQuery,
+  { collection, column, where, limit }: Omit<RelatedQuery, "keys">,
   values: Parameters,
   beyond: number,
 ): string {

@@ -52,7 +52,7 @@ export function storeOver(
     find: (collection, key) => opened().find(names.collection(collection), key),
     findBy: (collection, column, value) => opened().findBy(names.collection(collection), column, value),
     list: (query) => opened().list(names.query(query)),
-    listJSON: (query) => opened().listJSON(names.query(query)),
+    listJSON: (query, beside) => opened().listJSON(names.query(query), beside?.map(names.query)),
     countWords: (collection, words, atMost) =>
       opened().countWords?.(names.collection(collection), words, atMost) ?? null,
     listRelated: (query) => opened().listRelated(names.query(query)),

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Change, RelatedQuery, Store } from "../../store/store.ts";
+import type { Change, Key, RelatedQuery, Store } from "../../store/store.ts";
 import { insert, people, pets, visits, where, written, type Promises } from "./library.ts";
 
 /** Promises about what belongs to rows. */
@@ -47,6 +47,44 @@ export function promiseRelated(promises: Promises): void {
     assert.equal(await store.listRelated({ ...byId, keys: [1, 2], maxLength: 900 }), null);
     assert.equal((await store.listRelated({ ...byId, keys: [2], maxLength: 900 }))!.length, 1);
     assert.equal(await store.listRelated({ ...byId, keys: [2, 1], maxLength: 900, long: true }), null);
+  });
+
+  promises("characters are counted, however many octets they have", async (store) => {
+    await written(store, insert(people, { name: "€".repeat(1000) }));
+    const [found] = (await store.listRelated({ ...byId, keys: [1] }))!;
+    const { length } = found!.json;
+
+    assert.deepEqual(await store.listRelated({ ...byId, keys: [1], maxLength: length }), [found]);
+    assert.equal(await store.listRelated({ ...byId, keys: [1], maxLength: length - 1 }), null);
+  });
+
+  promises("what a page tells beside its rows is what is told of their keys", async (store) => {
+    await fill(store);
+    await written(store, insert(people, { name: "Cy" }), insert(pets, { name: "e", person_id: 3 }));
+    const page = { where: null, sort: [{ column: "id", descending: true }], limit: 2 };
+    const { keys: _, ...pet } = { ...ofPeople, columns: ["id", "name"], limit: 1 };
+    const { keys: __, ...person } = { ...byId, columns: ["name"] };
+
+    const [ofPets, ofOwners, ofTooLong] = [
+      await store.listJSON({ ...page, collection: people, columns: ["name"] }, [{ ...pet, from: "id" }]),
+      await store.listJSON({ ...page, collection: pets }, [
+        { ...person, from: "person_id" },
+        { ...pet, where: where("name", "eq", "a"), column: "id", from: "id" },
+      ]),
+      await store.listJSON({ ...page, collection: people }, [{ ...pet, maxLength: 10, from: "id" }]),
+    ];
+
+    // A driver may leave it to be asked for by itself.
+    if (ofPets.beside === undefined) return;
+    const byKey = (one: { readonly key: Key }, other: { readonly key: Key }): number =>
+      Number(one.key) - Number(other.key);
+    assert.equal(ofPets.json, '[{"name":"Cy"},{"name":"Bob"}]');
+    assert.deepEqual(ofPets.beside[0]!.toSorted(byKey), await store.listRelated({ ...pet, keys: [2, 3] }));
+    assert.deepEqual(
+      ofOwners.beside!.map((each) => each!.toSorted(byKey)),
+      [await store.listRelated({ ...person, keys: [1, 3] }), []],
+    );
+    assert.deepEqual(ofTooLong.beside, [null]);
   });
 
   promises("what belongs to keys sees whatever was written", async (store) => {

@@ -1,6 +1,7 @@
 import type { Eventually } from "../../../eventually.ts";
 import {
   StoreTimeout,
+  type BesideQuery,
   type ListQuery,
   type ListText,
   type Row,
@@ -11,10 +12,14 @@ import {
 import { holderOf } from "../../body/intake.ts";
 import type { Exchange } from "../../exchange.ts";
 
-/** A page for this caller. What no index serves waits for its turn. */
-export function askForPage(exchange: Exchange, query: ListQuery): Eventually<ListText> {
+/** A page for this caller, with what belongs to its rows where the store tells that at once. What no index serves waits for its turn. */
+export function askForPage(
+  exchange: Exchange,
+  query: ListQuery,
+  beside?: readonly BesideQuery[],
+): Eventually<ListText> {
   const { store } = exchange.service;
-  return query.long === true ? inTurn(exchange, query, () => store.listJSON(query)) : store.listJSON(query);
+  return query.long === true ? inTurn(exchange, query, () => store.listJSON(query)) : store.listJSON(query, beside);
 }
 
 /** Rows for this caller, likewise. */

@@ -1,6 +1,14 @@
 import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { isServed } from "../../../store/served.ts";
-import type { Collection, Key, RelatedText, StoredRecord } from "../../../store/store.ts";
+import type {
+  BesideQuery,
+  Collection,
+  Key,
+  RelatedQuery,
+  RelatedText,
+  StoredRecord,
+  Where,
+} from "../../../store/store.ts";
 import { takeTurn } from "../../body/turns.ts";
 import { invalid, type Exchange, type Params } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
@@ -28,6 +36,8 @@ export interface Writing {
   readonly exchange: Exchange;
   /** How many characters may still be added. */
   left: number;
+  /** What was told with the page; null where it is too long. */
+  readonly told: ReadonlyMap<Plan, readonly RelatedText[] | null>;
 }
 
 /** A record, and the parameters of the path at whose end its id stands. */
@@ -82,10 +92,9 @@ async function writeOne(writing: Writing, plan: Plan, records: readonly Place[])
   const verdicts = new Map(
     [...ids].map((id) => [id, (read ?? verdictOn(to, writing.exchange, "read", { id })).decision] as const),
   );
-  const isWhole = inner.length === 0 && areColumns(to, null);
-  const found = await ask(writing, plan, "id", askedOf("id", verdicts), isWhole);
+  const found = await ask(writing, plan, askedOf("id", verdicts));
   const texts = new Map<Key, string>();
-  if (isWhole) for (const { key, json } of found) texts.set(key, json.slice(1, -1));
+  if (isWhole(plan)) for (const { key, json } of found) texts.set(key, json.slice(1, -1));
   else {
     const places = found.flatMap(({ json }) =>
       (JSON.parse(json) as StoredRecord[]).map((record) => ({ record, outer: {} })),
@@ -110,7 +119,6 @@ async function writeMany(
   const {
     relation: { name, column, to },
     inner,
-    read,
   } = plan;
   const ways = new Map(
     records.map(({ record, outer }) => [record["id"] as Key, { ...outer, [column]: record["id"] as Key }]),
@@ -120,10 +128,9 @@ async function writeMany(
     const id = record["id"] as Key;
     lists.set(id, listOf(writing, placed, plan, record, ways.get(id)!));
   }
-  const isWhole = inner.length === 0 && read !== null && areColumns(to, null);
   const verdicts = new Map([...lists].map(([id, { decision }]) => [id, decision]));
-  const found = await ask(writing, plan, column, askedOf(column, verdicts), isWhole);
-  const arrays = isWhole ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, ways);
+  const found = await ask(writing, plan, askedOf(column, verdicts));
+  const arrays = isWhole(plan) ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, ways);
   const texts = new Map(
     found.map(({ key, json, more }, at) => {
       const array = `"${name}":${arrays[at]!}`;
@@ -180,29 +187,55 @@ function mayRead({ exchange }: Writing, to: MountInPlace, record: StoredRecord, 
   return decision === "allow" || (decision !== "deny" && matches(to.collection, record, decision.only));
 }
 
-/** One question for all records of a level. `isWhole`: what is found is shown as it is. */
-async function ask(
-  writing: Writing,
-  { relation: { to } }: Plan,
-  column: string,
-  { keys, where }: Asked,
-  isWhole: boolean,
-): Promise<readonly RelatedText[]> {
+/** Whether what is found is shown as it is. */
+function isWhole({ relation: { kind, to }, read, inner }: Plan): boolean {
+  return inner.length === 0 && (kind !== "many" || read !== null) && areColumns(to, null);
+}
+
+/** One question for all records of a level, where the page has not told it already. */
+async function ask(writing: Writing, plan: Plan, { keys, where }: Asked): Promise<readonly RelatedText[]> {
   if (keys.length === 0) return [];
-  const { collection } = to;
-  const ofOne = allOf([{ column, operator: "eq", value: keys[0]! }, ...(where === null ? [] : [where])]);
-  const found = await askForRelated(writing.exchange, {
-    collection,
-    column,
-    keys,
-    where,
-    limit: column === "id" ? 1 : MOST_BESIDE,
-    columns: isWhole ? to.sources : columnsOf(collection),
-    maxLength: writing.left,
-    long: keys.length > DEFAULT_LIMIT || !isServed({ collection, where: ofOne, sort: [{ column: "id" }] }),
-  });
+  const told = writing.told.get(plan);
+  if (told === null) throw tooMuch(writing);
+  if (told !== undefined) {
+    const asked = new Set(keys);
+    return told.filter(({ key }) => asked.has(key));
+  }
+  const question = questionOf(plan, where, writing.left);
+  const long = question.long || keys.length > DEFAULT_LIMIT;
+  const found = await askForRelated(writing.exchange, { ...question, keys, long });
   if (found === null) throw tooMuch(writing);
   return found;
+}
+
+function questionOf(
+  plan: Plan,
+  where: Where | null,
+  maxLength: number,
+): Omit<RelatedQuery, "keys"> & { readonly long: boolean } {
+  const { kind, column: by, to } = plan.relation;
+  const { collection } = to;
+  const column = kind === "many" ? by : "id";
+  const ofOne = allOf([{ column, operator: "eq", value: 1 }, ...(where === null ? [] : [where])]);
+  return {
+    collection,
+    column,
+    where,
+    limit: kind === "many" ? MOST_BESIDE : 1,
+    columns: isWhole(plan) ? to.sources : columnsOf(collection),
+    maxLength,
+    long: !isServed({ collection, where: ofOne, sort: [{ column: "id" }] }),
+  };
+}
+
+/** What a store may tell with the page: the permissions say the same for all its records, whichever they are. */
+export function askedWithPage(plan: Plan): BesideQuery | null {
+  const { relation, reach, list, read } = plan;
+  if (relation.kind === "several" || reach === null || list === null || read === null) return null;
+  const decision = both(both(reach.decision === "deny" ? "deny" : "allow", list.decision), read.decision);
+  if (decision === "deny") return null;
+  const question = questionOf(plan, decision === "allow" ? null : decision.only, MAX_BESIDE);
+  return question.long ? null : { ...question, from: relation.kind === "many" ? "id" : relation.column };
 }
 
 function take(writing: Writing, text: string): string {

@@ -1,10 +1,10 @@
 import { after, type Eventually } from "../../../eventually.ts";
 import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
-import type { ListText, StoredRecord } from "../../../store/store.ts";
+import type { BesideQuery, ListQuery, ListText, StoredRecord } from "../../../store/store.ts";
 import { takeTurn } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
-import { MAX_BESIDE, writeRecords, type Writing } from "./beside.ts";
+import { askedWithPage, MAX_BESIDE, writeRecords, type Writing } from "./beside.ts";
 import { nameOf, planOf, type Expansion, type Plan } from "./expansion.ts";
 
 /** What is to be shown of records, and beside them. */
@@ -27,10 +27,37 @@ const mostRemembered = 8;
 /** A store gives the very same page only while nobody has committed anything, so that what stands beside it is the same too. */
 const remembered = new WeakMap<ListText, Map<string, Shown>>();
 
+/** A page that is to be expanded, before it is read. */
+export interface Expanding {
+  readonly showing: Showing;
+  readonly plans: readonly Plan[];
+  /** What may be told with the page, and of which plans. */
+  readonly asked: readonly Plan[];
+  readonly beside: readonly BesideQuery[];
+}
+
+/** What is asked beside the records of a page. */
+export function expandingOf(exchange: Exchange, showing: Showing, { limit, long }: ListQuery): Expanding {
+  const plans = planOf(showing.placed, exchange, showing.expansions);
+  const asked: Plan[] = [];
+  const beside: BesideQuery[] = [];
+  if (long !== true && limit <= DEFAULT_LIMIT)
+    for (const plan of plans) {
+      const question = askedWithPage(plan);
+      if (question === null) continue;
+      asked.push(plan);
+      beside.push(question);
+    }
+  return { showing, plans, asked, beside };
+}
+
 /** A page with what was asked for beside its records, whose columns it has all. */
-export function expandPage(exchange: Exchange, showing: Showing, page: ListText): Eventually<Shown> {
-  const { placed, columns, expansions } = showing;
-  const plans = planOf(placed, exchange, expansions);
+export function expandPage(
+  exchange: Exchange,
+  { showing, plans, asked }: Expanding,
+  page: ListText,
+): Eventually<Shown> {
+  const { columns } = showing;
   const name = nameOf(plans, exchange);
   const key = name === null ? null : `${columns.join()} ${name}`;
   const known = key === null ? undefined : remembered.get(page)?.get(key);
@@ -38,7 +65,8 @@ export function expandPage(exchange: Exchange, showing: Showing, page: ListText)
   const turn = page.count > DEFAULT_LIMIT ? takeTurn() : undefined;
   return after(turn, async () => {
     const records = JSON.parse(page.json) as readonly StoredRecord[];
-    const texts = await write(exchange, showing, plans, records);
+    const told = new Map(page.beside?.map((texts, at) => [asked[at]!, texts]));
+    const texts = await write(exchange, showing, { plans, told }, records);
     const shown = { json: `[${texts.join()}]` };
     if (key !== null && shown.json.length <= longestRemembered) remember(page, key, shown);
     return shown;
@@ -54,17 +82,17 @@ function remember(page: ListText, key: string, shown: Shown): void {
 /** One record with what was asked for beside it. */
 export async function expandRecord(exchange: Exchange, showing: Showing, record: StoredRecord): Promise<Shown> {
   const plans = planOf(showing.placed, exchange, showing.expansions);
-  const [json] = await write(exchange, showing, plans, [record]);
+  const [json] = await write(exchange, showing, { plans, told: new Map() }, [record]);
   return { json: json! };
 }
 
 function write(
   exchange: Exchange,
   { placed, columns }: Showing,
-  plans: readonly Plan[],
+  { plans, told }: { readonly plans: readonly Plan[] } & Pick<Writing, "told">,
   records: readonly StoredRecord[],
 ): Promise<readonly string[]> {
   const { id: _, ...outer } = exchange.params;
-  const writing: Writing = { exchange, left: MAX_BESIDE };
+  const writing: Writing = { exchange, left: MAX_BESIDE, told };
   return writeRecords(writing, { placed, columns, plans, records: records.map((record) => ({ record, outer })) });
 }

@@ -4,7 +4,7 @@ import { formatLink } from "../../../headers/link.ts";
 import { decideOn } from "../../../permission/decision.ts";
 import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { isServed } from "../../../store/served.ts";
-import type { ListQuery, ListText, Sort, Value, Where } from "../../../store/store.ts";
+import type { BesideQuery, ListQuery, ListText, Sort, Value, Where } from "../../../store/store.ts";
 import { contentTag } from "../../answer/writing.ts";
 import { takeTurn } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
@@ -15,7 +15,7 @@ import { askedOf, type Asked } from "./asked.ts";
 import { askForPage, askForRows } from "./asking.ts";
 import { allOf } from "./conditions.ts";
 import { countOf } from "./counting.ts";
-import { expandPage, type Shown } from "./expanding.ts";
+import { expandingOf, expandPage, type Expanding, type Shown } from "./expanding.ts";
 import { cacheOf, shapesOf } from "./expansion.ts";
 import { bindingOf } from "./places.ts";
 import { requireParents } from "./reading.ts";
@@ -39,11 +39,12 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked
     asked.cursor === null ? null : exchange.service.cursors.require(asked.cursor, binding(), asked.cursorPointer);
   const wanted = queryOf(placed, exchange, asked);
   return after(requireParents(placed, exchange), () =>
-    after(searched(exchange, wanted, asked.search), (query) =>
-      after(readInTurn(exchange, query, cursor), (page) =>
+    after(searched(exchange, wanted, asked.search), (query) => {
+      const expanding = asked.showing === null ? null : expandingOf(exchange, asked.showing, query);
+      return after(readInTurn(exchange, query, cursor, expanding?.beside), (page) =>
         after(linksOf(exchange, { query, binding, cursor, kept: asked.kept }, page), (links) =>
           after(countOf(exchange, query, asked.count), (count) =>
-            after(shownOf(placed, exchange, asked, page), (shown) =>
+            after(shownOf(placed, exchange, { fields: asked.fields, expanding }, page), (shown) =>
               replyOf(placed, asked, shown, {
                 headers: [...links, ...(count ?? []), ACCEPT_QUERY],
                 tag: tagOf(shown, query),
@@ -51,16 +52,21 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked
             ),
           ),
         ),
-      ),
-    ),
+      );
+    }),
   );
 }
 
 /** The page with what stands beside its records, with computed fields, or in an older shape. */
-function shownOf(placed: MountInPlace, exchange: Exchange, asked: Asked, page: ListText): Eventually<Shown> {
-  if (asked.showing !== null) return expandPage(exchange, asked.showing, page);
-  if (areColumns(placed, asked.fields)) return page;
-  return after(showPage(placed, asked.fields, page), (json) => ({ json }));
+function shownOf(
+  placed: MountInPlace,
+  exchange: Exchange,
+  { fields, expanding }: Pick<Asked, "fields"> & { readonly expanding: Expanding | null },
+  page: ListText,
+): Eventually<Shown> {
+  if (expanding !== null) return expandPage(exchange, expanding, page);
+  if (areColumns(placed, fields)) return page;
+  return after(showPage(placed, fields, page), (json) => ({ json }));
 }
 
 function replyOf(
@@ -109,7 +115,7 @@ export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Event
   const asked = askedOf(placed, "");
   const query = queryOf(placed, { only, params }, asked);
   return after(readPage(exchange, query, null), (page) =>
-    after(shownOf(placed, exchange, asked, page), (shown) => tagOf(shown, query)),
+    after(shownOf(placed, exchange, { fields: null, expanding: null }, page), (shown) => tagOf(shown, query)),
   );
 }
 
@@ -121,14 +127,25 @@ function tagOf(page: Shown, { repeated }: ListQuery): string {
 }
 
 /** A page that is longer than the usual one takes milliseconds to read and to write. */
-function readInTurn(exchange: Exchange, query: ListQuery, cursor: Cursor | null): Eventually<ListText> {
-  const read = () => readPage(exchange, query, cursor);
+function readInTurn(
+  exchange: Exchange,
+  query: ListQuery,
+  cursor: Cursor | null,
+  beside?: readonly BesideQuery[],
+): Eventually<ListText> {
+  const read = () => readPage(exchange, query, cursor, beside);
   return query.limit > DEFAULT_LIMIT ? takeTurn().then(read) : read();
 }
 
-function readPage(exchange: Exchange, query: ListQuery, cursor: Cursor | null): Eventually<ListText> {
-  if (cursor === null) return askForPage(exchange, query);
-  if (cursor.direction === "after") return askForPage(exchange, { ...query, after: cursor.values, repeated: false });
+function readPage(
+  exchange: Exchange,
+  query: ListQuery,
+  cursor: Cursor | null,
+  beside?: readonly BesideQuery[],
+): Eventually<ListText> {
+  if (cursor === null) return askForPage(exchange, query, beside);
+  if (cursor.direction === "after")
+    return askForPage(exchange, { ...query, after: cursor.values, repeated: false }, beside);
   // The page before: the nearest rows the other way round, turned back.
   return after(askForRows(exchange, { ...query, sort: reversed(query.sort), after: cursor.values }), (rows) => {
     const turned = rows.toReversed();

@@ -215,5 +215,7 @@ function decimalNumber(name: string, scale: number): string {
 function decimalText(name: string, scale: number): string {
   if (scale === 0) return `CAST(${name} AS TEXT)`;
   const unit = `1${"0".repeat(scale)}`;
-  return `CASE WHEN ${name} IS NULL THEN NULL ELSE printf('%s%d.%0${scale}d', iif(${name} < 0, '-', ''), abs(${name} / ${unit}), abs(${name} % ${unit})) END`;
+  // Most are not negative, and for those half of the work is enough.
+  const format = `%d.%0${scale}d`;
+  return `CASE WHEN ${name} >= 0 THEN printf('${format}', ${name} / ${unit}, ${name} % ${unit}) WHEN ${name} < 0 THEN printf('-${format}', -(${name} / ${unit}), -(${name} % ${unit})) END`;
 }
