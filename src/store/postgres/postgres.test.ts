@@ -4,9 +4,13 @@ import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { certifyPostgres } from "../../../tests/postgres-contract.ts";
+import { askPostgres } from "../../../tests/postgres.ts";
 import { Secret } from "../../crypto/secret.ts";
 import { library, people, pets } from "../../testing/store-contract/library.ts";
-import { keyOf, type Change } from "../store.ts";
+import { parametersOf } from "../sql/dialect.ts";
+import { selectWordCounts } from "../sql/words.ts";
+import { keyOf, type Change, type Collection } from "../store.ts";
+import { postgres, tableOf } from "./dialect.ts";
 import { postgresStore, type PostgresStoreOptions } from "./postgres.ts";
 
 // `npm run test:failover` asks for the same where every transaction is SERIALIZABLE.
@@ -70,6 +74,31 @@ test("a read takes one trip to the server, and so does a transaction; one that c
     ),
     2,
   );
+});
+
+test("rows with a word are counted by the index, wherever the table has them", async (t) => {
+  const url = database();
+  const store = postgresStore({ url: new Secret(url) });
+  t.after(() => store.close());
+  const searched: Collection = {
+    name: "searched",
+    key: "integer",
+    columns: [{ name: "name", type: "text", searched: true }],
+  };
+  await store.open([searched]);
+  await askPostgres(
+    url,
+    `INSERT INTO "_searched_words" SELECT CASE WHEN n <= 50000 THEN 'before' ELSE 'person' END, n FROM generate_series(1, 100000) AS n; ANALYZE`,
+  );
+  const values = parametersOf(postgres);
+  const sql = selectWordCounts(tableOf(searched), ["person"], 1000, values);
+
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  t.after(() => client.end());
+  const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN ${sql}`, values.values as unknown[]);
+
+  assert.doesNotMatch(rows.map((row) => row["QUERY PLAN"]).join("\n"), /Seq Scan/);
 });
 
 test("a write gives up the lock, the statement and the connection that it does not get in time", async (t) => {

@@ -45,8 +45,9 @@ export function selectWordCounts(
   atMost: number,
   values: Parameters,
 ): string {
+  // In the order of the index: PostgreSQL would else go through the table for a word that many have, whose rows may all stand at its end.
   const count = (where: string): string =>
-    `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
+    `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} ORDER BY "word", "id" LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
   const counts = words.map((word) => count(begins(word, values)));
   return `SELECT ${[count(`"word" = ${TAKEN}`), count(`"word" = ${PENDING}`), ...counts].join(", ")}`;
 }

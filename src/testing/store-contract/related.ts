@@ -5,6 +5,7 @@ import { insert, people, pets, visits, where, written, type Promises } from "./l
 /** Promises about what belongs to rows. */
 export function promiseRelated(promises: Promises): void {
   promiseTextKeys(promises);
+  promiseBeside(promises);
   promises("what belongs to each key is told, the first by id, and whether there is more", async (store) => {
     await fill(store);
 
@@ -58,6 +59,23 @@ export function promiseRelated(promises: Promises): void {
     assert.equal(await store.listRelated({ ...byId, keys: [1], maxLength: length - 1 }), null);
   });
 
+  promises("what belongs to keys sees whatever was written", async (store) => {
+    await fill(store);
+    await related(store, {});
+
+    await written(store, { kind: "delete", collection: people, key: 1 });
+
+    assert.deepEqual(await related(store, {}), { 2: { names: ["b"], more: false } });
+    assert.deepEqual(await related(store, { long: true }), { 2: { names: ["b"], more: false } });
+  });
+
+  promises("a column that nobody declared is refused", async (store) => {
+    for (const asked of [{ column: "pesron_id" }, { columns: ["nmae"] }])
+      await assert.rejects(async () => store.listRelated({ ...ofPeople, ...asked }), TypeError);
+  });
+}
+
+function promiseBeside(promises: Promises): void {
   promises("what a page tells beside its rows is what is told of their keys", async (store) => {
     await fill(store);
     await written(store, insert(people, { name: "Cy" }), insert(pets, { name: "e", person_id: 3 }));
@@ -85,21 +103,6 @@ export function promiseRelated(promises: Promises): void {
       [await store.listRelated({ ...person, keys: [1, 3] }), []],
     );
     assert.deepEqual(ofTooLong.beside, [null]);
-  });
-
-  promises("what belongs to keys sees whatever was written", async (store) => {
-    await fill(store);
-    await related(store, {});
-
-    await written(store, { kind: "delete", collection: people, key: 1 });
-
-    assert.deepEqual(await related(store, {}), { 2: { names: ["b"], more: false } });
-    assert.deepEqual(await related(store, { long: true }), { 2: { names: ["b"], more: false } });
-  });
-
-  promises("a column that nobody declared is refused", async (store) => {
-    for (const asked of [{ column: "pesron_id" }, { columns: ["nmae"] }])
-      await assert.rejects(async () => store.listRelated({ ...ofPeople, ...asked }), TypeError);
   });
 }
 

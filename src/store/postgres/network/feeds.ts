@@ -4,8 +4,8 @@ import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import type { Collection, Feed, Row } from "../../store.ts";
 import { tableOf } from "../dialect.ts";
-import { compileList } from "../list.ts";
 import { channel } from "../own-tables.ts";
+import { compileList } from "../reads/list.ts";
 import { requireWritable, type Primary } from "./primary.ts";
 import { sessionOf, type Session } from "./session.ts";
 

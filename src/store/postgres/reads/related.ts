@@ -1,10 +1,10 @@
-import { parametersOf, type Parameters } from "../sql/dialect.ts";
-import { compileRestOfKey, KEYS } from "../sql/related.ts";
-import { requireColumn } from "../sql/schema/table.ts";
-import type { Key, RelatedQuery, RelatedText, Value } from "../store.ts";
-import { postgres, tableOf } from "./dialect.ts";
+import { parametersOf, type Parameters } from "../../sql/dialect.ts";
+import { compileRestOfKey, KEYS } from "../../sql/related.ts";
+import { requireColumn } from "../../sql/schema/table.ts";
+import type { Key, RelatedQuery, RelatedText, Value } from "../../store.ts";
+import { postgres, tableOf } from "../dialect.ts";
+import { prepared, type Statement } from "../parameters.ts";
 import { recordOf, SHOWN } from "./list.ts";
-import { prepared, type Statement } from "./parameters.ts";
 
 /** A question, whatever the keys are. */
 type Asked = Omit<RelatedQuery, "keys">;

@@ -1,10 +1,10 @@
-import { parametersOf, type Parameters } from "../sql/dialect.ts";
-import { compileRest, selectRows, shownIn } from "../sql/list.ts";
-import { quote } from "../sql/names.ts";
-import { requireColumn, type Table, type TableColumn } from "../sql/schema/table.ts";
-import type { ListQuery, ListText, Value } from "../store.ts";
-import { postgres, tableOf } from "./dialect.ts";
-import { prepared, unprepared, type Statement } from "./parameters.ts";
+import { parametersOf, type Parameters } from "../../sql/dialect.ts";
+import { compileRest, selectRows, shownIn } from "../../sql/list.ts";
+import { quote } from "../../sql/names.ts";
+import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
+import type { ListQuery, ListText, Value } from "../../store.ts";
+import { postgres, tableOf } from "../dialect.ts";
+import { prepared, unprepared, type Statement } from "../parameters.ts";
 
 /** The name of a row as it is shown. Nobody may call a column so, of which there would then be two. */
 export const SHOWN = `"_shown"`;

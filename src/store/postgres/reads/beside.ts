@@ -1,9 +1,9 @@
-import { parametersOf } from "../sql/dialect.ts";
-import { requireColumn } from "../sql/schema/table.ts";
-import type { BesideQuery, ListQuery, RelatedText, Value } from "../store.ts";
-import { postgres, tableOf } from "./dialect.ts";
+import { parametersOf } from "../../sql/dialect.ts";
+import { requireColumn } from "../../sql/schema/table.ts";
+import type { BesideQuery, ListQuery, RelatedText, Value } from "../../store.ts";
+import { postgres, tableOf } from "../dialect.ts";
+import { prepared, type Statement } from "../parameters.ts";
 import { selectListJSON, selectPage } from "./list.ts";
-import { prepared, type Statement } from "./parameters.ts";
 import { readRelated, selectRelated } from "./related.ts";
 
 /** The rows of the page; no collection's name begins like that. */
