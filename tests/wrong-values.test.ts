@@ -37,6 +37,7 @@ const table = (columns: readonly object[]): Promise<void> =>
 const loose: Readonly<Record<string, unknown>> = latchkey;
 const call = (name: string, ...given: readonly unknown[]): unknown =>
   (loose[name] as (...given: readonly unknown[]) => unknown)(...given);
+const withField = (field: unknown) => defineResource({ name: "a", fields: { f: field as Loose } });
 const format = {
   mediaType: "text/x",
   problemMediaType: "text/x",
@@ -129,18 +130,18 @@ const rows: readonly (readonly [what: string, run: () => unknown, told: RegExp])
   ],
   [
     "a list the wrong way round",
-    () => array(text(), { minItems: 3, maxItems: 2 }),
+    () => withField(array(text(), { minItems: 3, maxItems: 2 })),
     /maxItems is 2; it has to be minItems \(3\) or more/,
   ],
   [
     "decimals the wrong way round",
-    () => call("decimal", { scale: 2, minimum: "3", maximum: "2" }),
+    () => withField(call("decimal", { scale: 2, minimum: "3", maximum: "2" })),
     /maximum is 2; it has to be minimum \(3\)/,
   ],
-  ["no words", () => call("enumeration", []), /enumeration: there is no word/],
-  ["a word twice", () => call("enumeration", ["a", "a"]), /the word a is there twice/],
-  ["words that are no list", () => call("enumeration", "a"), /its words are 'a', and no list/],
-  ["a reference to nothing", () => call("reference"), /reference: what it refers to is missing/],
+  ["no words", () => withField(call("enumeration", [])), /resource a: field f: enumeration: there is no word/],
+  ["a word twice", () => withField(call("enumeration", ["a", "a"])), /the word a is there twice/],
+  ["words that are no list", () => withField(call("enumeration", "a")), /its words are 'a', and no list/],
+  ["a reference to nothing", () => withField(call("reference")), /what it refers to is missing/],
   [
     "a kind that is none",
     () =>
