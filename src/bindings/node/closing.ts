@@ -68,5 +68,8 @@ async function closePort(server: Server): Promise<void> {
     isQuiet = (!arrived && now - before < 0.02 + waitedMs / 1000) || waitedMs > MOST_PATIENCE_MS;
     before = now;
   }
-  NetServer.prototype.close.call(server);
+  // Bun's server of node:http is none of node:net.
+  const isOfNet: boolean = server instanceof NetServer;
+  if (isOfNet) NetServer.prototype.close.call(server);
+  else server.close();
 }

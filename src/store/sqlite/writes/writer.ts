@@ -43,7 +43,7 @@ function write(port: MessagePort, { path, files, busyMs, collections, shapes }: 
   const searched = searchedOf(collections).map(tableOf);
   const indexing = searched.length === 0 ? null : indexBeside(index);
 
-  port.on("message", (message: ToWriter) => {
+  const hear = (message: ToWriter): void => {
     if (message !== null) {
       port.postMessage(commit(JSON.parse(message) as NamedTransaction[]));
       // Those who wrote wait for none of it.
@@ -53,9 +53,11 @@ function write(port: MessagePort, { path, files, busyMs, collections, shapes }: 
     indexing?.stop();
     void checkpoints.close().then(() => {
       database?.close();
-      port.close();
+      // Nothing is left to wait for. The port of Deno cannot be closed.
+      port.off("message", hear);
     });
-  });
+  };
+  port.on("message", hear);
 
   function connected(): DatabaseSync {
     // A connection to what stands there now would write into another database, or make one.

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { before, test, type TestContext } from "node:test";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+
+// The packed package, as it is installed, in runtimes whose binaries come from npm.
+
+const here = import.meta.dirname;
+const root = path.join(here, "../..");
+const run = promisify(execFile);
+
+/** The binary that npm chose for this machine: no script has to be run for it. */
+function binaryOf(scope: string, name: string): string {
+  const folder = path.join(here, "node_modules", scope);
+  const [platform] = readdirSync(folder);
+  return path.join(folder, platform, name);
+}
+
+const runtimes: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
+  Node: [process.execPath],
+  Bun: [binaryOf("@oven", "bin/bun")],
+  Deno: [binaryOf("@deno", "deno"), "run", "--allow-all", "--no-lock"],
+};
+
+before(() => {
+  const generated = path.join(here, "generated");
+  rmSync(generated, { recursive: true, force: true });
+  mkdirSync(generated);
+  const packed = execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", generated], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  execFileSync("tar", ["-xzf", packed.trim().split("\n").at(-1)!], { cwd: generated });
+  const installed = path.join(here, "node_modules/latchkey");
+  rmSync(installed, { recursive: true, force: true });
+  symlinkSync(path.join(generated, "package"), installed, "junction");
+});
+
+for (const [name, command] of Object.entries(runtimes)) {
+  test(`${name} serves from memory by fetch, and users log in with a token`, async () => {
+    assert.deepEqual(await printedBy(command, "memory.mjs"), {
+      statuses: [201, 200, 401, 201, 200, 400],
+      listed: ["Ünï 1"],
+      wrong: ["/title", "/titel"],
+    });
+  });
+
+  test(`${name} serves from a file over a socket, and ends`, async (t) => {
+    const DATABASE = path.join(folderOf(t), "notes.db");
+    assert.deepEqual(await printedBy(command, "file.mjs", { DATABASE }), {
+      statuses: [201, 201, 201],
+      found: ["two"],
+      count: "1",
+    });
+  });
+
+  test(`${name} loads the core as esbuild bundles it for no platform`, async (t) => {
+    const folder = folderOf(t);
+    await bundleInto(folder);
+    const names = Object.keys(await import("latchkey"));
+    assert.deepEqual(await printedBy(command, path.join(folder, "prints.mjs")), names.toSorted());
+  });
+}
+
+/** The two packages beside it are loaded when a password is hashed; what is written as CommonJS asks for `require`. */
+async function bundleInto(folder: string): Promise<void> {
+  const { metafile } = await build({
+    stdin: { contents: `export * from "latchkey";`, resolveDir: here },
+    outfile: path.join(folder, "latchkey.mjs"),
+    bundle: true,
+    metafile: true,
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    format: "esm",
+    external: ["node:*", "@node-rs/*"],
+    banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);` },
+    logLevel: "error",
+  });
+  const [output] = Object.values(metafile.outputs);
+  const asked = output.imports.map((each) => each.path);
+  assert.deepEqual(
+    asked.filter((each) => /sqlite|worker_threads|^pg$/.test(each)),
+    [],
+  );
+  const prints = `import * as core from "./latchkey.mjs";\nconsole.log(JSON.stringify(Object.keys(core).toSorted()));\n`;
+  writeFileSync(path.join(folder, "prints.mjs"), prints);
+}
+
+async function printedBy(
+  [command, ...args]: readonly [string, ...string[]],
+  file: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
+  const env = { ...process.env, ...environment };
+  const { stdout, stderr } = await run(command, [...args, file], { cwd: here, env, timeout: 30_000 });
+  assert.doesNotMatch(stderr, /error/i);
+  return JSON.parse(stdout);
+}
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
