@@ -35,10 +35,11 @@ const BATCH_CHARACTERS = 2 * 1024 * 1024;
 /** Imports records from a file, tells of every line that could not be, and how many were. */
 export async function importFile(resource: string, name: string, options: RecordImportCommand): Promise<void> {
   const { withIds = false, dryRun = false, json = false } = options;
-  const file = await openRecordFile(name, requireFormat(options.format, ["csv", "jsonl", "json"]));
+  const format = requireFormat(options.format, ["csv", "jsonl", "json"]);
   const refused: RefusedLine[] = [];
   const imported = await withOperator(async (operator) => {
     const placed = requireResource(operator, resource);
+    const file = await openRecordFile(name, format, (column) => !hasLines(placed, column));
     const state = name === "-" ? null : stateOf(name);
     const as = options.as === undefined ? null : await requireActive(operator, options.as);
     const reading = { file: state, isText: file.format === "csv", withIds, dryRun, as };
@@ -53,6 +54,13 @@ export async function importFile(resource: string, name: string, options: Record
   const done = dryRun ? "could be imported" : "imported";
   process.stdout.write(json ? `${JSON.stringify(told)}\n` : `${imported} ${done}, ${refused.length} refused.\n`);
   if (refused.length > 0) process.exitCode = exits.failed;
+}
+
+/** Whether the values of a field may go over several lines: texts that say so, and JSON. */
+function hasLines({ resource: { fields } }: MountInPlace, name: string): boolean {
+  const field = Object.hasOwn(fields, name) ? fields[name]! : null;
+  if (field === null) return false;
+  return field.kind.column.type === "json" || ("multiline" in field.options && field.options.multiline === true);
 }
 
 async function requireActive(operator: Operator, user: string): Promise<Account> {
@@ -128,9 +136,12 @@ export async function exportFile(
     requireFormat(options.format, ["csv", "jsonl"]) ?? (name === undefined ? "jsonl" : formatOf(name, "{"));
   const told = { count: 0 };
   await withOperator(async (operator) => {
-    const texts = textsOf(operator, requireResource(operator, resource), format, told);
+    const placed = requireResource(operator, resource);
+    const texts = textsOf(operator, placed, format, told);
     if (name === undefined) await pipeline(texts, process.stdout, { end: false });
     else await pipeline(texts, createWriteStream(name, { fd: openNew(name) }));
+    const hidden = Object.keys(placed.resource.fields).filter((each) => !placed.shown.includes(each));
+    for (const each of hidden) process.stderr.write(`${each} is not in the file: nobody is shown its values.\n`);
   });
   if (name !== undefined) process.stdout.write(`${told.count} exported.\n`);
 }

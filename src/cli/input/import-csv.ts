@@ -7,11 +7,12 @@ export type CSVLine =
   | { readonly line: number; readonly record: Readonly<Record<string, string | null>> }
   | { readonly line: number; readonly reasons: readonly string[] };
 
-/** What a header line may name, and which cells are read. */
+/** What a header line may name, and what its cells hold. */
 export interface CSVRules {
   /** Reads the header. Throws `CommandFailed` where it is none. */
   columnsOf(cells: readonly string[]): readonly string[];
-  isRead(column: string): boolean;
+  /** A value of it has no line breaks: one that goes over several lines is a quote that was forgotten. */
+  isOneLine(column: string): boolean;
   /** An empty cell is no value, and `""` an empty text; else both are an empty text. */
   readonly tellsNothing: boolean;
 }
@@ -22,12 +23,12 @@ interface Row {
   readonly height: number;
 }
 
-/** A quoted value of more lines is a quote that was forgotten. */
-const MAX_HEIGHT = 100;
+/** A quoted value of more lines is a quote that was forgotten: texts have at most so many characters, unless a field says more. */
+const MAX_HEIGHT = 10_000;
 
 /**
  * Reads CSV (RFC 4180) with a header row; commas, semicolons or tabs. A quote that is never closed costs the line it
- * stands on and not the rest of the file: no value that is imported has line breaks, so each line is also tried alone.
+ * stands on and not the rest of the file: where it goes on into a value that has no line breaks, each line is tried alone.
  */
 export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): AsyncGenerator<CSVLine> {
   const lines = lookAhead(source);
@@ -37,9 +38,9 @@ export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): 
   const columns = rules.columnsOf((parseRow(head, delimiter, false) ?? []).map((cell) => cell ?? ""));
   lines.drop(1);
   for (let line = 2; ;) {
-    const ahead = await lines.peek(MAX_HEIGHT);
-    if (ahead.length === 0) return;
-    const row = ahead[0]!.trim() === "" ? { cells: [], height: 1 } : readRow(ahead, columns, delimiter, rules);
+    const [first] = await lines.peek(1);
+    if (first === undefined) return;
+    const row = first.trim() === "" ? { cells: [], height: 1 } : await readRow(lines, columns, delimiter, rules);
     if ("reason" in row) yield { line, reasons: [row.reason] };
     else if (row.cells.length > 0)
       yield { line, record: Object.fromEntries(columns.map((column, at) => [column, row.cells[at]!])) };
@@ -50,13 +51,15 @@ export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): 
 }
 
 /** The row at the first of these lines. */
-function readRow(
-  ahead: readonly string[],
+async function readRow(
+  lines: ReturnType<typeof lookAhead>,
   columns: readonly string[],
   delimiter: string,
   rules: CSVRules,
-): Row | { readonly reason: string } {
-  for (let height = 1, quotes = 0; height <= ahead.length; height++) {
+): Promise<Row | { readonly reason: string }> {
+  for (let height = 1, quotes = 0; height <= MAX_HEIGHT; height++) {
+    const ahead = await lines.peek(height);
+    if (ahead.length < height) break;
     quotes += ahead[height - 1]!.split('"').length - 1;
     if (quotes % 2 === 1) continue;
     const cells = parseRow(ahead.slice(0, height).join("\n"), delimiter, rules.tellsNothing);
@@ -68,10 +71,10 @@ function readRow(
 }
 
 /** A value that counts goes over several lines, or the values are not as many as the columns: a quote was forgotten. */
-function hasBreak(cells: Row["cells"], columns: readonly string[], { isRead }: CSVRules): boolean {
+function hasBreak(cells: Row["cells"], columns: readonly string[], { isOneLine }: CSVRules): boolean {
   return (
     cells.length !== columns.length ||
-    cells.some((cell, at) => cell !== null && cell.includes("\n") && isRead(columns[at]!))
+    cells.some((cell, at) => cell !== null && cell.includes("\n") && isOneLine(columns[at]!))
   );
 }
 
@@ -101,16 +104,14 @@ export const usersCSV: CSVRules = {
       );
     return requireOnce(columns);
   },
-  isRead: (column) => importedColumns.some((each) => each === column),
+  isOneLine: (column) => importedColumns.some((each) => each === column),
   tellsNothing: false,
 };
 
 /** Records, all of whose columns are fields. */
-export const recordsCSV: CSVRules = {
-  columnsOf: (cells) => requireOnce(cells.map((cell) => cell.trim())),
-  isRead: () => true,
-  tellsNothing: true,
-};
+export function recordsCSV(isOneLine: (column: string) => boolean): CSVRules {
+  return { columnsOf: (cells) => requireOnce(cells.map((cell) => cell.trim())), isOneLine, tellsNothing: true };
+}
 
 function requireOnce(columns: readonly string[]): readonly string[] {
   const twice = columns.find((column, at) => column !== "" && columns.indexOf(column) !== at);

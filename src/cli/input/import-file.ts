@@ -35,8 +35,12 @@ export function openImportFile(name: string, format: ImportFormat | null): Promi
 }
 
 /** Opens a file of records, likewise. */
-export function openRecordFile(name: string, format: ImportFormat | null): Promise<ImportFile> {
-  return openFile(name, format, { csv: recordsCSV, entry: readObject });
+export function openRecordFile(
+  name: string,
+  format: ImportFormat | null,
+  isOneLine: (column: string) => boolean,
+): Promise<ImportFile> {
+  return openFile(name, format, { csv: recordsCSV(isOneLine), entry: readObject });
 }
 
 async function openFile(name: string, format: ImportFormat | null, reading: Reading): Promise<ImportFile> {

@@ -1,5 +1,5 @@
 import type { MountInPlace } from "../../door/resources.ts";
-import type { Store, StoredRecord } from "../../door/stores.ts";
+import type { Key, Store, StoredRecord } from "../../door/stores.ts";
 import { placesOf } from "./records-of.ts";
 
 const PAGE = 1000;
@@ -16,10 +16,10 @@ export function exportedColumns(placed: MountInPlace): readonly string[] {
 /** All records of a resource by their ids, a page at a time; what nobody is shown is not among it. */
 export async function* exportRecords(store: Store, placed: MountInPlace): AsyncGenerator<readonly ExportedRecord[]> {
   const columns = exportedColumns(placed);
-  for (let after = 0; ;) {
+  for (let after: Key | null = null; ;) {
     const rows = await store.list({
       collection: placed.collection,
-      where: { column: "id", operator: "gt", value: after },
+      where: after === null ? null : { column: "id", operator: "gt", value: after },
       sort: [{ column: "id" }],
       limit: PAGE,
     });
@@ -33,7 +33,7 @@ export async function* exportRecords(store: Store, placed: MountInPlace): AsyncG
       const shown: ExportedRecord = { ...places[at], ...placed.show(record) };
       return Object.fromEntries(columns.map((name) => [name, shown[name]]));
     });
-    after = rows.at(-1)!.record["id"] as number;
+    after = rows.at(-1)!.record["id"] as Key;
   }
 }
 
@@ -44,8 +44,8 @@ async function placesOfEach(
   records: readonly StoredRecord[],
 ): Promise<readonly ExportedRecord[]> {
   if (parentColumn === null || parent === null) return records.map(() => ({}));
-  const ids = [...new Set(records.map((record) => record[parentColumn] as number))];
-  const outer = new Map<number, ExportedRecord>();
+  const ids = [...new Set(records.map((record) => record[parentColumn] as Key))];
+  const outer = new Map<Key, ExportedRecord>();
   if (parent.parent !== null) {
     const rows = await store.list({
       collection: parent.collection,
@@ -55,10 +55,10 @@ async function placesOfEach(
     });
     const found = rows.map(({ record }) => record);
     const places = await placesOfEach(store, parent, found);
-    for (const [at, record] of found.entries()) outer.set(record["id"] as number, places[at]!);
+    for (const [at, record] of found.entries()) outer.set(record["id"] as Key, places[at]!);
   }
   return records.map((record) => {
-    const id = record[parentColumn] as number;
+    const id = record[parentColumn] as Key;
     return { ...outer.get(id), [parentColumn]: id };
   });
 }

@@ -108,7 +108,8 @@ function taskOf(
       const { status, value } = await send(read.path, read.body);
       if (status < 400 || isTried) return null;
       const { detail, errors = [] } = value as ProblemShown;
-      if (status >= 500) throw new Error(detail);
+      // A record that the service has a fault with is its own line; what concerns all of them (a full disk) ends the import.
+      if (status > 500) throw new Error(detail);
       const within = placesOf(placed).at(-1);
       if (status === 404 && within !== undefined)
         return { line, reasons: [`${within}: There is no record with this id.`] };

@@ -1,4 +1,5 @@
-import { Flaw, type Field, type MountInPlace, type Resource } from "../../door/resources.ts";
+import { integer, text } from "../../door/index.ts";
+import { Flaw, uuid, type Field, type MountInPlace, type Resource } from "../../door/resources.ts";
 import { placesOf } from "./records-of.ts";
 
 /** How the records of a file are read. */
@@ -37,7 +38,7 @@ export interface ReadRecord {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   /** The id that it is to have; null where one is given. */
-  readonly id: number | null;
+  readonly id: number | string | null;
   /** What it is to have besides, by column, which no caller may send. */
   readonly given: Readonly<Record<string, unknown>>;
 }
@@ -48,14 +49,15 @@ export function readRecord(
   record: Readonly<Record<string, unknown>>,
   { isText, withIds, missing }: RecordReading,
 ): ReadRecord | { readonly reasons: readonly string[] } {
-  const { fields, path } = placed.resource;
+  const { fields, path, id: idKind } = placed.resource;
   const reasons: string[] = [];
   const body: Record<string, unknown> = {};
   const given: Record<string, unknown> = {};
-  const places = new Map(placesOf(placed).map((name) => [name, idOf(record[name])]));
-  for (const [name, id] of places) if (id === null) reasons.push(`${name}: ${ID_REQUIRED}`);
-  const id = withIds ? idOf(record["id"]) : null;
-  if (withIds && id === null) reasons.push(`id: ${ID_REQUIRED}`);
+  const above = aboveOf(placed);
+  const places = new Map(placesOf(placed).map((name, at) => [name, idOf(record[name], above[at]!.resource.id)]));
+  const id = withIds ? idOf(record["id"], idKind) : null;
+  for (const [name, found] of [...places, ["id", id] as const])
+    if (found instanceof Flaw) reasons.push(`${name}: ${found.detail}`);
   for (const [name, sent] of Object.entries(record)) {
     if (name === "id" || places.has(name) || (isText && sent === null)) continue;
     const field = Object.hasOwn(fields, name) ? fields[name]! : null;
@@ -70,18 +72,30 @@ export function readRecord(
   for (const name of missing)
     if ((body[name] ?? given[name] ?? null) === null && !reasons.some((each) => each.startsWith(`${name}:`)))
       reasons.push(`${name}: ${CALLER_REQUIRED}`);
-  if (reasons.length > 0) return { reasons };
-  return { path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(places.get(name))), body, id, given };
+  if (reasons.length > 0 || id instanceof Flaw) return { reasons };
+  return {
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(places.get(name)))),
+    body,
+    id,
+    given,
+  };
 }
 
 const CALLER_REQUIRED =
   "It is filled with whoever sends the record, and that is nobody here. Give the file a column for it, or say who sends it: --as USERNAME.";
-const ID_REQUIRED = "A whole number from 1 is required.";
 
-/** Null where it is no id. */
-function idOf(value: unknown): number | null {
-  const id = typeof value === "string" && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
-  return typeof id === "number" && Number.isSafeInteger(id) && id >= 1 ? id : null;
+/** What it stands within, outermost first. */
+function aboveOf({ parent }: MountInPlace): readonly MountInPlace[] {
+  return parent === null ? [] : [...aboveOf(parent), parent];
+}
+
+const idKinds = { integer: integer({ minimum: 1 }).kind, uuid: uuid().kind, text: text().kind };
+
+/** An id as a file has it: in CSV each is a text. */
+function idOf(value: unknown, kind: Resource["id"]): number | string | Flaw {
+  const { parse, parseText } = idKinds[kind];
+  const id = typeof value === "string" ? parseText(value) : parse(value);
+  return id instanceof Flaw && kind === "integer" ? new Flaw("invalid", "A whole number from 1 is required.") : id;
 }
 
 function valueOf({ kind, options }: Field, sent: unknown, isText: boolean): unknown {
