@@ -78,6 +78,35 @@ test("a disk that syncs slowly makes no portions small, and slow rows do", async
   assert.ok(Math.max(...ofSlowRows) <= 40, ofSlowRows.join());
 });
 
+test("the longer a write takes, the larger is the share of those who do not erase", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const pausesWhere = async (takesMs: number): Promise<readonly number[]> => {
+    const store = await filled(4000);
+    const pauses: number[] = [];
+    let ended: number | null = null;
+    const slow: Store = {
+      ...store,
+      async write({ changes }) {
+        if (ended !== null) pauses.push(performance.now() - ended);
+        await wait(takesMs);
+        const outcome = await store.write({ changes });
+        ended = performance.now();
+        return outcome;
+      },
+    };
+    const stop = startUpkeep([{ everySeconds: 1, due: () => [erased] }], { store: slow, observe: null, now: () => 10 });
+    t.mock.timers.tick(1000);
+    for (let at = 0; pauses.length < 2 && at < 500; at++) await wait(10);
+    stop();
+    return pauses;
+  };
+
+  const [quick, slow] = await Promise.all([pausesWhere(10), pausesWhere(100)]);
+
+  assert.ok(Math.min(...quick) >= 9 && Math.min(...quick) < 100, quick.join());
+  assert.ok(Math.min(...slow) >= 450, slow.join());
+});
+
 test("what an upkeep does besides erasing stays one transaction with it", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = await filled(3);

@@ -98,9 +98,19 @@ async function eraseInPortions(store: Store, change: Erasing, signal: AbortSigna
     await store.write({ changes: [{ ...change, atMost: size.rows() }] });
     const tookMs = performance.now() - start;
     size.took(tookMs);
-    // At least half of the time is for those who write.
-    await wait(tookMs, undefined, { ref: false });
+    await wait(pauseMs(tookMs), undefined, { ref: false });
   }
+}
+
+/** Whoever erases has half of the time while a write takes no longer than this, in milliseconds. */
+const EASY_MS = 20;
+
+/** The longest pause, in milliseconds: however slow the disk is, what has run out ends some day. */
+const LONGEST_PAUSE_MS = 2000;
+
+/** At least half of the time is for those who write; and the longer a write takes, because of them or of the disk, the larger their share. */
+function pauseMs(tookMs: number): number {
+  return Math.min(tookMs * Math.max(1, tookMs / EASY_MS), Math.max(LONGEST_PAUSE_MS, tookMs));
 }
 
 /** How many rows a portion has, by what those before it took. */
