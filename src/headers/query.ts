@@ -24,7 +24,7 @@ export function parseQuery(query: string): readonly QueryParameter[] {
 
 /** Writes parameters as a query, as forms and `URLSearchParams` do. */
 export function formatQuery(parameters: readonly QueryParameter[]): string {
-  return parameters.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
+  return parameters.map(([name, value]) => `${encodeName(name)}=${encode(value)}`).join("&");
 }
 
 /** The values of one parameter. One that is not percent-encoded UTF-8 holds U+FFFD in place of what cannot be read. */
@@ -62,6 +62,19 @@ function decode(text: string): string | null {
 }
 
 const ENCODED = /[%+]/;
+
+/** The names of parameters come again in every query: `id[gt]`. */
+const names = new Map<string, string>();
+const REMEMBERED = 200;
+
+function encodeName(name: string): string {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const written = encode(name);
+  if (names.size >= REMEMBERED) names.clear();
+  names.set(name, written);
+  return written;
+}
 
 function encode(text: string): string {
   if (PLAIN.test(text)) return text;

@@ -157,15 +157,40 @@ export function readExpand(expandable: readonly string[], text: string | undefin
 }
 
 function readFilter(resource: Resource, name: string, text: string): Filter | Flaw {
-  const match = /^([a-z][a-z0-9_]*)(?:\[([a-z]+)\])?$/.exec(name);
-  const field = match?.[1];
-  const allowed = field === undefined ? undefined : resource.filters.get(field);
-  if (field === undefined || allowed === undefined) return new Flaw("unknown_parameter", "There is no such parameter.");
-  const operator = (match![2] ?? "eq") as Operator;
-  if (!allowed.includes(operator))
-    return new Flaw("unknown_parameter", `The field can be filtered by ${allowed.join(", ")}.`);
-  const value = readFilterValue(resource, field, operator, text);
-  return value instanceof Flaw ? value : { field, operator, value };
+  const named = filtersNamedBy(resource).get(name);
+  if (named === undefined) return noFilter(resource, name);
+  const value = readFilterValue(resource, named.field, named.operator, text);
+  return value instanceof Flaw ? value : { ...named, value };
+}
+
+type Named = Pick<Filter, "field" | "operator">;
+
+const known = new WeakMap<Resource, ReadonlyMap<string, Named>>();
+
+/** The filters of a resource by the names of their parameters: `price[lt]`, and `price` for `price[eq]`. */
+function filtersNamedBy(resource: Resource): ReadonlyMap<string, Named> {
+  let named = known.get(resource);
+  if (named === undefined) known.set(resource, (named = new Map(namesOf(resource))));
+  return named;
+}
+
+function namesOf({ filters }: Resource): readonly (readonly [string, Named])[] {
+  return [...filters].flatMap(([field, operators]) =>
+    operators.flatMap((operator): (readonly [string, Named])[] => {
+      const named = { field, operator };
+      const full = [`${field}[${operator}]`, named] as const;
+      return operator === "eq" ? [[field, named], full] : [full];
+    }),
+  );
+}
+
+function noFilter({ filters }: Resource, name: string): Flaw {
+  const field = /^([a-z][a-z0-9_]*)(?:\[[a-z]+\])?$/.exec(name)?.[1];
+  const allowed = field === undefined ? undefined : filters.get(field);
+  return new Flaw(
+    "unknown_parameter",
+    allowed === undefined ? "There is no such parameter." : `The field can be filtered by ${allowed.join(", ")}.`,
+  );
 }
 
 function readLimit({ default: usual, maximum }: PageSize, text: string | undefined): number | Flaw {
