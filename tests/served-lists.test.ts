@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { anyone, defineResource, mount, text } from "../src/door/index.ts";
+import { references } from "../src/door/resources.ts";
 import { scansOf, shapesOf } from "../src/http/mount/shapes.ts";
 import { mountedItems, mountedOrders } from "../src/service/endpoints/orders.ts";
 import { parametersOf } from "../src/store/sql/dialect.ts";
@@ -58,4 +59,16 @@ test("the start names lists that no index serves, unless the declaration says th
     /^No index serves these lists of \/things: title\[contains\] by id; /,
   );
   assert.equal(told({ filters: { title: ["contains"] }, scans: true }), null);
+});
+
+test("the start names lists of what is linked that the table of the links does not give in their order", () => {
+  const tag = defineResource({ name: "tag", fields: { label: text() } });
+  const fields = { title: text({ maxLength: 50 }), tags: references(tag, { default: [] }) };
+  const told = (more: object): string | null =>
+    scansOf(mount(defineResource({ name: "post", fields, ...more }), { permission: anyone }));
+
+  assert.equal(told({ filters: { tags: ["eq"] } }), null);
+  assert.match(told({ filters: { tags: ["eq", "in"] } }) ?? "", /: tags\[in\] by id; /);
+  assert.match(told({ filters: { tags: ["eq"], title: ["eq"] } }) ?? "", /: tags\[eq\] title\[eq\] by id; /);
+  assert.match(told({ filters: { tags: ["eq"] }, sorts: ["title"] }) ?? "", /: tags\[eq\] by title; /);
 });

@@ -19,7 +19,7 @@ export interface ExplainedList {
 /** Asks for every list that the declarations permit, with the values of a row from the middle, and tells how each is found: a page of answers for each resource. */
 export async function* explainLists(
   store: Store,
-  mounts: readonly Pick<MountInPlace, "resource" | "collection" | "permissions" | "older">[],
+  mounts: readonly Pick<MountInPlace, "resource" | "collection" | "permissions" | "links" | "older">[],
 ): AsyncGenerator<readonly ExplainedList[]> {
   for (const mount of mounts) {
     // An older shape asks the lists of the newer one.

@@ -1,6 +1,7 @@
 import type { Operator, Resource } from "../../resource/resource.ts";
 import { isServed, isUnique } from "../../store/served.ts";
-import type { Collection, Column, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
+import type { Collection, Column, Key, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
+import { selectedBy, type Link } from "./links.ts";
 import type { MountInPlace } from "./mount.ts";
 import type { WordCondition } from "./reads/searching.ts";
 
@@ -18,7 +19,14 @@ interface Asked {
   readonly where: readonly Where[];
 }
 
-type Condition = Extract<Where, { readonly column: string }>;
+/** One filter, and what it asks for. */
+interface One {
+  readonly column: string;
+  readonly operator: Operator;
+  readonly where: Where;
+}
+
+type Shaped = Pick<MountInPlace, "resource" | "collection" | "permissions" | "links">;
 
 /**
  * What the lists of a resource can be asked for: no filter, each one, and each one that names a value with each other one, in
@@ -26,7 +34,7 @@ type Condition = Extract<Where, { readonly column: string }>;
  * its words, and without one is taken for a word that few rows have.
  */
 export function shapesOf(
-  mount: Pick<MountInPlace, "resource" | "collection" | "permissions">,
+  mount: Shaped,
   sample: StoredRecord | null,
   word: WordCondition | null = null,
 ): readonly Shape[] {
@@ -43,7 +51,7 @@ export function shapesOf(
       : [{ title: `, below ${parentColumn}`, where: [only(parentColumn)] }];
   const shapes: Shape[] = [];
   for (const { title: suffix, where: narrowed } of whose)
-    for (const { title, where } of filtersOf(resource, collection, valueOf, word))
+    for (const { title, where } of filtersOf(mount, valueOf, word))
       for (const sort of ordersOf(resource)) {
         const all = [...where, ...narrowed];
         const query = { collection, where: all.length === 0 ? null : { all }, sort, limit: 100 };
@@ -54,29 +62,42 @@ export function shapesOf(
 }
 
 function filtersOf(
-  resource: Resource,
-  collection: Collection,
+  { resource, collection, links }: Shaped,
   valueOf: (name: string) => Value,
   word: WordCondition | null,
 ): readonly Asked[] {
-  const ofColumns = [...resource.filters].filter(([name]) => resource.fields[name]?.kind.members === undefined);
-  const ones = ofColumns.flatMap(([column, operators]) =>
-    operators.map((operator): Condition => ({ column, operator, value: operandOf(operator, valueOf(column)) })),
-  );
+  const ones = [...resource.filters].flatMap(([column, operators]) => {
+    const link = links.find(({ field }) => field === column);
+    return operators.map((operator): One => {
+      const value = valueOf(column);
+      const where =
+        link === undefined
+          ? { column, operator, value: operandOf(operator, value) }
+          : selectedBy(link, linkedTo(link, operator, value));
+      return { column, operator, where };
+    });
+  });
   const asked: Asked[] = [{ title: "", where: [] }];
   if (resource.search.length > 0) asked.push({ title: "search ", where: [word ?? { word: "abc", few: true }] });
   for (const one of ones) {
-    asked.push({ title: `${titleOf(one)} `, where: [one] });
+    asked.push({ title: `${titleOf(one)} `, where: [one.where] });
     // With a unique value there is one row to look at.
     if (one.operator !== "eq" || isUnique(collection, one.column)) continue;
     for (const other of ones)
       if (other.column !== one.column && (other.operator !== "eq" || other.column > one.column))
-        asked.push({ title: `${titleOf(one)} ${titleOf(other)} `, where: [one, other] });
+        asked.push({ title: `${titleOf(one)} ${titleOf(other)} `, where: [one.where, other.where] });
   }
   return asked;
 }
 
-function titleOf({ column, operator }: Condition): string {
+/** The first id of a record, and another one where several may be asked for. */
+function linkedTo({ collection, field }: Link, operator: Operator, value: Value): readonly Key[] {
+  const { type } = collection.columns.find(({ name }) => name === field)!;
+  const [id = standIns[type]] = [value ?? []].flat() as Key[];
+  return (operator === "in" ? [id, type === "integer" ? Number(id) + 1 : "abd"] : [id]) as Key[];
+}
+
+function titleOf({ column, operator }: One): string {
   return `${column}[${operator}]`;
 }
 
@@ -112,7 +133,7 @@ function standIn({ key, columns }: Collection, name: string): Value {
 }
 
 /** One line for an operator about lists that no index serves and that the declaration does not own up to; null where there are none. */
-export function scansOf(mount: Pick<MountInPlace, "resource" | "collection" | "permissions">): string | null {
+export function scansOf(mount: Shaped): string | null {
   const { resource } = mount;
   if (resource.scans || mount.permissions.list === undefined) return null;
   const scans = shapesOf(mount, null).filter((shape) => !shape.isServed);
