@@ -22,7 +22,6 @@ export interface PublicJWK {
 export interface VerifyingKey {
   /** What its file calls it; else its RFC 7638 thumbprint, so that a key has one name wherever it is read. */
   readonly kid: string;
-  readonly thumbprint: string;
   readonly alg: SigningAlgorithm;
   readonly publicKey: KeyObject;
   readonly jwk: PublicJWK;
@@ -32,6 +31,10 @@ export interface VerifyingKey {
 export interface SigningKey extends VerifyingKey {
   readonly privateKey: KeyObject;
 }
+
+/** A key with the name that follows from it. */
+type Named<K extends VerifyingKey> = K & { readonly thumbprint: string };
+type ReadKey = Named<VerifyingKey> | Named<SigningKey>;
 
 /** The keys of a server: one signs, all verify. */
 export interface SigningKeys {
@@ -94,7 +97,7 @@ export function parseSigningKeys(text: string, source: string): SigningKeys {
       `${source} is not a JWK Set. Write {"keys": [ … ]} with the private key that signs first.`,
     ]);
   const problems: string[] = [];
-  const keys: (VerifyingKey | SigningKey)[] = [];
+  const keys: ReadKey[] = [];
   entries.forEach((entry, index) => {
     const key = readKey(entry);
     if (typeof key === "string") problems.push(`Key ${index + 1} of ${source} ${key}`);
@@ -116,8 +119,8 @@ export function parseSigningKeys(text: string, source: string): SigningKeys {
   return keysOf(keys);
 }
 
-function keysOf(keys: readonly (VerifyingKey | SigningKey)[]): SigningKeys {
-  const signing = keys.find((key): key is SigningKey => "privateKey" in key)!;
+function keysOf(keys: readonly ReadKey[]): SigningKeys {
+  const signing = keys.find((key): key is Named<SigningKey> => "privateKey" in key)!;
   const byKid = new Map<string, VerifyingKey>(keys.map((key) => [key.kid, key]));
   const byThumbprint = new Map<string, VerifyingKey>(keys.map((key) => [key.thumbprint, key]));
   const published = { keys: [...byKid.values()].map((key) => key.jwk) };
@@ -136,7 +139,7 @@ function readSet(text: string): readonly unknown[] | null {
 }
 
 /** The key, or what is wrong with it and how to cure it. */
-function readKey(entry: unknown): VerifyingKey | SigningKey | string {
+function readKey(entry: unknown): ReadKey | string {
   if (!isObject(entry)) return "is not a JSON object. Remove it or replace it by a JWK.";
   const alg = algorithmOf(entry);
   // Who can verify with a symmetric key can sign with it, and RSA is a second way to do the same: neither is needed.
@@ -164,7 +167,7 @@ function algorithmOf(jwk: Readonly<Record<string, unknown>>): SigningAlgorithm |
   return null;
 }
 
-function verifyingKey(publicKey: KeyObject, alg: SigningAlgorithm, named?: string): VerifyingKey {
+function verifyingKey(publicKey: KeyObject, alg: SigningAlgorithm, named?: string): Named<VerifyingKey> {
   const { kty = "", crv = "", x = "", y = "" } = publicKey.export({ format: "jwk" });
   // Required members only, in the order of their names, without white space (RFC 7638 §3).
   const members = alg === "ES256" ? { crv, kty, x, y } : { crv, kty, x };
