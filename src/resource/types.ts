@@ -1,5 +1,5 @@
 import type { IdKind } from "./ids.ts";
-import type { Field, Refers } from "./kinds/field.ts";
+import type { Field } from "./kinds/field.ts";
 
 /** As much of a resource as its types follow from. */
 interface Shape {
@@ -13,14 +13,12 @@ interface Shape {
 
 type OptionsOf<F> = F extends Field<infer _, infer O> ? O : never;
 type ValueOf<F> = F extends Field<infer T, infer _> ? T : never;
-type IsTrue<O, K extends string> = O extends { readonly [P in K]: true } ? true : false;
-type HasDefault<O> = O extends { readonly default: {} | null } ? true : false;
+/** Whether this is among what is told of a field; of one that nobody knows nothing is. */
+type IsTrue<O, K extends string> = unknown extends O ? false : [K] extends [O] ? true : false;
+type HasDefault<O> = IsTrue<O, "default">;
 /** It is made of the record, and has no column. */
 type IsComputed<O> = IsTrue<O, "computed">;
-type HasFunction<O, K extends string> = O extends { readonly [P in K]: (...context: never[]) => unknown }
-  ? true
-  : false;
-type IsGiven<O> = HasFunction<O, "generated"> extends true ? true : IsTrue<O, "readOnly">;
+type IsGiven<O> = IsTrue<O, "generated"> extends true ? true : IsTrue<O, "readOnly">;
 type IsLeftOut<O> = IsTrue<O, "optional"> extends true ? true : IsTrue<O, "filled"> extends true ? true : HasDefault<O>;
 type Shown<T, O> = IsTrue<O, "optional"> extends true ? (HasDefault<O> extends true ? T : T | null) : T;
 type Sent<T, O> = IsTrue<O, "optional"> extends true ? (IsTrue<O, "transient"> extends true ? T : T | null) : T;
@@ -65,7 +63,7 @@ type LeftOutName<R extends Shape> = keyof {
 /** Shown and not given, so that nobody knows its value until somebody writes it. */
 type OpenName<R extends Shape> = keyof {
   [
-    K in keyof FieldsOf<R> as HasFunction<OptionsIn<R, K>, "generated"> extends true
+    K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "generated"> extends true
       ? never
       : IsTrue<OptionsIn<R, K>, "readOnly"> extends true
         ? IsLeftOut<OptionsIn<R, K>> extends true
@@ -77,7 +75,7 @@ type OpenName<R extends Shape> = keyof {
 /** Always among what is stored of a change: it was sent, was there, or has a default value. */
 type KeptName<R extends Shape> = Exclude<
   keyof {
-    [K in keyof FieldsOf<R> as HasFunction<OptionsIn<R, K>, "default"> extends true ? never : K]: K;
+    [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "made"> extends true ? never : K]: K;
   } &
     ShownName<R> &
     WritableName<R>,
@@ -87,9 +85,11 @@ type KeptName<R extends Shape> = Exclude<
 /** What a field shows. */
 export type ShownBy<F> = Shown<ValueOf<F>, OptionsOf<F>>;
 
+type Known<O> = unknown extends O ? never : O;
+
 /** Fields that are made of the others. */
 export type ComputedFields<C> = {
-  readonly [K in keyof C]: Field<ValueOf<C[K]>, OptionsOf<C[K]> & { readonly readOnly: true; readonly computed: true }>;
+  readonly [K in keyof C]: Field<ValueOf<C[K]>, Known<OptionsOf<C[K]>> | "readOnly" | "computed">;
 };
 
 /** What a caller reads. */
@@ -118,7 +118,7 @@ type HoldsNumber<T, K> = [T] extends [number] ? K : unknown extends T ? K : neve
 /** The columns that hold the id of another record, that of what it stands within among them. */
 export type ReferenceOf<R extends Shape> =
   | ParentOf<R>
-  | (keyof { [K in keyof FieldsOf<R> as OptionsIn<R, K> extends Refers ? K : never]: K } & string);
+  | (keyof { [K in keyof FieldsOf<R> as IsTrue<OptionsIn<R, K>, "refers"> extends true ? K : never]: K } & string);
 
 /** What may be written to its columns; the id and the place are given by the path. */
 export type WritableOf<R extends Shape> = { readonly [K in StoredName<R>]?: ShownIn<R, K> };

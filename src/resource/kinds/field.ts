@@ -147,10 +147,28 @@ export interface ComputedSQL {
   readonly postgres?: string;
 }
 
-/** Only for the type checker: the value is the id of a record. */
-export interface Refers {
-  readonly refers: true;
+/**
+ * Only for the type checker: the names of the options that types of records and drafts follow from, `made` where the default is a function. A
+ * field shows no others, so that the type of a resource can be read: `Field<number, "optional">`. They are a member, for of a type by another name
+ * editors would show what it is made of.
+ */
+export interface Told<O> {
+  readonly names: { [K in keyof O]-?: {} extends Pick<O, K> ? never : ToldBy<K, O[K]> }[keyof O];
 }
+
+type ToldBy<K, V> = K extends "default"
+  ? V extends (...context: never[]) => unknown
+    ? "default" | "made"
+    : V extends {} | null
+      ? "default"
+      : never
+  : K extends "generated"
+    ? K
+    : K extends "optional" | "readOnly" | "writeOnly" | "transient" | "filled"
+      ? V extends true
+        ? K
+        : never
+      : never;
 
 /**
  * A field of a kind of one's own. What is wrong with it is told by the resource that has it.
@@ -171,7 +189,7 @@ export interface Refers {
  * export const phone = defineField(kind, { optional: true });
  * ```
  */
-export function defineField<T, const O extends FieldOptions<T>>(kind: Kind<T>, options: O): Field<T, O> {
+export function defineField<T, const O extends FieldOptions<T>>(kind: Kind<T>, options: O): Field<T, Told<O>["names"]> {
   return Object.freeze({ kind, options });
 }
 

@@ -1,5 +1,5 @@
 import { aBoolean, isObject, isText, notBelow, optional, wholeFrom, type Only } from "../../checking/members.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks } from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type Told } from "./field.ts";
 import { isMailbox } from "./mailbox.ts";
 
 export { enumeration } from "./enumeration.ts";
@@ -42,7 +42,7 @@ const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not a
  * export const book = defineResource({ name: "book", fields: { title, note } });
  * ```
  */
-export function text<const O extends TextOptions = {}>(options?: Only<O, TextOptions>): Field<string, O>;
+export function text<const O extends TextOptions = {}>(options?: Only<O, TextOptions>): Field<string, Told<O>["names"]>;
 export function text(options: TextOptions = {}): Field<string> {
   // What is no object is told with the resource.
   const { minLength = 1, maxLength = 10_000, trim = true, multiline = false, pattern } = options ?? {};
@@ -113,7 +113,7 @@ function lengthOf(value: string, max: number): number {
  */
 export function boolean<const O extends FieldOptions<boolean> = {}>(
   options?: Only<O, FieldOptions<boolean>>,
-): Field<boolean, O>;
+): Field<boolean, Told<O>["names"]>;
 export function boolean(options: FieldOptions<boolean> = {}): Field<boolean> {
   const flaw = new Flaw("invalid", "true or false is required.");
   return defineField(
@@ -140,7 +140,7 @@ export function boolean(options: FieldOptions<boolean> = {}): Field<boolean> {
  */
 export function dateTime<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
-): Field<string, O>;
+): Field<string, Told<O>["names"]>;
 export function dateTime(options: FieldOptions<string> = {}): Field<string> {
   const parse = (value: unknown): string | Flaw =>
     (typeof value === "string" ? instantOf(value) : null) ??
@@ -180,7 +180,7 @@ function instantOf(value: string): string | null {
  */
 export function email<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
-): Field<string, O>;
+): Field<string, Told<O>["names"]>;
 export function email(options: FieldOptions<string> = {}): Field<string> {
   const flaw = new Flaw("invalid", "An e-mail address is required, like ann@example.com.");
   const parse = (value: unknown): string | Flaw => (typeof value === "string" && isMailbox(value) ? value : flaw);
@@ -215,7 +215,9 @@ export interface JSONOptions extends FieldOptions<unknown> {
  * export const page = defineResource({ name: "page", fields: { meta: json({ optional: true }) } });
  * ```
  */
-export function json<const O extends JSONOptions = {}>(options?: Only<O, JSONOptions>): Field<unknown, O>;
+export function json<const O extends JSONOptions = {}>(
+  options?: Only<O, JSONOptions>,
+): Field<unknown, Told<O>["names"]>;
 export function json(options: JSONOptions = {}): Field {
   const { maxLength } = options ?? {};
   const parse = (value: unknown): unknown => (hasNotInXML(value) ? notInXML : value);

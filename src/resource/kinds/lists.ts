@@ -2,7 +2,7 @@ import { DeclarationError } from "../../checking/declaration-error.ts";
 import { isObject, notBelow, optional, wholeFrom, type Only, anObject } from "../../checking/members.ts";
 import { requireArguments } from "../../checking/options.ts";
 import { optionMistakes, shapeMistakes, toldByResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type FlawPart, type OwnChecks } from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type FlawPart, type OwnChecks, type Told } from "./field.ts";
 
 /** Options of `array()`. */
 export interface ArrayOptions<T> extends FieldOptions<readonly T[]> {
@@ -16,7 +16,7 @@ export interface ArrayOptions<T> extends FieldOptions<readonly T[]> {
 export function array<T, const O extends ArrayOptions<T> = {}>(
   of: Field<T>,
   options?: Only<O, ArrayOptions<T>>,
-): Field<readonly T[], O>;
+): Field<readonly T[], Told<O>["names"]>;
 export function array(of: Field, options: ArrayOptions<unknown> = {}): Field<readonly unknown[]> {
   return toldByResource(() => arrayField(of, options));
 }

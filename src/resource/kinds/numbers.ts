@@ -1,7 +1,7 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import { aWholeNumber, notBelow, oneOf, optional, shown, text, wholeFrom, type Only } from "../../checking/members.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OwnChecks } from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OwnChecks, type Told } from "./field.ts";
 
 /** Options of `integer()`. */
 export interface IntegerOptions extends FieldOptions<number> {
@@ -21,7 +21,9 @@ export interface IntegerOptions extends FieldOptions<number> {
  * export const item = defineResource({ name: "item", fields: { quantity: integer({ minimum: 1, maximum: 999 }) } });
  * ```
  */
-export function integer<const O extends IntegerOptions = {}>(options?: Only<O, IntegerOptions>): Field<number, O>;
+export function integer<const O extends IntegerOptions = {}>(
+  options?: Only<O, IntegerOptions>,
+): Field<number, Told<O>["names"]>;
 export function integer(options: IntegerOptions = {}): Field<number> {
   // What is no object is told with the resource.
   const { minimum, maximum } = options ?? {};
@@ -69,7 +71,9 @@ export interface NumberOptions extends FieldOptions<number> {
  * export const place = defineResource({ name: "place", fields: { latitude: number({ minimum: -90, maximum: 90 }) } });
  * ```
  */
-export function number<const O extends NumberOptions = {}>(options?: Only<O, NumberOptions>): Field<number, O>;
+export function number<const O extends NumberOptions = {}>(
+  options?: Only<O, NumberOptions>,
+): Field<number, Told<O>["names"]>;
 export function number(options: NumberOptions = {}): Field<number> {
   // What is no object is told with the resource.
   const { minimum, maximum } = options ?? {};
@@ -144,7 +148,7 @@ type DecimalValue<O> = O extends { readonly json: "number" } ? number : string;
  */
 export function decimal<const O extends DecimalOptions<string | number>>(
   options: Only<O, DecimalOptions<DecimalValue<O>>>,
-): Field<DecimalValue<O>, O>;
+): Field<DecimalValue<O>, Told<O>["names"]>;
 export function decimal(options: DecimalOptions<string | number>): Field {
   return toldByResource(() => decimalField(options));
 }

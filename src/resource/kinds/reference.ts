@@ -4,7 +4,7 @@ import { requireArguments } from "../../checking/options.ts";
 import type { Resource } from "../declaration.ts";
 import { tableOf } from "../tables/table.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
-import { defineField, type Field, type FieldOptions, type OwnChecks, type Refers } from "./field.ts";
+import { defineField, type Field, type FieldOptions, type OwnChecks, type Told } from "./field.ts";
 import { keyKind } from "./key.ts";
 import { integerKind } from "./numbers.ts";
 import { uuidKind } from "./uuid.ts";
@@ -38,15 +38,15 @@ type IdOf<R> = R extends { readonly id: "uuid" | "text" } ? string : number;
 export function reference<const R extends Resource, const O extends ReferenceOptions<IdOf<R>> = {}>(
   resource: R,
   options?: Only<O, ReferenceOptions<IdOf<R>>>,
-): Field<IdOf<R>, O & Refers>;
+): Field<IdOf<R>, Told<O>["names"] | "refers">;
 export function reference<const O extends NamedReferenceOptions<string> & { readonly id: "uuid" | "text" }>(
   resource: string,
   options: Only<O, NamedReferenceOptions<string> & { readonly id: "uuid" | "text" }>,
-): Field<string, O & Refers>;
+): Field<string, Told<O>["names"] | "refers">;
 export function reference<const O extends NamedReferenceOptions<number> & { readonly id?: "integer" } = {}>(
   resource: string,
   options?: Only<O, NamedReferenceOptions<number> & { readonly id?: "integer" }>,
-): Field<number, O & Refers>;
+): Field<number, Told<O>["names"] | "refers">;
 export function reference(resource: string | Resource, options: NamedReferenceOptions = {}): Field {
   return toldByResource(() => referenceField(resource, options));
 }

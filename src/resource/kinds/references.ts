@@ -23,7 +23,7 @@ import {
   type FlawPart,
   type Kind,
   type OwnChecks,
-  type Refers,
+  type Told,
 } from "./field.ts";
 import { parseJSON } from "./lists.ts";
 import { integerKind } from "./numbers.ts";
@@ -67,15 +67,15 @@ type IdOf<R> = R extends { readonly id: "uuid" } ? string : number;
 export function references<const R extends Resource, const O extends ReferencesOptions<IdOf<R>> = {}>(
   resource: R,
   options?: Only<O, ReferencesOptions<IdOf<R>>>,
-): Field<readonly IdOf<R>[], O & Refers>;
+): Field<readonly IdOf<R>[], Told<O>["names"] | "refers">;
 export function references<const O extends NamedReferencesOptions<string> & { readonly id: "uuid" }>(
   resource: string,
   options: Only<O, NamedReferencesOptions<string> & { readonly id: "uuid" }>,
-): Field<readonly string[], O & Refers>;
+): Field<readonly string[], Told<O>["names"] | "refers">;
 export function references<const O extends NamedReferencesOptions<number> & { readonly id?: "integer" } = {}>(
   resource: string,
   options?: Only<O, NamedReferencesOptions<number> & { readonly id?: "integer" }>,
-): Field<readonly number[], O & Refers>;
+): Field<readonly number[], Told<O>["names"] | "refers">;
 export function references(resource: string | Resource, options: NamedReferencesOptions = {}): Field {
   return toldByResource(() => referencesField(resource, options));
 }

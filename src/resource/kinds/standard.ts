@@ -4,7 +4,16 @@ import { isObject, isText, oneOf, optional, wholeFrom, type Only, anObject } fro
 import { requireArguments } from "../../checking/options.ts";
 import { pointerTo } from "../pointer.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type FlawPart, type Kind, type OwnChecks } from "./field.ts";
+import {
+  defineField,
+  Flaw,
+  type Field,
+  type FieldOptions,
+  type FlawPart,
+  type Kind,
+  type OwnChecks,
+  type Told,
+} from "./field.ts";
 import { dateTime, json, text } from "./fields.ts";
 
 /** What a schema of any library is: zod, valibot, arktype and others (Standard Schema, version 1; https://standardschema.dev). */
@@ -65,7 +74,10 @@ export function standardSchema<
   T,
   const C extends ColumnType = "json",
   const O extends StandardOptions<NoInfer<T>, C> = {},
->(schema: StandardSchema<T & ColumnValues[C]>, options?: Only<O, StandardOptions<NoInfer<T>, C>>): Field<T, O>;
+>(
+  schema: StandardSchema<T & ColumnValues[C]>,
+  options?: Only<O, StandardOptions<NoInfer<T>, C>>,
+): Field<T, Told<O>["names"]>;
 export function standardSchema(schema: StandardSchema, options: StandardOptions<unknown> = {}): Field {
   return toldByResource(() => standardField(schema, options));
 }

@@ -1,13 +1,13 @@
 import type { Only } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { fieldOptions, toldByResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions } from "./field.ts";
+import { defineField, Flaw, type Field, type FieldOptions, type Told } from "./field.ts";
 import { dateTime } from "./fields.ts";
 
 /** A day (RFC 3339, `full-date`): `2026-01-31`. */
 export function date<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
-): Field<string, O>;
+): Field<string, Told<O>["names"]>;
 export function date(options: FieldOptions<string> = {}): Field<string> {
   const flaw = new Flaw("invalid", "A date is required, like 2026-01-31 (RFC 3339).");
   const parse = (value: unknown): string | Flaw => (typeof value === "string" && isDay(value) ? value : flaw);
@@ -44,7 +44,7 @@ export type UpdatedAtOptions = Pick<FieldOptions<string>, "optional" | "descript
 /** When the record was written last: set by the service at each write, and read-only. `optional` for records that are there already. */
 export function updatedAt<const O extends UpdatedAtOptions = {}>(
   options?: Only<O, UpdatedAtOptions>,
-): Field<string, O & { readonly generated: () => string }>;
+): Field<string, Told<O>["names"] | "generated">;
 export function updatedAt(options: UpdatedAtOptions = {}): Field<string> {
   return toldByResource(() => updatedAtField(options));
 }
