@@ -240,3 +240,26 @@ test("what a search costs is told for the word of a row that fewest rows have, a
   assert.deepEqual(await searchesOf((at) => `note ${at}`), new Set([true]));
   assert.deepEqual(await searchesOf(() => "note"), new Set([false]));
 });
+
+test("a word that 1,000 rows have is found by the index while as many others are not in it yet", async (t) => {
+  const things = defineResource({ name: "thing", fields: { label: text({ maxLength: 50 }) }, search: ["label"] });
+  const mounted = mount(things, { permission: anyone, arrays: true });
+  const store = sqliteStore({ path: ":memory:" });
+  const isLong: unknown[] = [];
+  const watched: Store = { ...store, listJSON: (query) => (isLong.push(query.long), store.listJSON(query)) };
+  const own = await ownService(t, { store: watched, mounts: [mounted] });
+  const make = async (count: number): Promise<void> => {
+    const made = await own.ask("POST", "/things", { body: Array.from({ length: count }, () => ({ label: "shared" })) });
+    assert.equal(made.status, 201, made.text);
+  };
+
+  // Whether a row has the word or waits for the index, it is one of those that are looked at.
+  await make(1000);
+  await make(1000);
+  const found = await own.get("/things?search=shared&limit=1");
+  await make(1);
+  const many = await own.get("/things?search=shared&limit=1");
+
+  assert.deepEqual([found.status, many.status], [200, 200]);
+  assert.deepEqual(isLong, [false, true]);
+});

@@ -5,8 +5,8 @@ import type { Collection, ListQuery, Store, Where } from "../../../store/store.t
 import type { Exchange } from "../../exchange.ts";
 import { allOf } from "./conditions.ts";
 
-/** Rows that are found by a word and then put in order: more of them are read in their order, and each is looked at. */
-const FEW = 1000;
+/** Rows that are found by a word and then put in order, 1000 and as many that are not in the index yet: more are read in their order, and each is looked at. */
+const FEW = 2000;
 
 /** That a row has a word. */
 export type WordCondition = Extract<Where, { readonly word: string }>;
