@@ -3,7 +3,7 @@ import type { KeptOpen } from "./kept-open.ts";
 
 /** Where the log is, and how far it was moved into the file. */
 export interface LogState {
-  /** Differs whenever a checkpoint has moved anything, or the log has begun anew. */
+  /** Differs whenever a checkpoint has begun or ended, or the log has begun anew. */
   readonly id: string;
   /** Differs whenever the log has begun anew. */
   readonly salts: string;
@@ -11,6 +11,8 @@ export interface LogState {
   readonly pages: number;
   /** How many of them have been moved into the file. */
   readonly moved: number;
+  /** Whether no checkpoint is under way, and none was broken off. */
+  readonly isQuiet: boolean;
 }
 
 /** sqlite.org/walformat.html, 2.1: two copies of the header, then how far checkpoints are. */
@@ -18,16 +20,16 @@ const HEADER_BYTES = 48;
 const INDEX_BYTES = 136;
 const VERSION = 3_007_000;
 
-/** What the index says; null while somebody is changing it, while a checkpoint is under way and after one that was broken off. */
+/** What the index says; null while somebody is changing it. */
 export function logState(index: KeptOpen): LogState | null {
   const bytes = index.read(0, INDEX_BYTES);
   if (bytes.length < INDEX_BYTES) return null;
   const number = (at: number): number => (isLittleEndian ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
   if (bytes.compare(bytes, HEADER_BYTES, 2 * HEADER_BYTES, 0, HEADER_BYTES) !== 0) return null;
   const [pages, moved, begun] = [number(16), number(96), number(128)];
-  if (number(0) !== VERSION || bytes[12] !== 1 || moved !== begun || moved > pages) return null;
+  if (number(0) !== VERSION || bytes[12] !== 1 || moved > pages) return null;
   const salts = bytes.toString("hex", 32, 40);
-  return { id: `${salts} ${moved}`, salts, pages, moved };
+  return { id: `${salts} ${moved} ${begun}`, salts, pages, moved, isQuiet: moved === begun };
 }
 
 const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
@@ -37,37 +39,42 @@ const BLOCK_BYTES = 32_768;
 const pagesInBlock = 4096;
 const pagesInFirst = pagesInBlock - INDEX_BYTES / 4;
 
-/** Where in the log the first page of the file stands: after the first `from` pages of the log, and up to `to`; the first of the log is 1. */
-export function placesOfFirstPage(index: KeptOpen, from: number, to: number): readonly number[] {
-  const places: number[] = [];
-  for (let block = 0, first = 1; first <= to; block++) {
-    const count = block === 0 ? pagesInFirst : pagesInBlock;
-    const start = block * BLOCK_BYTES + (block === 0 ? INDEX_BYTES : 0);
-    if (first + count > from + 1) {
-      const bytes = index.read(start, count * 4);
-      const numbers = new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4));
-      for (const [at, page] of numbers.entries())
-        if (page === 1 && first + at > from && first + at <= to) places.push(first + at);
-    }
+/** Of which page of the file each page of the log is, up to `to`. */
+export function pagesInLog(index: KeptOpen, to: number): Uint32Array {
+  const numbers = new Uint32Array(to);
+  for (let block = 0, first = 0; first < to; block++) {
+    const count = Math.min(block === 0 ? pagesInFirst : pagesInBlock, to - first);
+    const bytes = index.read(block * BLOCK_BYTES + (block === 0 ? INDEX_BYTES : 0), count * 4);
+    numbers.set(new Uint32Array(bytes.buffer, bytes.byteOffset, Math.floor(bytes.length / 4)), first);
     first += count;
   }
-  return places;
+  return numbers;
 }
 
 const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** Whether any of these places in the log has the page. The latest is looked at first. */
-export function logHas(path: string, places: readonly number[], page: Buffer): boolean {
-  // SQLite has no lock on the log itself, so that this descriptor may be closed.
-  const log = openSync(path, "r");
+/** The log beside the file. Its places are counted from 1. */
+export interface Log {
+  has(place: number, page: Buffer): boolean;
+  /** How many pages the file had after the commit that ends there; 0 where none does. */
+  sizeAfter(place: number): number;
+}
+
+/** Looks into the log. SQLite has no lock on it, so that its descriptor may be closed. */
+export function lookIntoLog<T>(path: string, pageBytes: number, look: (log: Log) => T): T {
+  const descriptor = openSync(path, "r");
+  const page = Buffer.alloc(pageBytes);
+  const header = Buffer.alloc(8);
+  const start = (place: number): number => LOG_HEADER_BYTES + (place - 1) * (FRAME_HEADER_BYTES + pageBytes);
   try {
-    const found = Buffer.alloc(page.length);
-    return places.toReversed().some((place) => {
-      const start = LOG_HEADER_BYTES + (place - 1) * (FRAME_HEADER_BYTES + page.length) + FRAME_HEADER_BYTES;
-      return readSync(log, found, 0, page.length, start) === page.length && found.equals(page);
+    return look({
+      has: (place, wanted) =>
+        readSync(descriptor, page, 0, pageBytes, start(place) + FRAME_HEADER_BYTES) === pageBytes &&
+        page.equals(wanted),
+      sizeAfter: (place) => (readSync(descriptor, header, 0, 8, start(place)) === 8 ? header.readUInt32BE(4) : 0),
     });
   } finally {
-    closeSync(log);
+    closeSync(descriptor);
   }
 }

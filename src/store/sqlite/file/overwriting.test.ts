@@ -86,3 +86,23 @@ test("a copy of a moment ago is noticed, and never forgotten", (t) => {
   assert.throws(() => overwriting.look(), /overwritten/);
   assert.match(String(overwriting.found), /overwritten/);
 });
+
+test("a copy of a moment ago is noticed behind the next checkpoint too, which has written the first page anew", (t) => {
+  const { file, overwriting, written } = opened(t);
+  const database = connect(file);
+  t.after(() => database.close());
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  copyFileSync(file, `${file}.copy`);
+  for (let at = 0; at < 100; at++) written();
+  // What is left to be moved keeps the log from beginning anew.
+  const reads = connectReadOnly(file);
+  reads.exec("BEGIN; SELECT count(*) FROM notes");
+  database.exec("CREATE TABLE other (n); PRAGMA wal_checkpoint(PASSIVE)");
+  reads.close();
+  overwriting.look();
+
+  copyFileSync(`${file}.copy`, file);
+  database.exec("CREATE TABLE another (n); PRAGMA wal_checkpoint(PASSIVE)");
+
+  assert.throws(() => overwriting.look(), /pages that were moved into it are not there/);
+});

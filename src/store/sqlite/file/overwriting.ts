@@ -1,6 +1,6 @@
 import { StoreSetupError } from "../../store.ts";
-import { fileAt, keepOpen, letGo } from "./kept-open.ts";
-import { logHas, logState, placesOfFirstPage, type LogState } from "./log-index.ts";
+import { fileAt, keepOpen, letGo, type KeptOpen } from "./kept-open.ts";
+import { logState, lookIntoLog, pagesInLog, type Log, type LogState } from "./log-index.ts";
 import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
 
 /** Looks whether a file is still the one that was opened, and whether anybody but SQLite has written into it. */
@@ -74,18 +74,24 @@ export function overwritingOf(path: string, files: FilesInUse): Overwriting {
     if (!page.subarray(0, FIXED_BYTES).equals(fixed)) return "it begins with other bytes";
     const why = state === null || seen === null ? null : whyImpossible({ state, page, size }, seen);
     if (state === null || logState(index)?.id !== state.id) return null;
-    return why ?? { state, page, size };
+    return why ?? (state.isQuiet ? { state, page, size } : null);
   }
 
   function whyImpossible({ state, page, size }: Seen, before: Seen): string | null {
+    // What is moved now is in the log again: of all else it is known where it stands.
+    if (!state.isQuiet) return lookIntoLog(`${path}-wal`, pageBytes, (log) => whyNotMoved(log, state));
     if (state.id === before.state.id)
       return page.equals(before.page) && size === before.size ? null : "it changed while SQLite wrote nothing into it";
-    const isSameLog = state.salts === before.state.salts;
-    if (isSameLog && page.equals(before.page)) return null;
-    const places = placesOfFirstPage(index, isSameLog ? before.state.moved : 0, state.pages);
-    // A new log says nothing of the one before it; and of a page a checkpoint moves the last alone, where it moves that one.
-    if (!isSameLog && (places.at(-1) ?? Infinity) > state.moved) return null;
-    return logHas(`${path}-wal`, places, page) ? null : "its first page is none that was in the log";
+    return lookIntoLog(`${path}-wal`, pageBytes, (log) => {
+      if (!mayBeFirst(log, pagesInLog(index, state.pages), state, page, before))
+        return "its first page is none that was in the log";
+      return whyNotMoved(log, state);
+    });
+  }
+
+  function whyNotMoved(log: Log, state: LogState): string | null {
+    const pages = pagesInLog(index, state.pages);
+    return areMoved(log, pages, state, file, pageBytes) ? null : "pages that were moved into it are not there";
   }
 
   /** What is wrong is looked at twice. */
@@ -116,6 +122,36 @@ export function overwritingOf(path: string, files: FilesInUse): Overwriting {
     },
     close: () => letGo(path, Object.values(files)),
   };
+}
+
+/** Whether a checkpoint since may have left the first page like this. */
+function mayBeFirst(log: Log, pages: Uint32Array, state: LogState, page: Buffer, before: Seen): boolean {
+  const isSameLog = state.salts === before.state.salts;
+  if (isSameLog && page.equals(before.page)) return true;
+  const places: number[] = [];
+  for (let at = isSameLog ? before.state.moved : 0; at < pages.length; at++) if (pages[at] === 1) places.push(at + 1);
+  // A new log says nothing of the one before it; and of a page a checkpoint moves the last alone, where it moves that one.
+  if (!isSameLog && (places.at(-1) ?? Infinity) > state.moved) return true;
+  return places.toReversed().some((place) => log.has(place, page));
+}
+
+/** How many of the pages that were moved are looked at. */
+const sampled = 32;
+
+/** Whether pages from all over the log that were moved into the file, and are not in the log again, stand in it. */
+function areMoved(log: Log, pages: Uint32Array, { moved }: LogState, file: KeptOpen, pageBytes: number): boolean {
+  const last = new Map<number, number>();
+  const step = Math.max(1, Math.floor(moved / sampled));
+  for (let place = moved; place > 0; place -= step) last.set(pages[place - 1]!, place);
+  for (const [at, page] of pages.entries()) if (last.has(page)) last.set(page, at + 1);
+  for (const [page, place] of last) {
+    if (place > moved || log.has(place, file.read((page - 1) * pageBytes, pageBytes))) continue;
+    // What had been cut off the file when it was to be moved was not.
+    let size = Infinity;
+    for (let at = place; at <= pages.length; at++) size = Math.min(size, log.sizeAfter(at) || Infinity);
+    if (page <= size) return false;
+  }
+  return true;
 }
 
 function isSQLite(fixed: Buffer): boolean {
