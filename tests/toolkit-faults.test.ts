@@ -389,3 +389,17 @@ test("upkeep that fails is told and tried again, and what does not start or stop
   await assert.rejects(other.close(), AggregateError);
   await assert.rejects(store.check());
 });
+
+test("a hook that writes into the draft is a fault, and what nobody has checked is not kept", async (t) => {
+  const books = defineResource({ name: "book", fields: { title: text({ maxLength: 5 }) } });
+  const beforeWrite = ({ draft }: { readonly draft: object | null }): object => {
+    Object.assign((draft as { readonly values: object }).values, { title: "longer than five" });
+    return {};
+  };
+  const { ask, get, observed } = await ownService(t, { mounts: [mount(books, { permission: anyone, beforeWrite })] });
+
+  assert.equal((await ask("POST", "/books", { body: { title: "short" } })).status, 500);
+
+  assert.deepEqual((await get("/books")).json, []);
+  assert.match(String(observed.map((each) => ("error" in each ? each.error : ""))), /read only/);
+});

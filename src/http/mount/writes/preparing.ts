@@ -28,6 +28,9 @@ export async function prepare(placed: MountInPlace, write: Write): Promise<Prepa
   const { beforeWrite, resource, collection } = placed;
   await giveWay(write.context.body);
   if (beforeWrite === null) return {};
+  // What has been checked stays as it is: what a hook adds stands in what it gives, and is looked at too.
+  Object.freeze(write.draft?.values);
+  Object.freeze(write.draft?.transient);
   const prepared = await toldAsOlder(placed, () => beforeWrite(write));
   const mistakes = preparedMistakes(prepared, collection);
   if (mistakes.length === 0) return prepared;
