@@ -11,6 +11,8 @@ export interface Task<T> {
   adjust(transaction: Transaction): Transaction;
   /** What it would write could be written. */
   tried(): void;
+  /** Nothing of several could be written, and nobody knows whose fault it was. */
+  failed(error: unknown): void;
 }
 
 /** How several tasks are written. */
@@ -112,7 +114,10 @@ class Round {
         size = Math.max(at.task, some.length >> 1, 1);
       }
     } catch (error) {
-      for (const each of rest) each.reject(error);
+      for (const each of rest) {
+        each.task.failed(error);
+        each.reject(error);
+      }
     }
   }
 }

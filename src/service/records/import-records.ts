@@ -98,18 +98,19 @@ function taskOf(
   send: (path: string, body: unknown) => Promise<Answered>,
 ): Task<RefusedLine | null> {
   const read = readRecord(placed, record, reading);
-  let isTried = false;
+  let [isTried, isBroken] = [false, false];
   return {
     place: line,
     adjust: (transaction) => ("reasons" in read ? transaction : withGiven(placed, transaction, read)),
     tried: () => void (isTried = true),
+    failed: () => void (isBroken = true),
     async run() {
       if ("reasons" in read) return { line, reasons: read.reasons };
       const { status, value } = await send(read.path, read.body);
       if (status < 400 || isTried) return null;
       const { detail, errors = [] } = value as ProblemShown;
-      // A record that the service has a fault with is its own line; what concerns all of them (a full disk) ends the import.
-      if (status > 500) throw new Error(detail);
+      // A record that the service has a fault with is its own line; what concerns several (a full disk) ends the import.
+      if (status > 500 || (status === 500 && isBroken)) throw new Error(detail);
       const within = placesOf(placed).at(-1);
       if (status === 404 && within !== undefined)
         return { line, reasons: [`${within}: There is no record with this id.`] };

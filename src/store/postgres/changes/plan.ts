@@ -1,10 +1,13 @@
 import type { Secret } from "../../../crypto/secret.ts";
+import { isFoldedAnew } from "../../sql/changes/changes.ts";
 import { planTables, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
+import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { ask, playAsync } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { postgresSchema } from "../migration.ts";
 import { sendTo } from "../network/session.ts";
 import { useWhole } from "../whole/whole.ts";
+import { besidesOf } from "./beside.ts";
 import { alterByHand } from "./by-hand.ts";
 import { unhurried } from "./patiently.ts";
 
@@ -19,7 +22,7 @@ export function planDatabase(
     const send = sendTo(session);
     const planned = await playAsync(planTables(postgresSchema, collections, dropped), send);
     return playAsync(
-      tellPlan(postgresSchema, planned, dropped, function* (plan) {
+      tellPlan(postgresSchema, planned, dropped, isWritten, function* (plan) {
         const { name } = plan.collection;
         const found = yield* ask(postgresSchema.findIndexes(name));
         const indexes = new Set(found.filter(([, isWhole]) => isWhole === true).map(([index]) => String(index)));
@@ -29,4 +32,10 @@ export function planDatabase(
       send,
     );
   });
+}
+
+/** Columns that get values: of a migration, and folded ones, which a start makes too. One that goes, or comes with its default, is a word. */
+function isWritten(plan: TablePlan): boolean {
+  const { collection, found } = plan;
+  return besidesOf(plan).length > 0 || collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found));
 }

@@ -156,11 +156,15 @@ function secondsToWrite(rows: number, indexes: number): number {
   return ((quick * 20 + slow * 60) * (1 + indexes)) / 1_000_000;
 }
 
-/** Everything that is known before a migration begins. `byHand` gives the statements for a table. */
+/**
+ * Everything that is known before a migration begins. `isWritten` says whether the rows of a table, so many, are written anew; `byHand` gives
+ * the statements for it.
+ */
 export function* tellPlan(
   schema: Schema,
   { plans, missing }: Planned,
   dropped: readonly string[],
+  isWritten: (plan: TablePlan, rows: number) => boolean,
   byHand: (plan: TablePlan) => Script<readonly string[] | null>,
 ): Script<Plan> {
   const tables = missing.map(tellMissing);
@@ -169,7 +173,7 @@ export function* tellPlan(
     const [count] = yield* ask(statement(`SELECT count(*) FROM ${quote(plan.collection.name)}`));
     const rows = Number(count![0]);
     const indexes = indexesOf(schema, plan.collection).size;
-    const seconds = isMoreThanStart(plan) ? secondsToWrite(rows, indexes) : rows / lookedAt;
+    const seconds = isWritten(plan, rows) ? secondsToWrite(rows, indexes) : rows / lookedAt;
     const steps = obstaclesOf(plan).length > 0 || !isMoreThanStart(plan) ? null : yield* byHand(plan);
     tables.push({
       table: plan.collection.name,

@@ -10,7 +10,6 @@ import {
   writeDone,
 } from "../../sql/changes/journal.ts";
 import {
-  isMoreThanStart,
   planTables,
   requirePossible,
   wordsOf,
@@ -27,12 +26,10 @@ import { connect, prepare, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
 import { begin, carryIndexes, copyLast, copyRows, giveUp, requireAll, stopNoting, type Work } from "./copying.ts";
+import { isMoved } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
 import { findRemains, letGo, removeRemains, setAside, wordsAsideOf } from "./remains.ts";
 import { change, takeTurn, Unfit } from "./turns.ts";
-
-/** A table with so many rows gets new indexes beside its writers. */
-const largeTable = 20_000;
 
 /** How much of the file is kept in memory meanwhile, in KiB. */
 const cacheKiB = 65_536;
@@ -60,7 +57,7 @@ export async function migrateFile(
     requirePossible(plans, dropped, ask(database, readHistory(sqliteSchema)));
     ask(database, requireOwnHistory(sqliteSchema, options.program));
     for (const plan of plans) {
-      if (isMoreThanStart(plan) || (isIndexed(plan) && isLarge(database, plan))) {
+      if (isMoved(plan, rowsOf(database, plan))) {
         ask(database, makeJournal(sqliteSchema));
         migrated.push(await moveTable(database, plan, options));
       } else await dropUnfinished(database, plan);
@@ -86,16 +83,9 @@ function ask<T>(database: DatabaseSync, script: Script<T>): T {
   return play(script, sendTo(database));
 }
 
-function isIndexed({ changes }: TablePlan): boolean {
-  return changes.some(({ words }) => words.startsWith("make the index"));
-}
-
-function isLarge(database: DatabaseSync, { collection }: TablePlan): boolean {
-  const found = prepare(
-    database,
-    `SELECT count(*) FROM (SELECT 1 FROM ${quote(collection.name)} LIMIT ${largeTable})`,
-  ).get();
-  return found![0] === largeTable;
+function rowsOf(database: DatabaseSync, { collection, changes }: TablePlan): number {
+  if (changes.length === 0) return 0;
+  return prepare(database, `SELECT count(*) FROM ${quote(collection.name)}`).get()![0] as number;
 }
 
 async function moveTable(database: DatabaseSync, plan: TablePlan, options: MigrateOptions): Promise<MigratedTable> {

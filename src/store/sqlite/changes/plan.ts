@@ -5,6 +5,7 @@ import { ask, play } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { connectReadOnly, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
+import { isMoved } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
 import { findRemains } from "./remains.ts";
 import { rebuildByHand } from "./shadow.ts";
@@ -25,7 +26,7 @@ export function planFile(path: string, collections: readonly Collection[], dropp
     database.exec("BEGIN");
     const planned = play(planTables(sqliteSchema, collections, dropped), sendTo(database));
     const told = play(
-      tellPlan(sqliteSchema, planned, dropped, function* (plan) {
+      tellPlan(sqliteSchema, planned, dropped, isMoved, function* (plan) {
         const own = yield* ask(findObjects(plan.collection));
         return rebuildByHand(sqliteSchema, plan, dropped, ownObjects(plan.collection, own));
       }),
