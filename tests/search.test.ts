@@ -226,7 +226,7 @@ test("what a search costs is told for the word of a row that fewest rows have, a
       permission: anyone,
     });
     const { service } = await ownService(t, { store, mounts: [mounted] });
-    const changes = Array.from({ length: 1200 }, (_, at) => ({
+    const changes = Array.from({ length: 2400 }, (_, at) => ({
       kind: "insert" as const,
       collection: mounted.collection,
       values: { title: titleOf(at) },
