@@ -1,15 +1,15 @@
 import type { Observer } from "../../observation.ts";
 import { searchedOf } from "../searched.ts";
 import { encodeCompared } from "../sql/codec.ts";
-import { parametersOf } from "../sql/dialect.ts";
+import type { Read } from "../sql/dialect.ts";
+import { asSettled } from "../sql/existing/settle.ts";
 import { indexBeside } from "../sql/indexing.ts";
-import { selectBy, selectCount } from "../sql/list.ts";
+import { readCount, readList, selectBy } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
-import { playAsync } from "../sql/schema/script.ts";
 import { refusalsTold, type Shapes } from "../sql/schema/shape.ts";
 import { requireColumn } from "../sql/schema/table.ts";
-import { settledIn, type Engine } from "../sql/store.ts";
-import { readWordCounts, selectWordCounts, takeFirstWords, takeSomeWords } from "../sql/words.ts";
+import type { Engine } from "../sql/store.ts";
+import { readWordCounts, takeFirstWords, takeSomeWords } from "../sql/words.ts";
 import { MigrationNeeded, StoreSetupError, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
 import { postgres, tableOf } from "./dialect.ts";
@@ -18,11 +18,11 @@ import { connectionsTo, connectPatiently, makeClient, type Connections } from ".
 import { feedsOver, markFollowed } from "./network/feeds.ts";
 import { primaryOf } from "./network/primary.ts";
 import { openingError, requireServer } from "./network/server.ts";
-import { sendTo, sessionOf, type Session } from "./network/session.ts";
+import { sessionOf, type Session } from "./network/session.ts";
 import { makeSockets } from "./network/sockets.ts";
 import { prepared, unprepared } from "./parameters.ts";
 import { canBeTold, compilePageBeside, readBeside } from "./reads/beside.ts";
-import { compileList, compileListJSON, readListJSON } from "./reads/list.ts";
+import { compileListJSON, readListJSON } from "./reads/list.ts";
 import { compileRelated, readRelated } from "./reads/related.ts";
 import { prepareSchema, requireSchema, shapesIn } from "./schema.ts";
 import { explainOutdated } from "./writes/outdated.ts";
@@ -62,10 +62,9 @@ export async function openEngine({
     listens: !address.pooled,
     mark: (collection) => connections.use((session) => markFollowed(session, collection)),
   });
-  const write = writerOf(connections, settledIn(collections, settled), { shapes, refusing, pooled: address.pooled });
+  const write = writerOf(connections, asSettled(collections, settled), { shapes, refusing, pooled: address.pooled });
   const searched = searchedOf(collections).map(tableOf);
-  const takeSome = (session: Session): Promise<boolean> =>
-    playAsync(takeSomeWords(postgresSchema, searched), sendTo(session));
+  const takeSome = (session: Session): Promise<boolean> => session.play(takeSomeWords(postgresSchema, searched));
   const indexing = searched.length === 0 ? null : indexBeside(() => connections.use(takeSome));
 
   return {
@@ -105,6 +104,10 @@ type Reads = Required<
 
 /** What is read, each in one trip. */
 function readsOver(connections: Connections): Reads {
+  async function ask<Given>({ text, values, of }: Read<Given>, sent: typeof prepared): Promise<Given> {
+    return of(await connections.send(sent(text, values)));
+  }
+
   return {
     async find(collection, key) {
       if (collection.key === "integer" ? !Number.isSafeInteger(key) : String(key).includes("\0")) return null;
@@ -120,32 +123,19 @@ function readsOver(connections: Connections): Reads {
       );
       return cells === undefined ? null : table.rowOf(cells);
     },
-    async list(query) {
-      const rows = await connections.send(compileList(query));
-      return rows.map(tableOf(query.collection).rowOf);
-    },
+    list: async (query) => ask(readList(tableOf(query.collection), query), query.long === true ? unprepared : prepared),
     async listJSON(query, beside = []) {
       const isOne = canBeTold(query, beside);
       const [page] = await connections.send(isOne ? compilePageBeside(query, beside) : compileListJSON(query));
       const read = readListJSON(page!, query.limit);
       return isOne ? { ...read, beside: readBeside(page!, beside) } : read;
     },
-    async countWords(collection, words, atMost) {
-      const values = parametersOf(postgres);
-      const text = selectWordCounts(tableOf(collection), words, atMost, values);
-      const [counts] = await connections.send(prepared(text, values.values));
-      return readWordCounts(counts!);
-    },
+    countWords: async (collection, words, atMost) => ask(readWordCounts(tableOf(collection), words, atMost), prepared),
     async listRelated(query) {
       const [found] = await connections.send(compileRelated(query));
       return readRelated(found!, query);
     },
-    async count(collection, where) {
-      const values = parametersOf(postgres);
-      const text = selectCount(tableOf(collection), where, values);
-      const [found] = await connections.send(unprepared(text, values.values));
-      return found![0] as number;
-    },
+    count: async (collection, where) => ask(readCount(tableOf(collection), where), unprepared),
     async estimate({ name, existing }) {
       // How many rows a table of others has is reckoned by them.
       if (existing !== undefined) return null;
@@ -158,7 +148,7 @@ function readsOver(connections: Connections): Reads {
       return (known?.[0] ?? null) as number | null;
     },
     async plan(query) {
-      const { text, values } = compileList(query);
+      const { text, values } = readList(tableOf(query.collection), query);
       const steps = await connections.send({ text: `EXPLAIN (COSTS OFF) ${text}`, values });
       return steps.map(([step]) => String(step).trim());
     },
@@ -181,7 +171,7 @@ async function prepare(
       await requireServer(session);
       const settled = await prepareSchema(session, address, collections);
       const shapes = await shapesIn(session, address, collections);
-      await playAsync(takeFirstWords(postgresSchema, searchedOf(collections).map(tableOf)), sendTo(session));
+      await session.play(takeFirstWords(postgresSchema, searchedOf(collections).map(tableOf)));
       return { settled, shapes };
     } finally {
       await client.end();

@@ -1,3 +1,4 @@
+import { keyType } from "../sql/changes/rows-before.ts";
 import { encode, foldCell } from "../sql/codec.ts";
 import { tablesToCopy } from "../sql/content.ts";
 import type { Cell } from "../sql/dialect.ts";
@@ -76,7 +77,7 @@ export const postgresSchema: Schema = {
   lock: lockTable,
   *drop(collection, found) {
     // What refers to it gets its reference again, unless the keys are others.
-    const sameKey = found.columns.get("id")?.storage === keyStorageOf(collection);
+    const sameKey = found.columns.get("id")?.storage === keyType(postgres, collection.key);
     const others = yield* referencesTo(collection);
     for (const { table, constraint } of others) yield* run(`ALTER TABLE ${table} DROP CONSTRAINT ${constraint}`);
     // Without CASCADE: what else depends on it (a view) is not ours to remove.
@@ -101,14 +102,8 @@ export const postgresSchema: Schema = {
   beginPortion: "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = 50",
   skipLocked: (table) => ` FOR NO KEY UPDATE OF ${table} SKIP LOCKED`,
   elements: (place) => `json_array_elements(${place}::json)`,
-  findBeside: null,
-  alter(collection, found) {
-    const steps = collection.columns.flatMap((column) => alterations(column, found));
-    for (const shadow of shadowsOf(postgres, collection))
-      if (!found.columns.has(shadow.name)) steps.push(`ADD COLUMN ${defineColumn(postgres, shadow)}`);
-    for (const { name } of requiredLeftOvers(collection, found))
-      steps.push(`ALTER COLUMN ${quote(name)} DROP NOT NULL`);
-    return steps.length === 0 ? [] : [`ALTER TABLE ${quote(collection.name)} ${steps.join(", ")}`];
+  *alter(collection, found) {
+    for (const sql of alterationsOf(collection, found)) yield* run(sql);
   },
   changeReference(collection, column, before) {
     const table = `ALTER TABLE ${quote(collection.name)}`;
@@ -154,8 +149,13 @@ export function lockTable(name: string): string {
   return `LOCK TABLE ${quote(name)} IN ACCESS EXCLUSIVE MODE`;
 }
 
-function keyStorageOf({ key }: Collection): string {
-  return postgres.storageOf({ name: "id", type: key });
+/** What makes a table with rows fit, in one statement. */
+export function alterationsOf(collection: Collection, found: Found): readonly string[] {
+  const steps = collection.columns.flatMap((column) => alterations(column, found));
+  for (const shadow of shadowsOf(postgres, collection))
+    if (!found.columns.has(shadow.name)) steps.push(`ADD COLUMN ${defineColumn(postgres, shadow)}`);
+  for (const { name } of requiredLeftOvers(collection, found)) steps.push(`ALTER COLUMN ${quote(name)} DROP NOT NULL`);
+  return steps.length === 0 ? [] : [`ALTER TABLE ${quote(collection.name)} ${steps.join(", ")}`];
 }
 
 function alterations(column: Column, found: Found): string[] {
@@ -198,7 +198,7 @@ function* referencesTo({
 /** Folds here: the database knows no folding that is the same everywhere. */
 function* fillShadow(collection: Collection, column: Column): Script<void> {
   const [table, name, shadow] = [collection.name, column.name, shadowOf(postgres, column)].map(quote);
-  const key = keyStorageOf(collection);
+  const key = keyType(postgres, collection.key);
   let last: Cell = null;
   for (;;) {
     const rows: Rows = yield* ask(

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ownOf, requireSoundDeclarations } from "../declarations.ts";
 import { isFoldedAnew } from "../sql/changes/changes.ts";
+import type { TablePlan } from "../sql/changes/plan-table.ts";
 import { encode } from "../sql/codec.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
 import { findTable, isOurs } from "../sql/schema/found-table.ts";
-import { changedBy, fitTables, rememberDeclaration, type InTheWay } from "../sql/schema/migration.ts";
+import { changedBy, fitTables, planAtStart, problemsIn, rememberDeclaration } from "../sql/schema/migration.ts";
 import { prepareTables, requireKnownVersion, requireVersion, unprepared } from "../sql/schema/prepare.ts";
-import type { Found } from "../sql/schema/schema.ts";
-import { playAsync, run, type Script } from "../sql/schema/script.ts";
-import { markShape, readShapes, type Changed, type Shapes } from "../sql/schema/shape.ts";
+import { run, type Script } from "../sql/schema/script.ts";
+import { markShape, readShapes, type Shapes } from "../sql/schema/shape.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
-import { fitBeside, lookAtTables } from "./changes/additions.ts";
+import { fitBeside } from "./changes/additions.ts";
 import { passing, whoHolds } from "./changes/patiently.ts";
 import { takeTurn } from "./changes/turn.ts";
 import { isPassing, ReadOnly, state, stateOf } from "./errors.ts";
 import { postgresSchema } from "./migration.ts";
-import { sendTo, type Session } from "./network/session.ts";
+import type { Session } from "./network/session.ts";
 
 /** How often it is tried where others were in the way, and how long where they do not let go of a table, in milliseconds. */
 const maxTries = 20;
@@ -28,13 +28,6 @@ const indexLockMs = 30_000;
 /** Rows that fit no more: they came while it was done, and the next try tells them. */
 const againstRules: ReadonlySet<string | null> = new Set([state.check, state.foreignKey, state.notNull]);
 
-/** Where tables are made to fit. */
-interface Place {
-  readonly session: Session;
-  readonly address: Address;
-  play<T>(script: Script<T>): Promise<T>;
-}
-
 /**
  * Creates what is not there, all of it or nothing, and adds to what is, while anybody reads and writes. One process at a time does so.
  */
@@ -44,14 +37,13 @@ export async function prepareSchema(
   collections: readonly Collection[],
 ): Promise<ReadonlyMap<string, Collection>> {
   requireSoundDeclarations(collections, (column, value) => encode(postgresSchema, column, value));
-  const place: Place = { session, address, play: (script) => playAsync(script, sendTo(session)) };
   // Where a table of others is not as declared, none of ours is made.
-  const settled = await place.play(settleExisting(postgresSchema, collections));
+  const settled = await session.play(settleExisting(postgresSchema, collections));
   const due = performance.now() + patienceMs;
   for (let tries = 1; ; tries++) {
     try {
-      await prepareOnce(place, collections);
-      await place.play(checkComputed(postgresSchema, asSettled(collections, settled)));
+      await prepareOnce(session, address, collections);
+      await session.play(checkComputed(postgresSchema, asSettled(collections, settled)));
       return settled;
     } catch (error) {
       await session.run("ROLLBACK").catch(() => undefined);
@@ -63,62 +55,57 @@ export async function prepareSchema(
   }
 }
 
-async function prepareOnce(place: Place, collections: readonly Collection[]): Promise<void> {
-  const { address, play } = place;
-  if ((await play(unprepared(postgresSchema, collections))).length === 0) return;
+async function prepareOnce(session: Session, address: Address, collections: readonly Collection[]): Promise<void> {
+  if ((await session.play(unprepared(postgresSchema, collections))).length === 0) return;
   // Nobody reads or writes what is not there.
-  if ((await play(requireKnownVersion(postgresSchema))) === 0) return play(prepareTables(postgresSchema, collections));
+  if ((await session.play(requireKnownVersion(postgresSchema))) === 0)
+    return session.play(prepareTables(postgresSchema, collections));
   const turn = await takeTurn(address);
   try {
     // Asked again: another process may have been first.
-    await fitAll(place, await play(unprepared(postgresSchema, collections)));
+    await fitAll(session, address, await session.play(unprepared(postgresSchema, collections)));
   } finally {
     await turn.end();
   }
 }
 
-async function fitAll({ session, address, play }: Place, collections: readonly Collection[]): Promise<void> {
+async function fitAll(session: Session, address: Address, collections: readonly Collection[]): Promise<void> {
   // Behind a pooler a setting would stay with whoever gets the connection next.
   if (!address.pooled) await session.run(`SET statement_timeout = 0; SET lock_timeout = ${indexLockMs}`);
   const small: Collection[] = [];
-  const large: [collection: Collection, found: Found][] = [];
-  const changed: [collection: Collection, changed: Changed][] = [];
+  const large: TablePlan[] = [];
   for (const collection of collections) {
-    const found = await play(findTable(postgresSchema, collection));
+    const found = await session.play(findTable(postgresSchema, collection));
     if (found === null || !found.rows || !isOurs(found)) small.push(collection);
-    else {
-      large.push([collection, found]);
-      changed.push([collection, await play(changedBy(postgresSchema, collection, found))]);
-    }
+    else large.push(await session.play(planAtStart(postgresSchema, collection, found)));
   }
-  const inTheWay = await lookAtTables(large, play);
-  if (small.length + inTheWay.problems.length > 0) await play(fitSmall(small, inTheWay));
+  if (small.length + large.flatMap(problemsIn).length > 0) await session.play(fitSmall(small, large));
   // Who writes no folded values has to end before they are made of what is there; what else is against its writes, the database refuses.
-  const folding = changed.filter(([collection, { before }]) =>
-    collection.columns.some((column) => isFoldedAnew(postgresSchema, column, before!)),
+  const folding = large.filter(({ collection, found }) =>
+    collection.columns.some((column) => isFoldedAnew(postgresSchema, column, found)),
   );
-  for (const [collection, each] of folding) await play(markShape(postgresSchema, collection, each));
+  for (const plan of folding) await session.play(markShape(postgresSchema, plan.collection, changedBy(plan)));
   try {
-    for (const [collection] of large) await fitBeside(session, collection, play);
+    for (const { collection } of large) await fitBeside(session, collection);
   } catch (error) {
-    for (const [collection, { before }] of folding)
-      await play(markShape(postgresSchema, collection, { before, alone: false })).catch(() => undefined);
+    for (const { collection, found: before } of folding)
+      await session.play(markShape(postgresSchema, collection, { before, alone: false })).catch(() => undefined);
     throw error;
   }
   // Last, so that an older program that starts meanwhile finds what it knows and does nothing.
-  if (changed.length > 0) await play(remember(changed));
+  if (large.length > 0) await session.play(remember(large));
 }
 
 /** Tables without rows: all of them in one transaction. */
-function* fitSmall(collections: readonly Collection[], inTheWay: InTheWay): Script<void> {
+function* fitSmall(collections: readonly Collection[], others: readonly TablePlan[]): Script<void> {
   yield* run(postgresSchema.beginPortion);
-  yield* fitTables(postgresSchema, collections, inTheWay);
+  yield* fitTables(postgresSchema, collections, others);
   yield* run("COMMIT");
 }
 
-function* remember(tables: readonly (readonly [Collection, Changed])[]): Script<void> {
+function* remember(plans: readonly TablePlan[]): Script<void> {
   yield* run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
-  for (const [collection, changed] of tables) yield* rememberDeclaration(postgresSchema, collection, changed);
+  for (const plan of plans) yield* rememberDeclaration(postgresSchema, plan.collection, changedBy(plan));
   yield* run("COMMIT");
 }
 
@@ -128,11 +115,9 @@ export async function shapesIn(
   address: Address,
   collections: readonly Collection[],
 ): Promise<Shapes> {
-  const send = sendTo(session);
   for (let tries = 1; ; tries++) {
-    const shapes = await playAsync(readShapes(collections), send);
-    if (tries === maxTries || (await playAsync(unprepared(postgresSchema, collections), send)).length === 0)
-      return shapes;
+    const shapes = await session.play(readShapes(collections.map(({ name }) => name)));
+    if (tries === maxTries || (await session.play(unprepared(postgresSchema, collections))).length === 0) return shapes;
     // Another process has changed them since: either they can be made to fit again, or this ends the start.
     await prepareSchema(session, address, collections);
   }

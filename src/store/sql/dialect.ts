@@ -1,6 +1,7 @@
 import type { Collection, Column, FoundColumnForm } from "../store.ts";
 import type { Cell } from "./cell.ts";
 import type { Form } from "./existing/form.ts";
+import type { Rows, Statement } from "./schema/script.ts";
 
 export type { Cell };
 
@@ -71,4 +72,19 @@ export interface Dialect {
 export function parametersOf(dialect: Dialect): Parameters {
   const values: Cell[] = [];
   return { values, place: (value) => dialect.place(values.push(value)) };
+}
+
+/** A read as it is asked, and what is made of its rows. */
+export interface Read<Given> extends Statement {
+  of(rows: Rows): Given;
+}
+
+/** Such a read; `write` gives its text. */
+export function reading<Given>(
+  dialect: Dialect,
+  write: (values: Parameters) => string,
+  of: Read<Given>["of"],
+): Read<Given> {
+  const values = parametersOf(dialect);
+  return { text: write(values), values: values.values, of };
 }

@@ -1,14 +1,15 @@
 import { linkAlone } from "../served.ts";
-import type { ListQuery, Sort, Value, Where } from "../store.ts";
+import type { ListQuery, Row, Sort, Value, Where } from "../store.ts";
 import { encodeOperand } from "./codec.ts";
-import type { Parameters } from "./dialect.ts";
+import { reading, type Parameters, type Read } from "./dialect.ts";
 import { quote } from "./names.ts";
 import { requireColumn, type Table, type TableColumn } from "./schema/table.ts";
 import { compileWhere } from "./where.ts";
 
-/** The rows of a query, for `rowOf`. */
-export function selectRows(table: Table, query: ListQuery, values: Parameters): string {
-  return `SELECT ${table.selection} ${compileRest(table, query, values)}`;
+/** The rows of a query. */
+export function readList(table: Table, query: ListQuery): Read<readonly Row[]> {
+  const write = (values: Parameters): string => `SELECT ${table.selection} ${compileRest(table, query, values)}`;
+  return reading(table.dialect, write, (rows) => rows.map(table.rowOf));
 }
 
 /** The row with that value of a column, for `rowOf`; `id` is one. */
@@ -17,10 +18,13 @@ export function selectBy(table: Table, { compared, operand }: TableColumn): stri
 }
 
 /** How many rows match. */
-export function selectCount(table: Table, where: Where | null, values: Parameters): string {
-  const conditions = where === null ? [] : [...watched(table), compileWhere(table, where, values)];
-  const condition = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-  return `SELECT count(*) FROM ${table.name}${condition}`;
+export function readCount(table: Table, where: Where | null): Read<number> {
+  const write = (values: Parameters): string => {
+    const conditions = where === null ? [] : [...watched(table), compileWhere(table, where, values)];
+    const condition = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+    return `SELECT count(*) FROM ${table.name}${condition}`;
+  };
+  return reading(table.dialect, write, (rows) => rows[0]![0] as number);
 }
 
 /** The part of a query behind its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also`: a condition that is SQL already. */

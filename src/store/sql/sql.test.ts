@@ -5,7 +5,7 @@ import { postgres } from "../postgres/dialect.ts";
 import { sqlite } from "../sqlite/dialect.ts";
 import type { Collection, ListQuery, Operator, Where } from "../store.ts";
 import { parametersOf, type Dialect } from "./dialect.ts";
-import { selectRows } from "./list.ts";
+import { readList } from "./list.ts";
 import { ask, play, playAsync, statement, type Rows, type Script, type Step } from "./schema/script.ts";
 import { tablesOf } from "./schema/table.ts";
 import { assign } from "./writes/writes.ts";
@@ -30,7 +30,7 @@ for (const [name, dialect] of dialects) {
   const compile = (where: Where, after: string): string => {
     const sort = [{ column: "text", descending: true }, { column: "id" }];
     const query: ListQuery = { collection: notes, where, sort, after: [after, 1], limit: 10 };
-    return selectRows(table, query, parametersOf(dialect));
+    return readList(table, query).text;
   };
 
   test(`${name}: the text of a statement depends on its form alone, whatever the values are`, () => {
@@ -64,7 +64,7 @@ for (const [name, dialect] of dialects) {
       assert.throws(() => assign(table, { [column]: "x" }, parametersOf(dialect), () => null), TypeError);
       const sort = [{ column }];
       const query: ListQuery = { collection: notes, where: null, sort, limit: 10 };
-      assert.throws(() => selectRows(table, query, parametersOf(dialect)), TypeError);
+      assert.throws(() => readList(table, query), TypeError);
     }
   });
 }

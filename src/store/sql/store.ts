@@ -9,11 +9,6 @@ export interface Engine extends Omit<Store, "open"> {
   readonly settled: ReadonlyMap<string, Collection>;
 }
 
-/** The collections with those among them that were settled. */
-export function settledIn(collections: readonly Collection[], settled: Engine["settled"]): readonly Collection[] {
-  return collections.map((each) => settled.get(each.name) ?? each);
-}
-
 /**
  * The store over what `open` makes of a database; `notOpen` says that it has not been, or not any more. `prefix`: what the names of its own
  * tables begin with, which nobody above this knows of.

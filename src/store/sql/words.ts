@@ -3,7 +3,7 @@ import { behindPrefix } from "../prefix.ts";
 import { firstIndexingMs, isSearched } from "../searched.ts";
 import type { Collection } from "../store.ts";
 import { wordsCell } from "./codec.ts";
-import type { Cell, Dialect, Parameters } from "./dialect.ts";
+import { reading, type Cell, type Dialect, type Parameters, type Read } from "./dialect.ts";
 import { quote, wordsColumnOf, wordsTableOf } from "./names.ts";
 import { defineColumn } from "./schema/definition.ts";
 import type { Schema } from "./schema/schema.ts";
@@ -38,23 +38,23 @@ export function compileWord(table: Table, word: string, isFew: boolean, values: 
   return `(${among}(${found.join(" OR ")}))`;
 }
 
-/** How many rows have each word, counted no further than it matters, behind whether the table is complete. */
-export function selectWordCounts(
-  { wordsTable }: Table,
+/** How many rows have each word, counted no further than it matters; null while the table is not complete. */
+export function readWordCounts(
+  { dialect, wordsTable }: Table,
   words: readonly string[],
   atMost: number,
-  values: Parameters,
-): string {
+): Read<readonly number[] | null> {
   // In the order of the index: PostgreSQL would else go through the table for a word that many have, whose rows may all stand at its end.
   const count = (where: string): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} ORDER BY "word", "id" LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
-  const counts = words.map((word) => count(begins(word, values)));
-  return `SELECT ${[count(`"word" = ${TAKEN}`), count(`"word" = ${PENDING}`), ...counts].join(", ")}`;
-}
-
-/** What `selectWordCounts` gave; null while the table is not complete. */
-export function readWordCounts([taken, pending, ...counts]: readonly unknown[]): readonly number[] | null {
-  return taken === 0 ? counts.map((each) => Number(each) + Number(pending)) : null;
+  const write = (values: Parameters): string => {
+    const counts = words.map((word) => count(begins(word, values)));
+    return `SELECT ${[count(`"word" = ${TAKEN}`), count(`"word" = ${PENDING}`), ...counts].join(", ")}`;
+  };
+  return reading(dialect, write, ([found]) => {
+    const [taken, pending, ...counts] = found!;
+    return taken === 0 ? counts.map((each) => Number(each) + Number(pending)) : null;
+  });
 }
 
 /** Makes the table of the words and its triggers where they are not as declared, and removes what is declared no more. */

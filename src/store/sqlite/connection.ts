@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Cell } from "../sql/dialect.ts";
-import type { Rows, Step } from "../sql/schema/script.ts";
+import { play, type Rows, type Script, type Step } from "../sql/schema/script.ts";
 import { unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
@@ -35,6 +35,11 @@ export function connectReadOnly(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { readOnly: true, timeout: readTimeoutMs, returnArrays: true });
   addFunctions(database);
   return database;
+}
+
+/** Plays a script over a connection. */
+export function playOn<T>(database: DatabaseSync, script: Script<T>): T {
+  return play(script, sendTo(database));
 }
 
 /** Prepares a statement of a connection made here. */

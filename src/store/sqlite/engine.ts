@@ -1,12 +1,12 @@
 import type { Observer } from "../../observation.ts";
 import { asData } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
-import { play } from "../sql/schema/script.ts";
+import { asSettled } from "../sql/existing/settle.ts";
 import { refusalsTold } from "../sql/schema/shape.ts";
-import { settledIn, type Engine } from "../sql/store.ts";
+import type { Engine } from "../sql/store.ts";
 import { takeSomeWords } from "../sql/words.ts";
 import { StoreOutdated, type Collection, type ListQuery, type ListText } from "../store.ts";
-import { connectReadOnly, prepare, sendTo } from "./connection.ts";
+import { connectReadOnly, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
@@ -58,7 +58,7 @@ function openPrepared(
   const overwriting = overwritingOf(path, files);
   const snapshot = believed(snapshotOf(database), overwriting);
   const dataVersion = prepare(database, "PRAGMA data_version");
-  const data = asData(settledIn(collections, settled));
+  const data = asData(asSettled(collections, settled));
   const writer = writerThread({ path, files, busyMs, collections: data, shapes }, observe, refusing);
   const long = explaining(longReads({ path, collections: data, limitMs: longReadMs }), overwriting, explain);
   let version = 0;
@@ -163,10 +163,10 @@ export function memoryOpener(): Opener {
     const settled = prepareSchema(database, collections);
     const searched = searchedOf(collections).map(tableOf);
     const takeAllWords = (): void => {
-      while (play(takeSomeWords(sqliteSchema, searched), sendTo(database)));
+      while (playOn(database, takeSomeWords(sqliteSchema, searched)));
     };
     takeAllWords();
-    const committer = committerOf(database, settledIn(collections, settled));
+    const committer = committerOf(database, asSettled(collections, settled));
     return {
       settled,
       ...reading(reader, version),

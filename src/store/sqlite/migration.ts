@@ -65,11 +65,12 @@ export const sqliteSchema: Schema = {
   beginPortion: "BEGIN IMMEDIATE",
   skipLocked: () => "",
   elements: (place) => `json_each(${place})`,
-  findBeside: findObjects,
-  alter: (collection, found, beside) =>
-    needsRebuild(collection, found)
-      ? [...rebuild(collection, found), ...objectsBeside(collection, beside)]
-      : addColumns(collection, found),
+  *alter(collection, found) {
+    const steps = needsRebuild(collection, found)
+      ? [...rebuild(collection, found), ...objectsBeside(collection, yield* ask(findObjects(collection)))]
+      : addColumns(collection, found);
+    for (const sql of steps) yield* run(sql);
+  },
   changeReference: () => [],
   insertLinks(collection, links) {
     const [record, linked] = collection.columns.map(({ name }) => quote(name));

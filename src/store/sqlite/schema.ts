@@ -4,11 +4,10 @@ import { searchedOf } from "../searched.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
 import { prepareTables, requireKnownVersion, unprepared } from "../sql/schema/prepare.ts";
-import { play } from "../sql/schema/script.ts";
-import { outdatedAmong, readShapes, type Refusing, type Shapes } from "../sql/schema/shape.ts";
+import { findOutdated, readShapes, type Refusing, type Shapes } from "../sql/schema/shape.ts";
 import { takeFirstWords } from "../sql/words.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
-import { connect, createFile, prepare, sendTo } from "./connection.ts";
+import { connect, createFile, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { codeOf, isBusy } from "./errors.ts";
 import { sqliteSchema } from "./migration.ts";
@@ -29,7 +28,7 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
   try {
     setWriteAheadLog(database);
     const settled = prepareSchema(database, collections);
-    play(takeFirstWords(sqliteSchema, searchedOf(collections).map(tableOf)), sendTo(database));
+    playOn(database, takeFirstWords(sqliteSchema, searchedOf(collections).map(tableOf)));
     return settled;
   } finally {
     database.close();
@@ -39,11 +38,10 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
 /** Creates what is not there and adds to what is; all of it or nothing. */
 export function prepareSchema(database: DatabaseSync, collections: readonly Collection[]): Settled {
   try {
-    const send = sendTo(database);
     // Where a table of others is not as declared, none of ours is made.
-    const settled = play(settleExisting(sqliteSchema, collections), send);
-    play(prepareTables(sqliteSchema, collections), send);
-    play(checkComputed(sqliteSchema, asSettled(collections, settled)), send);
+    const settled = playOn(database, settleExisting(sqliteSchema, collections));
+    playOn(database, prepareTables(sqliteSchema, collections));
+    playOn(database, checkComputed(sqliteSchema, asSettled(collections, settled)));
     return settled;
   } finally {
     if (database.isTransaction) database.exec("ROLLBACK");
@@ -53,7 +51,7 @@ export function prepareSchema(database: DatabaseSync, collections: readonly Coll
 
 /** Throws unless the tables are there. A newer program may meanwhile have added columns to them. */
 export function requireSchema(database: DatabaseSync, collections: readonly Collection[]): void {
-  play(requireKnownVersion(sqliteSchema), sendTo(database));
+  playOn(database, requireKnownVersion(sqliteSchema));
   const remembered = prepare(database, "SELECT 1 FROM latchkey_schema WHERE collection = ?");
   for (const { name } of ownOf(collections)) {
     if (remembered.get(name) === undefined)
@@ -63,10 +61,9 @@ export function requireSchema(database: DatabaseSync, collections: readonly Coll
 
 /** What the tables are while they are as declared. */
 export function shapesIn(database: DatabaseSync, path: string, collections: readonly Collection[]): Shapes {
-  const send = sendTo(database);
   for (let tries = 1; ; tries++) {
-    const shapes = play(readShapes(collections), send);
-    if (tries === maxTries || play(unprepared(sqliteSchema, collections), send).length === 0) return shapes;
+    const shapes = playOn(database, readShapes(collections.map(({ name }) => name)));
+    if (tries === maxTries || playOn(database, unprepared(sqliteSchema, collections)).length === 0) return shapes;
     // Another process has changed them since: either they can be made to fit again, or this ends the start.
     prepareFile(path, collections);
   }
@@ -76,8 +73,7 @@ export function shapesIn(database: DatabaseSync, path: string, collections: read
 export function explainOutdated(error: unknown, database: DatabaseSync, shapes: Shapes, refusing: Refusing): unknown {
   // Of a statement that fits the tables no more SQLite says nothing but SQLITE_ERROR.
   if (codeOf(error) !== 1) return error;
-  const names = [...shapes.keys()].map((name) => ({ name }));
-  const [first] = outdatedAmong(shapes, play(readShapes(names), sendTo(database)));
+  const [first] = playOn(database, findOutdated(shapes));
   return first === undefined ? error : refusing(first);
 }
 
@@ -89,7 +85,7 @@ export interface Outdated {
 }
 
 /** Compares the tables with what they were when the store was opened. */
-export function outdatedOf(database: DatabaseSync, collections: readonly Collection[], known: Shapes): Outdated {
+export function outdatedOf(database: DatabaseSync, known: Shapes): Outdated {
   const version = prepare(database, "PRAGMA data_version");
   const remembered = prepare(database, "SELECT group_concat(types, '') FROM latchkey_schema");
   let seen: unknown = null;
@@ -101,7 +97,7 @@ export function outdatedOf(database: DatabaseSync, collections: readonly Collect
       if (now === seen) return;
       // Another process writes all the time, and hardly ever changes a table.
       const found = remembered.get()![0];
-      if (found !== types) outdated = outdatedAmong(known, play(readShapes(collections), sendTo(database)));
+      if (found !== types) outdated = playOn(database, findOutdated(known));
       [seen, types] = [now, found];
     },
     has: (collection) => outdated.has(collection),

@@ -1,9 +1,9 @@
-import { revisionColumn, type TablePlan } from "../../sql/changes/plan-table.ts";
+import { revisionColumn } from "../../sql/changes/plan-table.ts";
 import { fitting, quote } from "../../sql/names.ts";
 import { defineReference, indexesOf } from "../../sql/schema/definition.ts";
 import { findReferences } from "../../sql/schema/found-table.ts";
 import { referenceOf } from "../../sql/schema/schema.ts";
-import { statement, type Script } from "../../sql/schema/script.ts";
+import { statement } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { postgres, referenceConstraintOf } from "../dialect.ts";
 import { state, stateOf } from "../errors.ts";
@@ -38,14 +38,14 @@ export function concurrently(sql: string): string {
 }
 
 /** The indexes that are wanted, but for those of folded values, which a start fills first. */
-export function wantedIndexes({ collection }: TablePlan): readonly (readonly [name: string, sql: string])[] {
+export function wantedIndexes(collection: Collection): readonly (readonly [name: string, sql: string])[] {
   return [...indexesOf(postgresSchema, collection)].flatMap(([name, { sql, folds }]) =>
     folds === null ? [[name, concurrently(sql)] as const] : [],
   );
 }
 
 /** Columns that must have a value: looked at while anybody writes, and then only said. */
-export async function requireValues(session: Session, { collection }: Pick<TablePlan, "collection">): Promise<void> {
+export async function requireValues(session: Session, collection: Collection): Promise<void> {
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const found = await session.send(postgresSchema.findColumns(collection.name));
   const nullable = new Set(found.filter(([, , isNullable]) => isNullable === true).map(([name]) => String(name)));
@@ -70,12 +70,8 @@ export async function requireValues(session: Session, { collection }: Pick<Table
 }
 
 /** References that are declared: said at once, and the rows that are there looked at while anybody writes. */
-export async function makeReferences(
-  session: Session,
-  { collection }: Pick<TablePlan, "collection">,
-  play: <T>(script: Script<T>) => Promise<T>,
-): Promise<void> {
-  const there = await play(findReferences(postgresSchema, collection.name));
+export async function makeReferences(session: Session, collection: Collection): Promise<void> {
+  const there = await session.play(findReferences(postgresSchema, collection.name));
   const table = `ALTER TABLE ${quote(collection.name)}`;
   for (const column of collection.columns) {
     const found = there.get(column.name);
@@ -101,12 +97,8 @@ export async function makeReferences(
 }
 
 /** Drops references that are declared no more. */
-export async function dropReferences(
-  session: Session,
-  collection: Collection,
-  play: <T>(script: Script<T>) => Promise<T>,
-): Promise<void> {
-  for (const [name, { constraint }] of await play(findReferences(postgresSchema, collection.name)))
+export async function dropReferences(session: Session, collection: Collection): Promise<void> {
+  for (const [name, { constraint }] of await session.play(findReferences(postgresSchema, collection.name)))
     if (collection.columns.find((each) => each.name === name)?.references === undefined)
       await patiently(session, [collection.name], postgresSchema.changeReference(collection, null, constraint));
 }

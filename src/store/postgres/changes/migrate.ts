@@ -13,14 +13,14 @@ import {
   type MigratedTable,
   type MigrateOptions,
 } from "../../sql/changes/migrating.ts";
-import { playAsync, statement, stepsIn, type Script } from "../../sql/schema/script.ts";
+import { statement, stepsIn } from "../../sql/schema/script.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { stateOf } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
-import { sendTo, type Session } from "../network/session.ts";
+import type { Session } from "../network/session.ts";
 import { tryMigrationTurn } from "../own-tables.ts";
 import { prepareSchema } from "../schema.ts";
-import { connectWhole, type Whole } from "../whole/whole.ts";
+import { useWhole, type Whole } from "../whole/whole.ts";
 import { besidesOf, discardBeside, dropStrays, indexesBeside } from "./beside.ts";
 import { catchUpBeside } from "./catching-up.ts";
 import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "./constraints.ts";
@@ -29,19 +29,18 @@ import { fillBeside, type Work } from "./portions.ts";
 import { switchOver } from "./switching.ts";
 
 /** Makes the tables of a database fit, while anybody reads and writes. What was broken off goes on where it was. */
-export async function migrateDatabase(
+export function migrateDatabase(
   url: Secret,
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
-  const { session, address, told, close } = await connectWhole(url);
-  try {
-    return await migrateOver({ session, address }, collections, options);
-  } catch (error) {
-    throw passing.has(stateOf(error)) ? await whoHolds(session, collections, error) : told(error);
-  } finally {
-    await close();
-  }
+  return useWhole(url, async (whole) => {
+    try {
+      return await migrateOver(whole, collections, options);
+    } catch (error) {
+      throw passing.has(stateOf(error)) ? await whoHolds(whole.session, collections, error) : error;
+    }
+  });
 }
 
 /** The same over a connection. */
@@ -50,19 +49,18 @@ export async function migrateOver(
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
-  const play = <T>(script: Script<T>): Promise<T> => playAsync(script, sendTo(session));
   await session.run(unhurried);
   await takeTurn(session);
   const { dropped = [] } = options;
-  const { plans } = await play(planTables(postgresSchema, collections, dropped));
-  requirePossible(plans, dropped, await play(readHistory(postgresSchema)));
-  await play(requireOwnHistory(postgresSchema, options.program));
+  const { plans } = await session.play(planTables(postgresSchema, collections, dropped));
+  requirePossible(plans, dropped, await session.play(readHistory(postgresSchema)));
+  await session.play(requireOwnHistory(postgresSchema, options.program));
   const migrated: MigratedTable[] = [];
   for (const plan of plans) {
     if (plan.changes.length > 0) {
-      await play(makeJournal(postgresSchema));
-      migrated.push(await changeTable({ session, plan, options, play }));
-    } else await dropUnfinished({ session, plan, play });
+      await session.play(makeJournal(postgresSchema));
+      migrated.push(await changeTable({ session, plan, options }));
+    } else await dropUnfinished({ session, plan });
   }
   await prepareSchema(session, address, collections);
   return migrated;
@@ -76,15 +74,15 @@ async function takeTurn(session: Session): Promise<void> {
 }
 
 /** What was begun for a declaration that is there no more: its trigger would note rows for ever. */
-async function dropUnfinished({ session, plan, play }: Omit<Work, "options">): Promise<void> {
+async function dropUnfinished({ session, plan }: Omit<Work, "options">): Promise<void> {
   const { name } = plan.collection;
-  if ((await play(readUnfinished(postgresSchema, name))) === null) return;
+  if ((await session.play(readUnfinished(postgresSchema, name))) === null) return;
   const steps = [...discardBeside(plan, []), ...dropStrays(plan, [])];
   await patiently(session, [name], steps, async () => stepsIn(forgetUnfinished(postgresSchema, name)));
 }
 
 async function changeTable(work: Work): Promise<MigratedTable> {
-  const { session, plan, play } = work;
+  const { session, plan } = work;
   const start = performance.now();
   const { collection } = plan;
   const besides = besidesOf(plan);
@@ -100,14 +98,14 @@ async function changeTable(work: Work): Promise<MigratedTable> {
   } catch (error) {
     if (!isAboutValues(error)) throw error;
     for (const sql of discardBeside(plan, besides)) await patiently(session, [collection.name], [sql]);
-    await play(forgetUnfinished(postgresSchema, collection.name));
+    await session.play(forgetUnfinished(postgresSchema, collection.name));
     throw new MigrationNeeded([
       `${collection.name} stays as it was: ${(error as Error).message}. Look at it with latchkey db plan, mend it, and migrate again.`,
     ]);
   }
-  await requireValues(session, plan);
-  await makeReferences(session, plan, play);
-  await makeIndexes(session, wantedIndexes(plan));
+  await requireValues(session, collection);
+  await makeReferences(session, collection);
+  await makeIndexes(session, wantedIndexes(collection));
   return { table: collection.name, words: wordsOf(plan), rows, ms: performance.now() - start };
 }
 

@@ -2,10 +2,9 @@ import type { Secret } from "../../../crypto/secret.ts";
 import { isFoldedAnew } from "../../sql/changes/changes.ts";
 import { planTables, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
-import { ask, playAsync } from "../../sql/schema/script.ts";
+import { ask } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { postgresSchema } from "../migration.ts";
-import { sendTo } from "../network/session.ts";
 import { useWhole } from "../whole/whole.ts";
 import { besidesOf } from "./beside.ts";
 import { alterByHand } from "./by-hand.ts";
@@ -19,9 +18,8 @@ export function planDatabase(
 ): Promise<Plan> {
   return useWhole(url, async ({ session }) => {
     await session.run(`${unhurried}; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`);
-    const send = sendTo(session);
-    const planned = await playAsync(planTables(postgresSchema, collections, dropped), send);
-    return playAsync(
+    const planned = await session.play(planTables(postgresSchema, collections, dropped));
+    return session.play(
       tellPlan(postgresSchema, planned, dropped, isWritten, function* (plan) {
         const { name } = plan.collection;
         const found = yield* ask(postgresSchema.findIndexes(name));
@@ -29,7 +27,6 @@ export function planDatabase(
         const triggers = (yield* ask(postgresSchema.findTriggers(name))).map(([trigger]) => String(trigger));
         return alterByHand(plan, dropped, { indexes, triggers });
       }),
-      send,
     );
   });
 }

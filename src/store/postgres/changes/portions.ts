@@ -5,7 +5,7 @@ import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { keyType } from "../../sql/changes/rows-before.ts";
 import type { Cell } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
-import { statement, stepsIn, type Script, type Step } from "../../sql/schema/script.ts";
+import { statement, stepsIn, type Step } from "../../sql/schema/script.ts";
 import type { Key } from "../../store.ts";
 import { stateOf } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
@@ -22,16 +22,15 @@ export interface Work {
   readonly session: Session;
   readonly plan: TablePlan;
   readonly options: MigrateOptions;
-  play<T>(script: Script<T>): Promise<T>;
 }
 
 /** Fills new columns beside those that are read and written. Gives how many rows were written. */
 export async function fillBeside(work: Work, besides: readonly Beside[]): Promise<Unfinished> {
-  const { session, plan, options, play } = work;
+  const { session, plan, options } = work;
   const { name } = plan.collection;
   const target = targetOf(plan, options.dropped ?? []);
   const [count] = await session.send(statement(`SELECT count(*) FROM ${quote(name)}`));
-  let state = await play(readUnfinished(postgresSchema, name));
+  let state = await session.play(readUnfinished(postgresSchema, name));
   if (state?.target !== target) {
     state = { target, cursor: null, rows: 0, filled: false };
     await patiently(session, [name], makeBeside(plan, besides), async () =>

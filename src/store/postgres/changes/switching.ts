@@ -37,11 +37,11 @@ export async function switchOver(
 }
 
 /** What puts the columns in their places, as one text. */
-async function stepsOf({ plan, options, play }: Work, besides: readonly Beside[]): Promise<string> {
+async function stepsOf({ session, plan, options }: Work, besides: readonly Beside[]): Promise<string> {
   const { name } = plan.collection;
-  const found = await play(ask(postgresSchema.findIndexes(name)));
+  const found = await session.play(ask(postgresSchema.findIndexes(name)));
   const indexes = new Set(found.filter(([, isWhole]) => isWhole === true).map(([index]) => String(index)));
-  const triggers = (await play(ask(postgresSchema.findTriggers(name)))).map(([trigger]) => String(trigger));
+  const triggers = (await session.play(ask(postgresSchema.findTriggers(name)))).map(([trigger]) => String(trigger));
   // Of what is searched the words are looked up anew, where any column has changed.
   const isOther = plan.changes.some(({ effect }) => effect !== "adds");
   const ofWords = triggers.filter((trigger) => isOther && trigger.startsWith(triggerPrefix));

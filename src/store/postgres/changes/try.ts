@@ -4,10 +4,10 @@ import { readHistory } from "../../sql/changes/journal.ts";
 import { planTables, requirePossible, type MigratedTable, type MigrateOptions } from "../../sql/changes/migrating.ts";
 import { rememberedCollections } from "../../sql/content.ts";
 import { quote } from "../../sql/names.ts";
-import { ask, playAsync, statement } from "../../sql/schema/script.ts";
+import { ask, statement } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { postgresSchema } from "../migration.ts";
-import { sendTo, type Session } from "../network/session.ts";
+import type { Session } from "../network/session.ts";
 import { prepareSchema } from "../schema.ts";
 import { connectWhole } from "../whole/whole.ts";
 import { migrateOver } from "./migrate.ts";
@@ -27,9 +27,9 @@ export async function tryDatabase(
   const schema = quote(`latchkey_try_${randomBytes(6).toString("hex")}`);
   try {
     await session.run(unhurried);
-    const { plans } = await playAsync(planTables(postgresSchema, collections, dropped), sendTo(session));
-    requirePossible(plans, dropped, await playAsync(readHistory(postgresSchema), sendTo(session)));
-    const before = await playAsync(rememberedCollections(postgresSchema), sendTo(session));
+    const { plans } = await session.play(planTables(postgresSchema, collections, dropped));
+    requirePossible(plans, dropped, await session.play(readHistory(postgresSchema)));
+    const before = await session.play(rememberedCollections(postgresSchema));
     const [path] = await session.send(statement("SELECT current_schema()"));
     const from = quote(String(path![0]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
@@ -86,7 +86,7 @@ async function copySample(
   from: string,
   schema: string,
 ): Promise<void> {
-  const there = await playAsync(ask(postgresSchema.findColumns(name)), sendTo(session));
+  const there = await session.play(ask(postgresSchema.findColumns(name)));
   const names = there.map(([column]) => quote(String(column))).join(", ");
   const known = columns
     .filter(({ references }) => references !== undefined && references.collection !== name)

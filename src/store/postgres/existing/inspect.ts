@@ -1,7 +1,6 @@
 import type { Secret } from "../../../crypto/secret.ts";
 import type { FoundExisting } from "../../sql/existing/found.ts";
-import { ask, playAsync, statement, type Script } from "../../sql/schema/script.ts";
-import { sendTo } from "../network/session.ts";
+import { ask, statement, type Script } from "../../sql/schema/script.ts";
 import { useWhole } from "../whole/whole.ts";
 import { findExisting } from "./existing.ts";
 
@@ -9,7 +8,7 @@ import { findExisting } from "./existing.ts";
 export function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundExisting>> {
   return useWhole(url, async ({ session }) => {
     await session.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    return playAsync(findAll(), sendTo(session));
+    return session.play(findAll());
   });
 }
 

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
+import { readList } from "../../sql/list.ts";
 import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import type { Collection, Feed, Row } from "../../store.ts";
 import { tableOf } from "../dialect.ts";
 import { channel } from "../own-tables.ts";
-import { compileList } from "../reads/list.ts";
+import { prepared } from "../parameters.ts";
 import { requireWritable, type Primary } from "./primary.ts";
 import { sessionOf, type Session } from "./session.ts";
 
@@ -215,10 +216,11 @@ function readerOf(
   async function takePage(over: Session, follower: Follower): Promise<number> {
     const { collection } = follower;
     const where = { column: "id", operator: "gt", value: follower.seenId } as const;
-    const rows = await over.send(compileList({ collection, where, sort: [{ column: "id" }], limit: pageSize }));
-    for (const cells of rows) {
+    const query = { collection, where, sort: [{ column: "id" }], limit: pageSize };
+    const { text, values, of } = readList(tableOf(collection), query);
+    const rows = of(await over.send(prepared(text, values)));
+    for (const row of rows) {
       if (!followers.has(follower)) return 0;
-      const row = tableOf(collection).rowOf(cells);
       follower.seenId = row.record["id"] as number;
       follower.onRow(row);
     }

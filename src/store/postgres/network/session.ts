@@ -1,5 +1,5 @@
 import type { Client, PoolClient, QueryArrayConfig } from "pg";
-import type { Rows, Step } from "../../sql/schema/script.ts";
+import { playAsync, type Rows, type Script, type Step } from "../../sql/schema/script.ts";
 import type { Value } from "../../store.ts";
 import type { Statement } from "../parameters.ts";
 
@@ -9,18 +9,22 @@ export interface Session {
   send(statement: Statement): Promise<readonly (readonly Value[])[]>;
   /** SQL of several statements, without values and without rows. */
   run(sql: string): Promise<void>;
+  /** A script, each step when the one before is answered. */
+  play<T>(script: Script<T>): Promise<T>;
 }
 
 /** The session over a connection. */
 export function sessionOf(client: Client | PoolClient, keeps: boolean): Session {
-  return {
+  const session: Session = {
     async send(statement) {
       return (await client.query<Value[]>(queryOf(statement, keeps))).rows;
     },
     async run(sql) {
       await client.query(sql);
     },
+    play: (script) => playAsync(script, sendTo(session)),
   };
+  return session;
 }
 
 /**

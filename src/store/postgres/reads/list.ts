@@ -1,5 +1,5 @@
 import { parametersOf, type Parameters } from "../../sql/dialect.ts";
-import { compileRest, selectRows, shownIn } from "../../sql/list.ts";
+import { compileRest, shownIn } from "../../sql/list.ts";
 import { quote } from "../../sql/names.ts";
 import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import type { ListQuery, ListText, Value } from "../../store.ts";
@@ -9,16 +9,11 @@ import { prepared, unprepared, type Statement } from "../parameters.ts";
 /** The name of a row as it is shown. Nobody may call a column so, of which there would then be two. */
 export const SHOWN = `"_shown"`;
 
-/** The rows of a query, for `rowOf`. */
-export function compileList(query: ListQuery): Statement {
-  const values = parametersOf(postgres);
-  return sent(query)(selectRows(tableOf(query.collection), query, values), values.values);
-}
-
-/** The same as one row: the JSON of the records, how many there are up to one beyond the limit, and the sorted values of the first and the last. */
+/** A page as one row: the JSON of the records, how many there are up to one beyond the limit, and the sorted values of the first and the last. */
 export function compileListJSON(query: ListQuery): Statement {
   const values = parametersOf(postgres);
-  return sent(query)(selectListJSON(query, `(${selectPage(query, values)})`, values), values.values);
+  const sent = query.long === true ? unprepared : prepared;
+  return sent(selectListJSON(query, `(${selectPage(query, values)})`, values), values.values);
 }
 
 /** The rows of a page, and one more: it tells whether there are more. */
@@ -37,10 +32,6 @@ export function selectListJSON(query: ListQuery, rows: string, values: Parameter
     `SELECT row_to_json(${SHOWN})::text AS record, json_build_array(${sorted.join(", ")})::text AS ends ` +
     `FROM ${rows} AS t, LATERAL (SELECT ${record}) AS ${SHOWN}) AS page`
   );
-}
-
-function sent({ long }: ListQuery): typeof prepared {
-  return long === true ? unprepared : prepared;
 }
 
 /** What `compileListJSON` gave. */

@@ -2,12 +2,12 @@ import type { Secret } from "../../../crypto/secret.ts";
 import { CopyError, countRows, requireVersion, type Checked, type Content, type StoreSource } from "../../copy.ts";
 import { contentOf, rememberedCollections, tablesToCopy } from "../../sql/content.ts";
 import { quote } from "../../sql/names.ts";
-import { playAsync, statement } from "../../sql/schema/script.ts";
+import { statement } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { stateOf } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import { sendTo, type Session } from "../network/session.ts";
-import { connectWhole, hasTables, unhurried, useWhole, type Whole } from "./whole.ts";
+import { connectWhole, unhurried, useWhole, type Whole } from "./whole.ts";
 
 /** How long to wait for somebody who is writing, in milliseconds. */
 const lockMs = 5000;
@@ -45,7 +45,9 @@ export function checkDatabase(url: Secret): Promise<Checked> {
 
 /** What the tables of a database were declared as; null where there are none of a Latchkey. */
 export function findCollections(url: Secret): Promise<readonly Collection[] | null> {
-  return useWhole(url, async ({ session }) => ((await hasTables(session)) ? rememberedIn(session) : null));
+  return useWhole(url, async ({ session }) =>
+    (await session.play(postgresSchema.findVersion())) === 0 ? null : rememberedIn(session),
+  );
 }
 
 async function contentIn(session: Session): Promise<Content> {
@@ -54,18 +56,14 @@ async function contentIn(session: Session): Promise<Content> {
 
 /** Every collection that the database remembers. */
 export function rememberedIn(session: Session): Promise<readonly Collection[]> {
-  return playAsync(rememberedCollections(postgresSchema), sendTo(session));
+  return session.play(rememberedCollections(postgresSchema));
 }
 
-/** Throws where there is nothing of ours. */
-export async function requireTables({ session, address }: Whole): Promise<void> {
-  if (!(await hasTables(session))) throw new CopyError("not_latchkey", `${address.shown} has no tables of Latchkey.`);
-}
-
-async function versionOf(whole: Whole): Promise<number> {
-  await requireTables(whole);
-  const [row] = await whole.session.send(statement("SELECT version FROM latchkey_version"));
-  return row![0] as number;
+/** The version of the tables. Throws where there are none of ours. */
+export async function versionOf({ session, address }: Whole): Promise<number> {
+  const version = await session.play(postgresSchema.findVersion());
+  if (version > 0) return version;
+  throw new CopyError("not_latchkey", `${address.shown} has no tables of Latchkey.`);
 }
 
 /** The locks keep writers waiting, and what they wrote afterwards would be left behind. */

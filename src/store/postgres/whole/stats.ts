@@ -1,12 +1,12 @@
 import type { Secret } from "../../../crypto/secret.ts";
 import { quote } from "../../sql/names.ts";
-import { playAsync, statement } from "../../sql/schema/script.ts";
+import { statement } from "../../sql/schema/script.ts";
 import { findOldest, ownTables, type Oldest, type Stats, type TableStats } from "../../sql/stats.ts";
 import type { Collection } from "../../store.ts";
 import { isTimeout } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
-import { sendTo, type Session } from "../network/session.ts";
-import { rememberedIn, requireTables } from "./source.ts";
+import type { Session } from "../network/session.ts";
+import { rememberedIn, versionOf } from "./source.ts";
 import { useWhole } from "./whole.ts";
 
 /** How long one question may take, in milliseconds. */
@@ -19,7 +19,7 @@ const mostCounted = 100_000;
 export function statsOfDatabase(url: Secret): Promise<Stats> {
   return useWhole(url, async (whole) => {
     const { session } = whole;
-    await requireTables(whole);
+    await versionOf(whole);
     await session.run(`SET default_transaction_read_only = on; SET statement_timeout = ${patienceMs}`);
     const [[bytes]] = (await session.send(statement("SELECT pg_database_size(current_database())"))) as [[number]];
     const found = (await session.send(
@@ -57,7 +57,7 @@ function plannedRows(told: unknown): number {
 
 /** What was erased and not cleared up yet is looked through, and that may take long. */
 function oldestOf(session: Session, collection: Collection): Promise<Oldest | null> {
-  return inTime(() => playAsync(findOldest(collection), sendTo(session)));
+  return inTime(() => session.play(findOldest(collection)));
 }
 
 async function inTime<T>(read: () => Promise<T>): Promise<T | null> {

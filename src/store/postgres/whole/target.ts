@@ -5,7 +5,7 @@ import { storeError } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
 import { sendTo } from "../network/session.ts";
 import { migrationLock } from "../own-tables.ts";
-import { connectWhole, hasTables, unhurried } from "./whole.ts";
+import { connectWhole, unhurried } from "./whole.ts";
 
 /**
  * Begins to fill an empty database, in one transaction: when the connection ends before it was kept, the database is as
@@ -15,7 +15,7 @@ export async function openTarget(url: Secret): Promise<StoreTarget> {
   const { session, address, told, close } = await connectWhole(url);
   try {
     await session.run(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${unhurried}; ${migrationLock}`);
-    if (await hasTables(session))
+    if ((await session.play(postgresSchema.findVersion())) > 0)
       throw new CopyError(
         "not_empty",
         `${address.shown} has tables of Latchkey already. Name an empty database: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0;`,

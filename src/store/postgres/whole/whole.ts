@@ -1,7 +1,6 @@
 import type pg from "pg";
 import type { Secret } from "../../../crypto/secret.ts";
 import { CopyError } from "../../copy.ts";
-import { statement } from "../../sql/schema/script.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../../store.ts";
 import { readAddress, type Address } from "../address.ts";
 import { connectPatiently } from "../network/connections.ts";
@@ -58,9 +57,3 @@ export async function useWhole<T>(url: Secret, work: (whole: Whole) => Promise<T
 
 /** Lets a transaction take its time, whatever the server's settings are. */
 export const unhurried = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
-
-/** Whether the tables of a Latchkey are there. */
-export async function hasTables(session: Session): Promise<boolean> {
-  const [there] = await session.send(statement("SELECT to_regclass('latchkey_version') IS NOT NULL"));
-  return there![0] === true;
-}

@@ -2,8 +2,8 @@ import { encode } from "../../sql/codec.ts";
 import { parametersOf, type Cell, type Parameters } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
 import type { Table, TableColumn } from "../../sql/schema/table.ts";
-import { compileChange, compileRequire, placeKey, type ChangeOfOne, type Making } from "../../sql/writes/changing.ts";
-import { assign, insertInto, isSQL } from "../../sql/writes/writes.ts";
+import { compileChange, compileRequire, type ChangeOfOne, type Making } from "../../sql/writes/changing.ts";
+import { isSQL } from "../../sql/writes/writes.ts";
 import { isKeyOf, type Change, type Collection, type Key, type KeyOf } from "../../store.ts";
 import { postgres, sequenceOf } from "../dialect.ts";
 import { prepared, unprepared, type Statement } from "../parameters.ts";
@@ -32,11 +32,9 @@ export interface Among {
 
 /** A change as one statement, which raises a refusal where it may not be made. */
 export function compile(table: Table, change: Change, among: Among): Statement {
-  const making = makingAmong(among);
   if (change.kind === "forget") return compileForget(change);
   if (change.kind === "require") return compileRequired(table, change, among);
-  if (change.kind === "insert" && table.existing === null) return compileInsert(table, change, making, among);
-  const { text, values } = compileChange(table, change, making);
+  const { text, values } = compileChange(table, change, makingAmong(among));
   // Nothing of a table of others is kept prepared, since it would keep the types that the columns had: an integer that became a bigint.
   return table.existing === null ? prepared(text, values) : unprepared(text, values);
 }
@@ -47,7 +45,16 @@ function makingAmong({ keys, tellsKey, sameShape }: Among): Making {
     revision: () => `nextval('latchkey_revision') + ${sameShape}`,
     takenKey: ({ collection }, place) =>
       collection.key === "text" ? place : `latchkey_take_key(${keyArguments(collection)}, ${place})`,
-    toldKey: (name, values) => `set_config(${values.place(settingOf(tellsKey ?? 0))}, ${name}::text, TRUE)`,
+    nextKey({ collection }) {
+      if (collection.key === "text") throw new TypeError(`A row of ${collection.name} needs a key`);
+      return `latchkey_next_key(${keyArguments(collection)})`;
+    },
+    told({ existing, selection }, values) {
+      const key = (name: string): string =>
+        `set_config(${values.place(settingOf(tellsKey ?? 0))}, ${name}::text, TRUE)`;
+      if (existing !== null) return key(existing.nameOf("id"));
+      return tellsKey === null ? selection : `${selection}, ${key(`"id"`)}`;
+    },
     orRefused,
     onlyIf: ` AND ${sameShape} = 0`,
     findKey: (column, key, values) => cellOf(column, requireKey(key, keys), values),
@@ -86,28 +93,6 @@ export function spokenOf(changes: readonly Change[]): Set<number> {
     for (const value of Object.values(change.values)) if (isKeyOf(value)) found.add(value.keyOf);
   }
   return found;
-}
-
-function compileInsert(
-  table: Table,
-  { collection, key, values: given }: Of<"insert">,
-  making: Making,
-  { tellsKey }: Among,
-): Statement {
-  const values = parametersOf(postgres);
-  if (key === undefined && collection.key === "text") throw new TypeError(`A row of ${collection.name} needs a key`);
-  const place =
-    key === undefined
-      ? `latchkey_next_key(${keyArguments(collection)})`
-      : making.takenKey(table, placeKey(table, key, making, values));
-  const revision = making.revision(values, false);
-  const sql = insertInto(table.name, [
-    { sql: table.id.sql, place },
-    { sql: table.revision, place: revision },
-    ...assign(table, given, values, making.findKey),
-  ]);
-  const told = tellsKey === null ? "" : `, ${making.toldKey(`"id"`, values)}`;
-  return prepared(`${sql} RETURNING ${table.selection}${told}`, values.values);
 }
 
 /** What must not be there is watched over by the lock of the table that the transaction begins with (`locksFor` of `plan.ts`). */

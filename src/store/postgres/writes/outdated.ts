@@ -1,9 +1,8 @@
-import { playAsync } from "../../sql/schema/script.ts";
-import { beginningOf, outdatedAmong, readShapes, type Refusing, type Shapes } from "../../sql/schema/shape.ts";
+import { beginningOf, findOutdated, type Refusing, type Shapes } from "../../sql/schema/shape.ts";
 import type { Change, Collection } from "../../store.ts";
 import { postgres } from "../dialect.ts";
 import { isServerError, state, stateOf } from "../errors.ts";
-import { sendTo, type Session } from "../network/session.ts";
+import type { Session } from "../network/session.ts";
 
 /** What `sameShape` raises. */
 const reason = "outdated";
@@ -40,7 +39,7 @@ export async function outdatedBy(
   if (!isRefused && !/^(42|22)/.test(error.code)) return null;
   const collections = changes.map(({ collection }) => collection).filter(({ name }) => shapes.has(name));
   const known = new Map(collections.map(({ name }) => [name, shapes.get(name) ?? null]));
-  const [first] = outdatedAmong(known, await playAsync(readShapes(collections), sendTo(session)));
+  const [first] = await session.play(findOutdated(known));
   return first ?? (isRefused ? (collections[0]?.name ?? null) : null);
 }
 
@@ -52,9 +51,6 @@ export async function explainOutdated(
   use: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
 ): Promise<unknown> {
   if (stateOf(error)?.startsWith("42") !== true) return error;
-  const now = await use((session) =>
-    playAsync(readShapes([...shapes.keys()].map((name) => ({ name }))), sendTo(session)),
-  ).catch(() => shapes);
-  const [first] = outdatedAmong(shapes, now);
+  const [first] = await use((session) => session.play(findOutdated(shapes))).catch(() => []);
   return first === undefined ? error : refusing(first);
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Refusing, Shapes } from "../../sql/schema/shape.ts";
-import { idempotencyOf, readRecalled } from "../../sql/writes/idempotency.ts";
+import { idempotencyOf } from "../../sql/writes/idempotency.ts";
 import type { Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
 import { isServerError, state } from "../errors.ts";
@@ -119,9 +119,8 @@ function outcomeOf(error: unknown, { changes }: Transaction, opened: ReadonlyMap
 
 /** What became of an earlier write under the key. */
 export async function recall(session: Pick<Session, "send">, idempotency: Idempotency): Promise<Recalled | null> {
-  const { text, values } = remembering.recall(idempotency);
-  const [found] = await session.send(prepared(text, values));
-  return readRecalled(found, idempotency);
+  const { text, values, of } = remembering.recall(idempotency);
+  return of(await session.send(prepared(text, values)));
 }
 
 /** Sends everything without waiting for answers, some in each turn of the event loop. */

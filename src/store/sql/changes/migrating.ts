@@ -11,7 +11,7 @@ import { ask, statement, type Script } from "../schema/script.ts";
 import { typesWithShape } from "../schema/shape.ts";
 import { dropWords, endsOthers, type Change } from "./changes.ts";
 import { readHistory, type Done } from "./journal.ts";
-import { planTable, tellMisfit, tellRename, type TablePlan } from "./plan-table.ts";
+import { monthNow, obstaclesOf, planTable, type TablePlan, tellMisfit } from "./plan-table.ts";
 
 /** How a migration is made. */
 export interface MigrateOptions {
@@ -54,11 +54,6 @@ export interface Planned {
   readonly missing: readonly Collection[];
 }
 
-/** This month: `2027-01`. */
-export function monthNow(): string {
-  return new Date().toISOString().slice(0, 7);
-}
-
 /** Compares all declarations with what is there. */
 export function* planTables(
   schema: Schema,
@@ -74,15 +69,6 @@ export function* planTables(
     else plans.push(yield* planTable(schema, collection, found, { dropped: new Set(dropped), month: monthNow() }));
   }
   return { plans, missing };
-}
-
-/** Why a plan cannot be kept; nothing begins before that is mended. */
-export function obstaclesOf(plan: TablePlan): readonly string[] {
-  return [
-    ...plan.obstacles,
-    ...plan.misfits.map(tellMisfit),
-    ...plan.renames.map((rename) => tellRename(plan.collection, rename, monthNow())),
-  ];
 }
 
 /** Throws where any plan cannot be kept, or where a column is to go that is not there. */

@@ -49,6 +49,20 @@ export function* planTable(schema: Schema, collection: Collection, found: Found,
   };
 }
 
+/** This month: `2027-01`. */
+export function monthNow(): string {
+  return new Date().toISOString().slice(0, 7);
+}
+
+/** Why a plan cannot be kept; nothing begins before that is mended. */
+export function obstaclesOf(plan: TablePlan): readonly string[] {
+  return [
+    ...plan.obstacles,
+    ...plan.misfits.map(tellMisfit),
+    ...plan.renames.map((rename) => tellRename(plan.collection, rename, monthNow())),
+  ];
+}
+
 /** Whether records show something else than before, so that what clients have kept of them is valid no more. */
 export function showsAnew({ changes }: TablePlan): boolean {
   return changes.some(({ effect }) => effect === "changes");

@@ -1,6 +1,6 @@
 import type { Collection, Key, StoredRecord, Value } from "../../store.ts";
 import { decoderOf } from "../codec.ts";
-import type { Cell } from "../dialect.ts";
+import type { Cell, Dialect } from "../dialect.ts";
 import { quote } from "../names.ts";
 import type { Found, Schema } from "../schema/schema.ts";
 import { ask, statement, type Rows, type Script } from "../schema/script.ts";
@@ -48,6 +48,6 @@ export function readBehind(
 }
 
 /** The type of the key, as a database spells it. */
-export function keyType(schema: Schema, type: Collection["key"]): string {
-  return schema.storageOf({ name: "id", type });
+export function keyType(dialect: Dialect, type: Collection["key"]): string {
+  return dialect.storageOf({ name: "id", type });
 }

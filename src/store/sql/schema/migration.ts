@@ -1,8 +1,7 @@
 import { declarationOf } from "../../declarations.ts";
 import { MigrationNeeded, type Collection, type Column } from "../../store.ts";
-import { changesOf, endsOthers } from "../changes/changes.ts";
-import { planTable, tellMisfit, tellRename, type TablePlan } from "../changes/plan-table.ts";
-import { sourcesOf } from "../changes/source.ts";
+import { endsOthers } from "../changes/changes.ts";
+import { monthNow, obstaclesOf, planTable, type TablePlan } from "../changes/plan-table.ts";
 import { declaredName, indexPrefix, quote, shadowOf } from "../names.ts";
 import { fitWords } from "../words.ts";
 import { createTable, indexesOf, typesOf } from "./definition.ts";
@@ -12,28 +11,21 @@ import { referenceOf, type Found, type Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
 import { typesWithShape, type Changed } from "./shape.ts";
 
-/** What keeps tables from being made to fit. */
-export interface InTheWay {
-  /** Each with its cure. */
-  readonly problems: readonly string[];
-  /** The collections whose tables it is about. */
-  readonly unfit: readonly string[];
-}
-
-/** Makes the tables of collections, or makes them fit. Throws `MigrationNeeded` with all that stands in the way, `others` among it. */
+/** Makes the tables of collections, or makes them fit. Throws `MigrationNeeded` with all that stands in the way, that of other tables among it. */
 export function* fitTables(
   schema: Schema,
   collections: readonly Collection[],
-  others: InTheWay = { problems: [], unfit: [] },
+  others: readonly TablePlan[] = [],
 ): Script<void> {
-  const problems = [...others.problems];
-  const unfit = [...others.unfit];
+  const problems = others.flatMap(problemsIn);
+  const unfit = others.filter((plan) => problemsIn(plan).length > 0).map(({ collection }) => collection.name);
   const fitted: [collection: Collection, changed: Changed][] = [];
   for (const collection of collections) {
-    const changed = yield* changedBy(schema, collection, yield* findTable(schema, collection));
-    const found = yield* fitTable(schema, collection, changed.before);
-    problems.push(...found);
-    if (found.length === 0) fitted.push([collection, changed]);
+    const found = yield* findTable(schema, collection);
+    const plan = found === null ? null : yield* planAtStart(schema, collection, found);
+    const told = yield* fitTable(schema, collection, plan);
+    problems.push(...told);
+    if (told.length === 0) fitted.push([collection, plan === null ? { before: null, alone: false } : changedBy(plan)]);
     else unfit.push(collection.name);
   }
   for (const [collection, { before }] of fitted) if (before === null) yield* fillLinks(schema, collection);
@@ -44,39 +36,31 @@ export function* fitTables(
 }
 
 /** Makes the table of a collection, or makes it fit, but for its references. Gives what stands in the way, each with its cure. */
-export function* fitTable(schema: Schema, collection: Collection, found: Found | null): Script<readonly string[]> {
-  if (found === null) {
+export function* fitTable(schema: Schema, collection: Collection, plan: TablePlan | null): Script<readonly string[]> {
+  if (plan === null) {
     yield* run(createTable(schema, collection));
   } else {
-    const problems = yield* problemsOf(schema, collection, found);
+    const { found } = plan;
+    const problems = problemsIn(plan);
     if (problems.length > 0 && !isOurs(found)) return problems;
     if (problems.length > 0 && (found.rows || (yield* hasRowsBehindLock(schema, collection)))) return problems;
     // An empty table has nothing to lose.
     if (problems.length > 0) yield* remake(schema, collection, found);
-    else yield* alterTable(schema, collection, found);
+    else yield* schema.alter(collection, found);
   }
   yield* schema.complete(collection);
   yield* fitWords(schema, collection);
   return yield* fitIndexes(schema, collection);
 }
 
-function* alterTable(schema: Schema, collection: Collection, found: Found): Script<void> {
-  const beside = schema.findBeside === null ? [] : yield* ask(schema.findBeside(collection));
-  for (const sql of schema.alter(collection, found, beside)) yield* run(sql);
+/** What there is to do to a table where a start finds it otherwise than declared. */
+export function planAtStart(schema: Schema, collection: Collection, found: Found): Script<TablePlan> {
+  return planTable(schema, collection, found, { dropped: new Set(), month: monthNow() });
 }
 
 /** A table before it is made to fit, and whether those who know it as it is may not write to it afterwards. */
-export function* changedBy(schema: Schema, collection: Collection, before: Found | null): Script<Changed> {
-  if (before === null || !isOurs(before)) return { before, alone: false };
-  const sources = sourcesOf(schema, collection, before);
-  const changes = yield* changesOf(schema, collection, before, sources, { dropped: new Set(), month: "" });
-  return { before, alone: endsOthers(changes) };
-}
-
-/** What a start cannot do to a table that is there, each with its cure. */
-export function* problemsOf(schema: Schema, collection: Collection, found: Found): Script<readonly string[]> {
-  const month = new Date().toISOString().slice(0, 7);
-  return problemsIn(yield* planTable(schema, collection, found, { dropped: new Set(), month }), month);
+export function changedBy({ found, obstacles, changes }: TablePlan): Changed {
+  return { before: found, alone: obstacles.length > 0 || endsOthers(changes) };
 }
 
 /** Makes the references that are declared and drops ours that are declared no more. `before` is the table as it was found. */
@@ -129,16 +113,14 @@ function* remake(schema: Schema, collection: Collection, found: Found): Script<v
   for (const sql of again) yield* run(sql);
 }
 
-/** What a start does not do: what stands in the way, and what somebody has to ask for. */
-function problemsIn({ collection, obstacles, misfits, renames, changes }: TablePlan, month: string): readonly string[] {
+/** What a start does not do, each with its cure: what stands in the way, and what somebody has to ask for. */
+export function problemsIn(plan: TablePlan): readonly string[] {
   const asked = Map.groupBy(
-    changes.filter(({ effect }) => effect !== "adds"),
+    plan.changes.filter(({ effect }) => effect !== "adds"),
     ({ place }) => place,
   );
   return [
-    ...obstacles,
-    ...misfits.map(tellMisfit),
-    ...renames.map((rename) => tellRename(collection, rename, month)),
+    ...obstaclesOf(plan),
     ...[...asked].map(
       ([place, each]) =>
         `${place} is declared otherwise than it is. To ${each

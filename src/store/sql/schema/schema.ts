@@ -3,7 +3,7 @@ import type { Collection, Column, KeptLinks } from "../../store.ts";
 import type { Conversion, Convert } from "../changes/conversion.ts";
 import type { Dialect } from "../dialect.ts";
 import type { FoundExisting } from "../existing/found.ts";
-import type { Rows, Script, Statement } from "./script.ts";
+import type { Script, Statement } from "./script.ts";
 
 /** A table as it is. */
 export interface Found {
@@ -66,9 +66,7 @@ export interface Schema extends Dialect {
   /** What a collection has beside its table. */
   complete(collection: Collection): Script<void>;
   /** Makes a table with rows fit: columns that are new, and what may be null. */
-  alter(collection: Collection, found: Found, beside: Rows): readonly string[];
-  /** Finds what goes with a table that `alter` makes anew, indexes and triggers with their SQL; null where it makes none anew. */
-  readonly findBeside: ((collection: Collection) => Statement) | null;
+  alter(collection: Collection, found: Found): Script<void>;
   /** Changes the reference of a column; `before` is the name of the constraint that is there. Where references are defined with their columns there is nothing to do. */
   changeReference(collection: Collection, column: Column | null, before: string | null): readonly string[];
   /** Fills a new table with the relations that stand in records. */

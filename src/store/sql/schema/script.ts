@@ -1,4 +1,4 @@
-import type { Cell } from "../dialect.ts";
+import type { Cell } from "../cell.ts";
 
 /** What is sent: SQL with places for the values. */
 export interface Statement {

@@ -54,15 +54,16 @@ export function* markShape(schema: Schema, collection: Collection, changed: Chan
 }
 
 /** The shapes of tables as they are. */
-export function* readShapes(collections: readonly Pick<Collection, "name">[]): Script<Shapes> {
+export function* readShapes(names: Iterable<string>): Script<Shapes> {
   const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
   const found = new Map(rows.map(([name, types]) => [name, readTypes(types)[shapeMember] ?? null]));
-  return new Map(collections.map(({ name }) => [name, found.get(name) ?? null]));
+  return new Map([...names].map((name) => [name, found.get(name) ?? null]));
 }
 
-/** The collections among those that have another shape than they had. */
-export function outdatedAmong(known: Shapes, now: Shapes): ReadonlySet<string> {
-  return new Set([...known].filter(([name, shape]) => (now.get(name) ?? null) !== shape).map(([name]) => name));
+/** The collections whose tables have another shape now than was known. */
+export function* findOutdated(known: Shapes): Script<ReadonlySet<string>> {
+  const now = yield* readShapes(known.keys());
+  return new Set([...known].filter(([name, shape]) => now.get(name) !== shape).map(([name]) => name));
 }
 
 /** Makes the error for a collection. */

@@ -2,7 +2,7 @@ import { isKeyOf, type Change, type Key, type KeyOf, type TableWrite, type Writt
 import { encode } from "../codec.ts";
 import { parametersOf, type Parameters } from "../dialect.ts";
 import type { Statement } from "../schema/script.ts";
-import type { Table } from "../schema/table.ts";
+import type { ExistingNames, Table } from "../schema/table.ts";
 import { compileWhere } from "../where.ts";
 import { assign, insertInto, isSQL, requireCounter, type Assignment, type KeyFinder } from "./writes.ts";
 
@@ -17,8 +17,10 @@ export interface Making {
   revision(values: Parameters, ofMany: boolean): string;
   /** SQL for a key that comes with its row, so that it is never handed out. */
   takenKey(table: Table, place: string): string;
-  /** What a new row of a table that was there before tells of its key; `name` is the column. */
-  toldKey(name: string, values: Parameters): string;
+  /** SQL for a key that is handed out; left out where the driver makes new rows of our tables by itself. */
+  nextKey?(table: Table): string;
+  /** What a new row tells: itself in a table of ours, its key in one of others. */
+  told(table: Table, values: Parameters): string;
   /** The statement that changes one row: it tells the row where that is wanted. Where none was changed it may say why. */
   orRefused(one: ChangeOfOne): string;
   /** Written behind the condition of a removal: what has to be true of the table besides. */
@@ -43,12 +45,9 @@ export interface CompiledChange extends Statement {
 
 type Writing = AnyChange<Exclude<Change["kind"], "require" | "forget">>;
 
-/**
- * A change of rows as one statement. New rows of tables of ours are made by the driver, which hands out their keys; what the database has made
- * of a row of others, triggers and all, is read afterwards.
- */
+/** A change of rows as one statement. What the database has made of a row of others, triggers and all, is read afterwards. */
 export function compileChange(table: Table, change: Writing, making: Making): CompiledChange {
-  const { collection, existing, dialect } = table;
+  const { existing, dialect } = table;
   const values = parametersOf(dialect);
   const name = requireWrite(table, change.kind);
   const onlyIf = existing === null ? making.onlyIf : "";
@@ -61,11 +60,10 @@ export function compileChange(table: Table, change: Writing, making: Making): Co
     done(making.orRefused({ sql, table, key, revision, tellsRow }), tellsRow ? "row" : "one");
   switch (change.kind) {
     case "insert": {
-      if (existing === null) throw new TypeError(`A new row of ${collection.name} gets its key from the driver`);
       const key = change.key === undefined ? null : placeKey(table, change.key, making, values);
-      const given = key === null ? [] : [{ sql: existing.nameOf("id"), place: table.id.form!.written(key) }];
-      const sql = insertInto(name, [...given, ...assign(table, change.values, values, making.findKey)]);
-      return done(`${sql} RETURNING ${making.toldKey(existing.nameOf("id"), values)}`, "key");
+      const set = existing === null ? ownKey(table, key, making, values) : givenKey(table, existing, key);
+      const sql = insertInto(name, [...set, ...assign(table, change.values, values, making.findKey)]);
+      return done(`${sql} RETURNING ${making.told(table, values)}`, existing === null ? "row" : "key");
     }
     case "update": {
       const put = setOf(table, change.values, making, values, false);
@@ -86,14 +84,9 @@ export function compileChange(table: Table, change: Writing, making: Making): Co
       return done(`DELETE FROM ${name} WHERE ${matching(table, change, values)}${onlyIf}`, "none");
     case "add": {
       const { sql: column } = requireCounter(table, change.column);
-      const key = making.takenKey(table, placeKey(table, change.key, making, values));
-      const revision = making.revision(values, false);
+      const key = ownKey(table, placeKey(table, change.key, making, values), making, values);
       const set = assign(table, { ...change.values, [change.column]: change.by }, values, making.findKey);
-      const row = insertInto(name, [
-        { sql: table.id.sql, place: key },
-        { sql: table.revision, place: revision },
-        ...set,
-      ]);
+      const row = insertInto(name, [...key, ...set]);
       const sum = `${column} = coalesce(${name}.${column}, 0) + excluded.${column}, ${table.revision} = excluded.${table.revision}`;
       return done(`${row} ON CONFLICT (${table.id.sql}) DO UPDATE SET ${sum} RETURNING ${table.selection}`, "row");
     }
@@ -116,6 +109,20 @@ function requireWrite({ existing, collection, name }: Table, kind: Writing["kind
   if (write === undefined) throw new TypeError(`A row of ${table} is not made by adding to it`);
   if (writes.includes(write)) return existing.name;
   throw new TypeError(`The table ${table} is not declared to take writes of this kind: ${write}`);
+}
+
+function ownKey(table: Table, key: string | null, making: Making, values: Parameters): Assignment[] {
+  const place = key === null ? making.nextKey?.(table) : making.takenKey(table, key);
+  if (place === undefined) throw new TypeError(`A new row of ${table.collection.name} gets its key from the driver`);
+  return [
+    { sql: table.id.sql, place },
+    { sql: table.revision, place: making.revision(values, false) },
+  ];
+}
+
+/** What nobody gives, the database fills. */
+function givenKey({ id }: Table, { nameOf }: ExistingNames, key: string | null): Assignment[] {
+  return key === null ? [] : [{ sql: nameOf("id"), place: id.form!.written(key) }];
 }
 
 /** What an update sets. A counter of states goes on, and what would set nothing writes a column as it is. */

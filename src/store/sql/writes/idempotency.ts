@@ -1,6 +1,6 @@
 import { erasedRows, formatKept, keptRows, keysFrom, mentionOf, parseKept } from "../../kept-rows.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
-import type { Dialect, Parameters } from "../dialect.ts";
+import type { Dialect, Parameters, Read } from "../dialect.ts";
 import { statement, type Statement } from "../schema/script.ts";
 
 /** How many expired records one write removes at most, so that no request pays for many. */
@@ -11,8 +11,8 @@ const pruned = 10;
  * its row, a mention stands under the row, with that key behind it.
  */
 export interface IdempotencyStatements {
-  /** Asks for what is under a key, for `readRecalled`. */
-  recall(idempotency: Idempotency): Statement;
+  /** What is under a key; null where it is free. */
+  recall(idempotency: Idempotency): Read<Recalled | null>;
   /** Keeps what changes have written, in their transaction, and removes some of what has expired. `collection` is the one of the first change. */
   remember(idempotency: Idempotency, collection: string, rows: readonly (Row | null)[]): readonly Statement[];
 }
@@ -26,7 +26,14 @@ export function idempotencyOf({ place, isSomeOf }: Dialect): IdempotencyStatemen
   const expired = `SELECT key FROM latchkey_idempotency WHERE expires_at <= ${place(1)} ORDER BY expires_at LIMIT ${pruned}`;
   const prune = `DELETE FROM latchkey_idempotency WHERE ${isSomeOf("key", expired)}`;
   return {
-    recall: ({ key, now }) => statement(recall, [key, Date.parse(now)]),
+    recall: ({ key, now, fingerprint }) => ({
+      text: recall,
+      values: [key, Date.parse(now)],
+      of([found]) {
+        if (found === undefined) return null;
+        return found[0] === fingerprint ? parseKept((found[1] ?? "[]") as string) : { kind: "mismatch" };
+      },
+    }),
     remember(idempotency, collection, rows) {
       const { key, fingerprint, erasable } = idempotency;
       const due = Date.parse(idempotency.expiresAt);
@@ -38,13 +45,6 @@ export function idempotencyOf({ place, isSomeOf }: Dialect): IdempotencyStatemen
       return told;
     },
   };
-}
-
-/** What was found under a key; null where it is free. */
-export function readRecalled(found: readonly unknown[] | undefined, { fingerprint }: Idempotency): Recalled | null {
-  if (found === undefined) return null;
-  if (found[0] !== fingerprint) return { kind: "mismatch" };
-  return parseKept((found[1] ?? "[]") as string);
 }
 
 /**

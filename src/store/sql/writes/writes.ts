@@ -1,7 +1,7 @@
 import { isKeyOf, type KeyOf, type Value, type WrittenValues } from "../../store.ts";
 import { encode, foldCell, wordsCell } from "../codec.ts";
 import type { Cell, Parameters } from "../dialect.ts";
-import { requireColumn, type ExistingNames, type Table, type TableColumn } from "../schema/table.ts";
+import { requireColumn, type Table, type TableColumn } from "../schema/table.ts";
 
 /** A column that is written: its quoted name, and what stands for its value. */
 export interface Assignment {
@@ -15,7 +15,7 @@ export type KeyFinder = (column: TableColumn, key: KeyOf, values: Parameters) =>
 /** What is given for a column: a value of the database's, or SQL. */
 type GivenCell = Cell | { readonly sql: string };
 
-/** Gives every value its place, and what is kept beside it. */
+/** Gives every value its place, in a table of others in the form that the column has, and what is kept beside it. */
 export function assign(table: Table, given: WrittenValues, values: Parameters, findKey: KeyFinder): Assignment[] {
   const set: Assignment[] = [];
   const find = (column: TableColumn, key: KeyOf): GivenCell => findKey(column, key, values);
@@ -24,30 +24,16 @@ export function assign(table: Table, given: WrittenValues, values: Parameters, f
     const value = given[name];
     if (value === undefined) continue;
     const cell = encodeGiven(table, column, value, find);
-    if (table.existing !== null) {
-      set.push(assignExisting(table.existing, column, cell, values));
-      continue;
-    }
+    const sql = table.existing?.nameOf(name) ?? column.sql;
     if (isSQL(cell)) {
-      set.push({ sql: column.sql, place: cell.sql });
+      set.push({ sql, place: cell.sql });
       continue;
     }
-    set.push({ sql: column.sql, place: values.place(cell) });
-    for (const { sql, cellOf } of besides(column)) set.push({ sql, place: values.place(cellOf(cell)) });
+    const place = values.place(column.form?.cellOf?.(cell) ?? cell);
+    set.push({ sql, place: column.form?.written(place) ?? place });
+    for (const beside of besides(column)) set.push({ sql: beside.sql, place: values.place(beside.cellOf(cell)) });
   }
   return set;
-}
-
-/** A column of a table that was there before gets its value in the form that it has. */
-function assignExisting(
-  { nameOf }: ExistingNames,
-  { name, form }: TableColumn,
-  cell: GivenCell,
-  values: Parameters,
-): Assignment {
-  const sql = nameOf(name);
-  if (isSQL(cell)) return { sql, place: cell.sql };
-  return { sql, place: form!.written(values.place(form!.cellOf?.(cell) ?? cell)) };
 }
 
 /** A column beside another, and what it keeps of a value. */

@@ -10,9 +10,9 @@ import {
 import type { MigrateOptions } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { declaredName, quote } from "../../sql/names.ts";
-import { ask as read, play, type Script } from "../../sql/schema/script.ts";
+import { ask as read } from "../../sql/schema/script.ts";
 import type { Collection, Key } from "../../store.ts";
-import { prepare, sendTo } from "../connection.ts";
+import { playOn, prepare } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { findObjects, freeName, makeIndexOn, ownObjects } from "./own-objects.ts";
 import { dropTriggers, findRemains, letGo, removeRemains, setAside } from "./remains.ts";
@@ -42,8 +42,8 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   const { dropped = [] } = options;
   const target = targetOf(plan, dropped);
   // What is set aside next has its name.
-  await removeRemains(database, ask(database, findRemains([plan.collection])));
-  const before = ask(database, readUnfinished(sqliteSchema, name));
+  await removeRemains(database, playOn(database, findRemains([plan.collection])));
+  const before = playOn(database, readUnfinished(sqliteSchema, name));
   if (before?.target !== target) await giveUp(database, plan.collection);
   const indexes = new Set(namesOf(database, "index"));
   const tables = new Set(namesOf(database, "table"));
@@ -62,15 +62,15 @@ export async function begin(database: DatabaseSync, plan: TablePlan, options: Mi
   function make(): Unfinished {
     for (const sql of shadow.make) database.exec(sql);
     const fresh = { target, cursor: null, rows: 0, filled: false };
-    ask(database, writeUnfinished(sqliteSchema, name, fresh));
+    playOn(database, writeUnfinished(sqliteSchema, name, fresh));
     return fresh;
   }
 }
 
 /** Makes the indexes of the copy that somebody else has made of the table. Those that came while rows were copied take their time. */
 export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" | "plan" | "shadow">): void {
-  const { indexes } = ownObjects(plan.collection, ask(database, read(findObjects(plan.collection))));
-  const ofCopy = ask(database, read(findObjects({ name: namesFor(plan.collection).copy })));
+  const { indexes } = ownObjects(plan.collection, playOn(database, read(findObjects(plan.collection))));
+  const ofCopy = playOn(database, read(findObjects({ name: namesFor(plan.collection).copy })));
   const there = new Set(ofCopy.map(([, name]) => declaredName(String(name))));
   const taken = new Set(namesOf(database, "index"));
   for (const index of indexes)
@@ -80,20 +80,20 @@ export function carryIndexes({ database, plan, shadow }: Pick<Work, "database" |
 /** Removes the copy of a table, what keeps it in step and the note of it, wherever that was left. */
 export async function giveUp(database: DatabaseSync, collection: Collection): Promise<void> {
   const { copy } = namesFor(collection);
-  await removeRemains(database, ask(database, findRemains([collection])));
+  await removeRemains(database, playOn(database, findRemains([collection])));
   await inTransaction(database, () => {
     stopNoting(database, collection);
     setAside(database, copy, collection.name);
     letGo(database, collection.name);
-    ask(database, forgetUnfinished(sqliteSchema, collection.name));
+    playOn(database, forgetUnfinished(sqliteSchema, collection.name));
   });
-  await removeRemains(database, ask(database, findRemains([collection])));
+  await removeRemains(database, playOn(database, findRemains([collection])));
 }
 
 /** Removes what notes the rows that change, and those notes. */
 export function stopNoting(database: DatabaseSync, collection: Collection): void {
   const { moved, triggersPrefix } = namesFor(collection);
-  ask(database, dropTriggers(triggersPrefix));
+  playOn(database, dropTriggers(triggersPrefix));
   database.exec(`DROP TABLE IF EXISTS ${quote(moved)}`);
 }
 
@@ -178,7 +178,7 @@ function copy({ database, shadow }: Work, where: Which): number {
 }
 
 function keep(work: Work, state: Unfinished): void {
-  ask(work.database, writeUnfinished(sqliteSchema, work.plan.collection.name, state));
+  playOn(work.database, writeUnfinished(sqliteSchema, work.plan.collection.name, state));
   work.state = state;
 }
 
@@ -206,8 +206,4 @@ async function portionOf(work: Work, rows: number, task: () => void): Promise<nu
 
 function literal(key: Key): string {
   return typeof key === "number" ? String(key) : sqliteSchema.literal(key);
-}
-
-function ask<T>(database: DatabaseSync, script: Script<T>): T {
-  return play(script, sendTo(database));
 }

@@ -19,10 +19,10 @@ import {
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { quote, wordsTableOf } from "../../sql/names.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
-import { ask as read, play, type Script } from "../../sql/schema/script.ts";
+import { ask as read } from "../../sql/schema/script.ts";
 import { fitWords } from "../../sql/words.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
-import { connect, prepare, sendTo } from "../connection.ts";
+import { connect, playOn, prepare } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
 import { begin, carryIndexes, copyLast, copyRows, giveUp, requireAll, stopNoting, type Work } from "./copying.ts";
@@ -53,12 +53,12 @@ export async function migrateFile(
     database.exec(`PRAGMA cache_size = -${cacheKiB}`);
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
-    const { plans } = ask(database, planTables(sqliteSchema, collections, dropped));
-    requirePossible(plans, dropped, ask(database, readHistory(sqliteSchema)));
-    ask(database, requireOwnHistory(sqliteSchema, options.program));
+    const { plans } = playOn(database, planTables(sqliteSchema, collections, dropped));
+    requirePossible(plans, dropped, playOn(database, readHistory(sqliteSchema)));
+    playOn(database, requireOwnHistory(sqliteSchema, options.program));
     for (const plan of plans) {
       if (isMoved(plan, rowsOf(database, plan))) {
-        ask(database, makeJournal(sqliteSchema));
+        playOn(database, makeJournal(sqliteSchema));
         migrated.push(await moveTable(database, plan, options));
       } else await dropUnfinished(database, plan);
     }
@@ -73,14 +73,10 @@ export async function migrateFile(
 
 /** Removes what is left of the tables of before, at the end: the new version need not wait for it. */
 async function clearUp(database: DatabaseSync, { settled, tellRemoved }: MigrateOptions): Promise<void> {
-  const remains = ask(database, findRemains());
+  const remains = playOn(database, findRemains());
   if (remains.length === 0) return;
   settled?.();
   await removeRemains(database, remains, tellRemoved);
-}
-
-function ask<T>(database: DatabaseSync, script: Script<T>): T {
-  return play(script, sendTo(database));
 }
 
 function rowsOf(database: DatabaseSync, { collection, changes }: TablePlan): number {
@@ -122,20 +118,20 @@ function takePlace(work: Work, done: MigratedTable): void {
   const { name } = collection;
   copyLast(work);
   carryIndexes(work);
-  const { triggers } = ownObjects(collection, ask(database, read(findObjects(collection))));
+  const { triggers } = ownObjects(collection, playOn(database, read(findObjects(collection))));
   setAside(database, name);
   setAside(database, wordsTableOf(sqliteSchema, collection), wordsAsideOf(name));
   database.exec(`ALTER TABLE ${shadow.name} RENAME TO ${quote(name)}`);
   stopNoting(database, collection);
   letGo(database, name);
   for (const { sql } of triggers) database.exec(sql);
-  ask(database, fitWords(sqliteSchema, collection));
-  ask(database, rememberDeclaration(sqliteSchema, collection, { before: found, alone: endsOthers(plan.changes) }));
-  ask(database, forgetUnfinished(sqliteSchema, name));
-  ask(database, writeDone(sqliteSchema, { ...done, program: options.program }, done.words));
+  playOn(database, fitWords(sqliteSchema, collection));
+  playOn(database, rememberDeclaration(sqliteSchema, collection, { before: found, alone: endsOthers(plan.changes) }));
+  playOn(database, forgetUnfinished(sqliteSchema, name));
+  playOn(database, writeDone(sqliteSchema, { ...done, program: options.program }, done.words));
 }
 
 /** What was begun for a declaration that is there no more: its triggers would keep a copy in step for ever. */
 async function dropUnfinished(database: DatabaseSync, { collection }: TablePlan): Promise<void> {
-  if (ask(database, readUnfinished(sqliteSchema, collection.name)) !== null) await giveUp(database, collection);
+  if (playOn(database, readUnfinished(sqliteSchema, collection.name)) !== null) await giveUp(database, collection);
 }

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { ownOf } from "../../declarations.ts";
 import { planTables, tellMissing, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
-import { ask, play } from "../../sql/schema/script.ts";
+import { ask } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
-import { connectReadOnly, sendTo } from "../connection.ts";
+import { connectReadOnly, playOn } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { isMoved } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
@@ -24,15 +24,15 @@ export function planFile(path: string, collections: readonly Collection[], dropp
   const database = connectReadOnly(path);
   try {
     database.exec("BEGIN");
-    const planned = play(planTables(sqliteSchema, collections, dropped), sendTo(database));
-    const told = play(
+    const planned = playOn(database, planTables(sqliteSchema, collections, dropped));
+    const told = playOn(
+      database,
       tellPlan(sqliteSchema, planned, dropped, isMoved, function* (plan) {
         const own = yield* ask(findObjects(plan.collection));
         return rebuildByHand(sqliteSchema, plan, dropped, ownObjects(plan.collection, own));
       }),
-      sendTo(database),
     );
-    const remains = planned.plans.length === 0 ? [] : play(findRemains(), sendTo(database));
+    const remains = planned.plans.length === 0 ? [] : playOn(database, findRemains());
     return { ...told, remarks: [...told.remarks, ...remains.map(tellRemains)] };
   } finally {
     database.close();

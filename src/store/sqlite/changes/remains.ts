@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { quote } from "../../sql/names.ts";
-import { ask, play, run, statement, type Script } from "../../sql/schema/script.ts";
+import { ask, run, statement, type Script } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
-import { prepare, sendTo } from "../connection.ts";
+import { playOn, prepare } from "../connection.ts";
 import { requireRoom } from "./room.ts";
 import { firstPortion, inTransaction, nextPortion } from "./turns.ts";
 
@@ -131,7 +131,7 @@ function removeSome(database: DatabaseSync, table: string, rows: number): boolea
   const last = `SELECT ${key} FROM ${quote(table)} ORDER BY ${key} LIMIT 1 OFFSET ${rows - 1}`;
   const { changes } = prepare(database, `DELETE FROM ${quote(table)} WHERE (${key}) <= (${last})`).run();
   if (changes !== 0) return true;
-  play(dropTable(table), sendTo(database));
+  playOn(database, dropTable(table));
   return false;
 }
 

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import { encodeCompared } from "../../sql/codec.ts";
-import { parametersOf, type Parameters } from "../../sql/dialect.ts";
-import { selectBy, selectCount, selectRows } from "../../sql/list.ts";
+import { parametersOf, type Parameters, type Read } from "../../sql/dialect.ts";
+import { readCount, readList, selectBy } from "../../sql/list.ts";
 import { requireColumn, type Table } from "../../sql/schema/table.ts";
-import { readWordCounts, selectWordCounts } from "../../sql/words.ts";
+import { readWordCounts } from "../../sql/words.ts";
 import type {
   Collection,
   Idempotency,
@@ -101,23 +101,25 @@ export function readerOf({ database, ready, version, tableOf, explain = same }: 
       }
     },
     list: guarded((query) => {
-      const { table, statements } = of(query.collection);
-      const parameters = parametersOf(sqlite);
-      const sql = selectRows(table, query, parameters);
-      return statements(sql, () => sql)
-        .all(...parameters.values)
-        .map(table.rowOf);
+      const { table, ask } = of(query.collection);
+      return ask(readList(table, query));
     }),
     listJSON: guarded((query) => {
       const { table, statements } = of(query.collection);
       return readPage(table, statements, query);
     }),
-    countWords: guarded((collection, words, atMost) => countWords(of(collection), words, atMost)),
+    countWords: guarded((collection, words, atMost) => {
+      const { table, ask } = of(collection);
+      return ask(readWordCounts(table, words, atMost));
+    }),
     listRelated: guarded((query) => {
       const { table, statements } = of(query.collection);
       return readRelated(table, statements, query);
     }),
-    count: guarded((collection, where) => countRows(of(collection), where)),
+    count: guarded((collection, where) => {
+      const { table, ask } = of(collection);
+      return ask(readCount(table, where));
+    }),
     estimate: guarded((collection) => {
       const { table, statements } = of(collection);
       return estimateRows(table, statements);
@@ -127,10 +129,7 @@ export function readerOf({ database, ready, version, tableOf, explain = same }: 
       const sql = selectPage(of(query.collection).table, query, parameters);
       return stepsOf(database, sql, parameters);
     }),
-    recall: guarded((idempotency) => {
-      recall ??= recallOf(database);
-      return recall(idempotency);
-    }),
+    recall: guarded((idempotency) => (recall ??= recallOf(database))(idempotency)),
   };
 }
 
@@ -145,28 +144,15 @@ interface Prepared {
   readonly table: Table;
   readonly byKey: Statement;
   readonly statements: Statements;
-}
-
-function countWords(
-  { table, statements }: Prepared,
-  words: readonly string[],
-  atMost: number,
-): readonly number[] | null {
-  const parameters = parametersOf(sqlite);
-  const sql = selectWordCounts(table, words, atMost, parameters);
-  return readWordCounts(statements(sql, () => sql).get(...parameters.values)!);
-}
-
-function countRows({ table, statements }: Prepared, where: Where | null): number {
-  const parameters = parametersOf(sqlite);
-  const sql = selectCount(table, where, parameters);
-  return statements(sql, () => sql).get(...parameters.values)![0] as number;
+  ask<Given>(read: Read<Given>): Given;
 }
 
 function prepareFor(database: DatabaseSync, table: Table): Prepared {
+  const statements = statementsOf(database);
   return {
     table,
     byKey: prepare(database, selectBy(table, table.id)),
-    statements: statementsOf(database),
+    statements,
+    ask: ({ text, values, of }) => of(statements(text, () => text).all(...values)),
   };
 }

@@ -1,9 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import { requireVersion, type Content, type StoreSource } from "../../copy.ts";
 import { contentOf, rememberedCollections } from "../../sql/content.ts";
-import { play } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
-import { sendTo } from "../connection.ts";
+import { playOn, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { openAlone, openingError, versionOf } from "./alone.ts";
 
@@ -27,5 +26,5 @@ export function contentIn(database: DatabaseSync): Content {
 
 /** Every collection that the database remembers. Throws `CopyError` where it holds what nobody remembers. */
 export function rememberedIn(database: DatabaseSync): readonly Collection[] {
-  return play(rememberedCollections(sqliteSchema), sendTo(database));
+  return playOn(database, rememberedCollections(sqliteSchema));
 }

@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { play } from "../../sql/schema/script.ts";
 import { findOldest, ownTables, type Stats, type TableStats } from "../../sql/stats.ts";
-import { prepare, sendTo } from "../connection.ts";
+import { playOn, prepare } from "../connection.ts";
 import { walBytes } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
 import { reading } from "./alone.ts";
@@ -52,7 +51,7 @@ function tablesIn(database: DatabaseSync, until: number): readonly TableStats[] 
       rows: all[0]!.entries,
       bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
       estimated: all.some(({ estimated }) => estimated),
-      oldest: collection === null ? null : play(findOldest(collection), sendTo(database)),
+      oldest: collection === null ? null : playOn(database, findOldest(collection)),
     };
   });
 }

@@ -117,7 +117,7 @@ function makingWith(counters: Counters, known: () => Keys): Making {
   return {
     revision: (values, ofMany) => (ofMany ? "latchkey_next_revision()" : values.place(counters.nextRevision())),
     takenKey: (_, place) => place,
-    toldKey: (name) => name,
+    told: ({ existing }) => existing!.nameOf("id"),
     // Whether it has changed one is seen here.
     orRefused: ({ sql, table, tellsRow }) => (tellsRow ? `${sql} RETURNING ${table.selection}` : sql),
     // Nobody else writes meanwhile, and the tables were looked at before.

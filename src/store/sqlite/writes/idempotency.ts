@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parametersOf } from "../../sql/dialect.ts";
 import type { Statement } from "../../sql/schema/script.ts";
-import { forgetRows, idempotencyOf, readRecalled } from "../../sql/writes/idempotency.ts";
+import { forgetRows, idempotencyOf } from "../../sql/writes/idempotency.ts";
 import type { Idempotency, Key, Recalled, Row } from "../../store.ts";
 import { statementsOf } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
@@ -35,7 +35,7 @@ export function idempotencyRecordsOf(database: DatabaseSync): IdempotencyRecords
 export function recallOf(database: DatabaseSync): Recall {
   const statements = statementsOf(database);
   return (idempotency) => {
-    const { text, values } = recall(idempotency);
-    return readRecalled(statements(text, () => text).get(...values), idempotency);
+    const { text, values, of } = recall(idempotency);
+    return of(statements(text, () => text).all(...values));
   };
 }

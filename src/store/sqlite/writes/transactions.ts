@@ -30,7 +30,7 @@ export function committerOf(
   const begin = prepare(database, "BEGIN IMMEDIATE");
   const commit = prepare(database, "COMMIT");
   const rollback = prepare(database, "ROLLBACK");
-  const outdated = outdatedOf(database, collections, shapes);
+  const outdated = outdatedOf(database, shapes);
   const { attemptAlone, attemptTogether } = attemptsOf({ database, changes, records, notes, outdated });
 
   /** By itself, so that what is refused at its end takes none of the others with it. */

@@ -2,11 +2,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { searchedOf } from "../../searched.ts";
 import { indexBeside } from "../../sql/indexing.ts";
-import { play } from "../../sql/schema/script.ts";
 import type { Shapes } from "../../sql/schema/shape.ts";
 import { takeSomeWords } from "../../sql/words.ts";
 import type { Collection } from "../../store.ts";
-import { connect, sendTo } from "../connection.ts";
+import { connect, playOn } from "../connection.ts";
 import { tableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
 import { isLogRemoved, requireInPlace, type FilesInUse } from "../file/place.ts";
@@ -94,7 +93,7 @@ function write(port: MessagePort, { path, files, busyMs, collections, shapes }: 
 
   function index(): boolean {
     try {
-      const hasTaken = play(takeSomeWords(sqliteSchema, searched), sendTo(connected()));
+      const hasTaken = playOn(connected(), takeSomeWords(sqliteSchema, searched));
       if (hasTaken) committed();
       return hasTaken;
     } catch (error) {
