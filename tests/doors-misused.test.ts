@@ -39,6 +39,9 @@ const samples: Readonly<Record<string, unknown>> = {
   newer: latchkey.mount(books, { permission: latchkey.anyone }),
   which: "not_found",
   values: ["a"],
+  column: "owner_id",
+  parameter: "id",
+  permission: latchkey.anyone,
   of: text(),
   schema: { "~standard": { version: 1, vendor: "own", validate: () => ({ issues: [{ message: "None will do." }] }) } },
   kind: {

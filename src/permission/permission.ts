@@ -1,5 +1,5 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
-import { isText, shown, text } from "../checking/members.ts";
+import { isText, optional, shown, text } from "../checking/members.ts";
 import { requireArguments } from "../checking/options.ts";
 import type { Where } from "../store/store.ts";
 import { aPermission } from "./checking.ts";
@@ -40,6 +40,7 @@ export const administrator: Permission = {
 export function self(parameter?: string): Permission;
 export function self(parameter = "id"): Permission<string> {
   requireName("self", parameter, "a parameter of the path", 'self("id")');
+  requireArguments("self", arguments, { parameter: optional(text) });
   return {
     name: "self",
     narrows: ["list"],
@@ -65,6 +66,7 @@ export function self(parameter = "id"): Permission<string> {
  */
 export function owner<const C extends string>(column: C): Permission<C, C> {
   requireName("owner", column, "a column", 'owner("owner_id")');
+  requireArguments("owner", arguments, { column: text });
   return {
     name: "owner",
     narrows: everyAction,
@@ -181,6 +183,7 @@ export function not<const C extends string = never, const U extends string = nev
 ): Permission<C, U>;
 export function not(permission: Permission<string>): Permission<string> {
   requirePermissions("not", [permission]);
+  requireArguments("not", arguments, { permission: aPermission });
   return {
     name: `not ${permission.name}`,
     ...narrowingOf([permission]),
