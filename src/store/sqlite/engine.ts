@@ -11,6 +11,7 @@ import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { followCollection } from "./feed.ts";
+import { keepOpen } from "./file/kept-open.ts";
 import { overwritingOf, requireOwnLog, type Overwriting } from "./file/overwriting.ts";
 import { filesAt, watchFile } from "./file/place.ts";
 import { sqliteSchema } from "./migration.ts";
@@ -55,14 +56,14 @@ function openPrepared(
   const refusing = refusalsTold(observe);
   const explain = (error: unknown): unknown => explainOutdated(error, database, shapes, refusing);
   const files = filesAt(path);
+  const { descriptor } = keepOpen(path);
   const overwriting = overwritingOf(path, files);
   const snapshot = believed(snapshotOf(database), overwriting);
   const dataVersion = prepare(database, "PRAGMA data_version");
   const data = asData(asSettled(collections, settled));
-  const writer = writerThread({ path, files, busyMs, collections: data, shapes }, observe, refusing);
+  const writer = writerThread({ path, files, descriptor, busyMs, collections: data, shapes }, observe, refusing);
   const long = explaining(longReads({ path, collections: data, limitMs: longReadMs }), overwriting, explain);
-  let version = 0;
-  let askedIn = 0;
+  let [version, askedIn] = [0, 0];
   const stopWatching = watchFile(path, {
     observe,
     look: overwriting.look,

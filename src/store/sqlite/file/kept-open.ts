@@ -2,6 +2,8 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 /** A file of a database, read past SQLite. */
 export interface KeptOpen {
+  /** Its descriptor, the same in all threads. */
+  readonly descriptor: number;
   /** What stands there; shorter where the file ends before. */
   read(from: number, bytes: number): Buffer;
   size(): number;
@@ -20,6 +22,7 @@ export function keepOpen(path: string): KeptOpen {
   const descriptor = descriptors.get(key) ?? openSync(path, "r+");
   descriptors.set(key, descriptor);
   return {
+    descriptor,
     read(from, bytes) {
       const buffer = Buffer.alloc(bytes);
       return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, from));

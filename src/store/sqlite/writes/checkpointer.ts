@@ -1,3 +1,4 @@
+import { fdatasyncSync } from "node:fs";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { connect } from "../connection.ts";
 import { requireInPlace, type FilesInUse } from "../file/place.ts";
@@ -8,6 +9,8 @@ export interface CheckpointerData {
   readonly path: string;
   /** Which files those are (`filesAt`). */
   readonly files: FilesInUse;
+  /** The database, kept open for as long as the thread may run (`keepOpen`). */
+  readonly descriptor: number;
 }
 
 /** It is sent `"move"` for each checkpoint, and answers when it is over. */
@@ -16,21 +19,23 @@ export interface FromCheckpointer {
 }
 
 /** The thread that moves the log into the file, while others read and write. */
-function move(port: MessagePort, { path, files }: CheckpointerData): void {
+function move(port: MessagePort, { path, files, descriptor }: CheckpointerData): void {
   port.on("message", (message: unknown) => {
     if (message !== "move") return;
-    port.postMessage({ moved: tryToMove(path, files) } satisfies FromCheckpointer);
+    port.postMessage({ moved: tryToMove(path, files, descriptor) } satisfies FromCheckpointer);
   });
 }
 
 /** False where it could not: what is in the log stays there, and the next time all of it is moved. */
-function tryToMove(path: string, files: FilesInUse): boolean {
+function tryToMove(path: string, files: FilesInUse, descriptor: number): boolean {
   try {
     requireInPlace(path, files);
     // A connection for each: it takes a millisecond, and none is left that belongs to a file which is no longer there.
     const database = connect(path);
     try {
       database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      // SQLite syncs the file when all of the log is in it: that is in the writer's turn, and whoever writes would wait for all that was moved here.
+      fdatasyncSync(descriptor);
       return true;
     } finally {
       database.close();

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect } from "../connection.ts";
+import { keepOpen, letGo } from "../file/kept-open.ts";
 import { filesAt } from "../file/place.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 
@@ -15,10 +16,12 @@ function setUp(t: TestContext) {
   new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
   const database = connect(file);
   database.exec("SELECT * FROM t");
-  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file) });
+  const files = filesAt(file);
+  const checkpoints = checkpointsBeside({ path: file, files, descriptor: keepOpen(file).descriptor });
   t.after(async () => {
     await checkpoints.close();
     database.close();
+    letGo(file, Object.values(files));
     rmSync(folder, { recursive: true, force: true });
   });
   const committed = checkpoints.takeOver(database);

@@ -20,6 +20,8 @@ export interface WriterData {
   readonly path: string;
   /** Which files those are (`filesAt`). */
   readonly files: FilesInUse;
+  /** The database, kept open for as long as the thread runs (`keepOpen`). */
+  readonly descriptor: number;
   /** How long a group waits for what another process writes, in milliseconds. */
   readonly busyMs: number;
   readonly collections: readonly Collection[];
@@ -34,11 +36,11 @@ export type ToWriter = string | null;
 export type FromWriter = { readonly results: string } | { readonly failed: Failure; readonly count: number };
 
 /** The thread that writes: each group with one trip to the disk. */
-function write(port: MessagePort, { path, files, busyMs, collections, shapes }: WriterData): void {
+function write(port: MessagePort, { path, files, descriptor, busyMs, collections, shapes }: WriterData): void {
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
   let committed = (): void => {};
-  const checkpoints = checkpointsBeside({ path, files });
+  const checkpoints = checkpointsBeside({ path, files, descriptor });
   const searched = searchedOf(collections).map(tableOf);
   const indexing = searched.length === 0 ? null : indexBeside(index);
 

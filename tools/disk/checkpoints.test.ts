@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { test } from "node:test";
+import { makeFaultyDisk } from "./faults.ts";
+
+const folders = path.join(import.meta.dirname, "../../src/store/sqlite");
+
+/** A reader holds the log, so that not all of it can be moved: SQLite itself syncs nothing then. */
+const program = `
+  import { DatabaseSync } from "node:sqlite";
+  import { setTimeout as wait } from "node:timers/promises";
+  import { connect } from ${JSON.stringify(`${folders}/connection.ts`)};
+  import { keepOpen } from ${JSON.stringify(`${folders}/file/kept-open.ts`)};
+  import { filesAt } from ${JSON.stringify(`${folders}/file/place.ts`)};
+  import { checkpointsBeside } from ${JSON.stringify(`${folders}/writes/checkpoints.ts`)};
+
+  const file = process.argv[1];
+  new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
+  const database = connect(file);
+  database.exec("SELECT * FROM t");
+  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), descriptor: keepOpen(file).descriptor });
+  const committed = checkpoints.takeOver(database);
+  const insert = database.prepare("INSERT INTO t VALUES (?)");
+  for (let at = 0; at < 9; at++) insert.run("moved".repeat(80_000));
+  const reader = new DatabaseSync(file, { readOnly: true });
+  reader.exec("BEGIN; SELECT count(*) FROM t");
+  for (let at = 0; at < 3; at++) {
+    insert.run("later".repeat(80_000));
+    committed();
+  }
+  const moved = () => database.prepare("PRAGMA wal_checkpoint(NOOP)").get()[2];
+  for (let at = 0; at < 1000 && moved() < 900; at++) await wait(10);
+  await checkpoints.close();
+  console.log(moved());
+  process.kill(process.pid, "SIGKILL");
+`;
+
+test("what the thread has moved into the file is on the disk before the writer's turn comes, which would wait for all of it", () => {
+  using disk = makeFaultyDisk({ keep: true });
+
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--input-type=module-typescript", "--eval", program, `${disk.folder}/a.db`],
+    { env: { ...process.env, ...disk.environment }, encoding: "utf8" },
+  );
+
+  assert.ok(Number(stdout) >= 880 && Number(stdout) < 1000, `${stdout}\n${stderr}`);
+  const synced = readFileSync(`${disk.kept}/a.db`, "latin1");
+  assert.ok(synced.split("moved").length > 700_000, `${synced.length} bytes were synced`);
+  assert.ok(!synced.includes("laterlater"));
+});
