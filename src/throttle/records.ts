@@ -88,26 +88,11 @@ function isRow(key: Key): Where {
  * day of quiet: whoever waits for that gets fewer tries than the ceiling allows.
  */
 export function pruneRecords(now: number, ceiling: number, knownMs: number): readonly Change[] {
+  const isQuiet = (forMs: number): Where => ({ column: "at", operator: "lte", value: now - forMs });
+  const isCheap: Where = { column: "count", operator: "lt", value: ceiling };
   return [
-    {
-      kind: "deleteAll",
-      collection: guessStreaksCollection,
-      where: {
-        any: [
-          { column: "at", operator: "lte", value: now - 30 * dayMs },
-          {
-            all: [
-              { column: "at", operator: "lte", value: now - dayMs },
-              { column: "count", operator: "lt", value: ceiling },
-            ],
-          },
-        ],
-      },
-    },
-    {
-      kind: "deleteAll",
-      collection: knownAddressesCollection,
-      where: { column: "at", operator: "lte", value: now - knownMs },
-    },
+    { kind: "deleteAll", collection: guessStreaksCollection, where: isQuiet(30 * dayMs) },
+    { kind: "deleteAll", collection: guessStreaksCollection, where: { all: [isQuiet(dayMs), isCheap] } },
+    { kind: "deleteAll", collection: knownAddressesCollection, where: isQuiet(knownMs) },
   ];
 }

@@ -201,7 +201,8 @@ function keyOf({ jti }: RefreshToken): string {
   return digest(jti).toString("base64url");
 }
 
-const hasNonce: Where = { column: "nonce", operator: "null", value: false };
+/** Not as `null: false`: SQLite uses no index for that. */
+const hasNonce: Where = { column: "nonce", operator: "gt", value: "" };
 
 function equals(column: string, value: string | number | boolean): Where {
   return { column, operator: "eq", value };
