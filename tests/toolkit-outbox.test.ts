@@ -3,11 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
-import { outbox, type Outbox, type OutboxOptions, type RecordEvent } from "../src/door/features.ts";
+import { outbox, type Outbox, type OutboxOptions, type RecordEvent, type Subscriber } from "../src/door/features.ts";
 import {
   accepted,
   authenticated,
   createService,
+  defineFeature,
   defineResource,
   mount,
   problem,
@@ -17,7 +18,7 @@ import {
   type Scheme,
   type Service,
 } from "../src/door/index.ts";
-import { DeclarationError } from "../src/door/resources.ts";
+import { DeclarationError, type Mount } from "../src/door/resources.ts";
 import { postgresStore, sqliteStore, type Store } from "../src/door/stores.ts";
 import { startPostgres, testsOnPostgres } from "./postgres.ts";
 
@@ -264,5 +265,84 @@ test("what is wrong with subscribers stops the start, all of it at once", async 
       assert.equal(error.mistakes.length, 4);
       return true;
     },
+  );
+});
+
+test("a feature subscribes for itself, and a delivery has the store of its service", async () => {
+  const told: string[] = [];
+  const events = outbox();
+  const mounted = mount(notes, { permission: authenticated });
+  const reader = defineFeature({
+    name: "reader",
+    needs: [events],
+    setUp(host) {
+      host.use(events).subscribe({
+        name: "reader",
+        to: [notes],
+        async deliver({ record }, { store, signal }) {
+          const row = await store.find(mounted.collection, record ?? 0);
+          told.push(`${host.name} ${String(row?.record["body"])} ${signal.aborted}`);
+        },
+      });
+      return { offer: null };
+    },
+  });
+  const features = [reader, events];
+  const made = [];
+  for (const name of ["one", "other"]) {
+    const store = sqliteStore({ path: ":memory:" });
+    made.push(await createService({ name, store, features, mounts: [mounted], schemes: [visitor] }));
+  }
+  for (const service of made) {
+    const headers = { "x-visitor": "ada", "content-type": "application/json" };
+    const body = JSON.stringify({ body: `of ${service.use(events) === made[0]?.use(events) ? "one" : "other"}` });
+    const answer = await service.fetch(new Request("http://localhost/notes", { method: "POST", headers, body }), {
+      peer: null,
+    });
+    assert.equal(answer.status, 201);
+    await service.use(events).deliverDue();
+  }
+  assert.deepEqual(told, ["one of one false", "other of other false"]);
+  for (const service of made) await service.close();
+});
+
+test("an outbox that tells nobody, and who subscribes wrongly, stop the start", async () => {
+  const events = outbox({ subscribers: [{ name: "mail", to: [notes], deliver: () => undefined }] });
+  const subscribes = (name: string, subscriber: Subscriber): Feature =>
+    defineFeature({
+      name,
+      needs: [events],
+      setUp(host) {
+        host.use(events).subscribe(subscriber);
+        return { offer: null };
+      },
+    });
+  const start = (features: readonly Feature[], mounts: readonly Mount[]): Promise<unknown> =>
+    createService({ store: sqliteStore({ path: ":memory:" }), features, mounts });
+  const mounted = [mount(notes, { permission: authenticated })];
+
+  await assert.rejects(start([outbox()], mounted), /feature outbox: nobody is told/);
+  const wrong: object = { name: "index", to: [notes], delivr: () => undefined };
+  await assert.rejects(
+    start(
+      [
+        events,
+        subscribes("a", { name: "mail", to: [notes], deliver: () => undefined }),
+        subscribes("b", wrong as Subscriber),
+        subscribes("c", { name: "trail", to: [silent], deliver: () => undefined }),
+      ],
+      mounted,
+    ),
+    (error: unknown) => {
+      assert.ok(error instanceof DeclarationError);
+      const all = error.mistakes.join("\n");
+      assert.match(all, /feature a: the subscriber mail: the name is there twice/);
+      assert.match(all, /feature b: the subscriber index: there is no option delivr; did you mean deliver\?/);
+      return true;
+    },
+  );
+  await assert.rejects(
+    start([events, subscribes("c", { name: "trail", to: [silent], deliver: () => undefined })], mounted),
+    /the subscriber trail is told of \/drafts, which is not mounted/,
   );
 });

@@ -7,7 +7,7 @@ import "./index.ts";
 
 export type { Host, Parts, ServiceFacts, Upkeep } from "../feature/feature.ts";
 export { outbox, type Outbox, type OutboxOptions } from "../outbox/outbox.ts";
-export type { RecordEvent, Subscriber } from "../outbox/delivery.ts";
+export type { Delivery, RecordEvent, Subscriber } from "../outbox/delivery.ts";
 export type { Alongside, RecordWrite } from "../http/alongside.ts";
 export { health, type Health } from "../ops/health.ts";
 export { metrics, type MetricsOffer, type MetricsOptions } from "../ops/prometheus.ts";

@@ -27,13 +27,21 @@ export interface Subscriber {
   /** Lower-case words joined by hyphens. It stands in the database: another name is another subscriber. */
   readonly name: string;
   readonly to: readonly Resource[];
-  /** Done when it resolves. Whatever it throws is tried again, later each time; `signal` says that its time is over. */
-  deliver(event: RecordEvent, signal: AbortSignal): Eventually<void>;
+  /** Done when it resolves. Whatever it throws is tried again, later each time. */
+  deliver(event: RecordEvent, delivery: Delivery): Eventually<void>;
+}
+
+/** What a subscriber is given besides the event. */
+export interface Delivery {
+  /** The store of the service that delivers: an event has ids alone. */
+  readonly store: Store;
+  /** Says that its time is over, or that the service stops. */
+  readonly signal: AbortSignal;
 }
 
 export interface DeliveryOptions {
   readonly store: Store;
-  readonly subscribers: ReadonlyMap<string, Subscriber>;
+  readonly subscribers: readonly Subscriber[];
   readonly observe: Observer;
   readonly now: () => number;
   /** From 0 up to 1, so that those who failed together do not come back together. */
@@ -75,11 +83,11 @@ export async function deliver(row: Row, options: DeliveryOptions, stopped: Abort
   const { store, subscribers, timeoutSeconds } = options;
   const event = eventOf(row);
   // Nobody is left to be told; it goes when a program that knows its name has it, or with an administrator's hand.
-  const subscriber = subscribers.get(row.record["subscriber"] as string);
+  const subscriber = subscribers.find(({ name }) => name === row.record["subscriber"]);
   const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutSeconds * 1000)]);
   try {
     if (subscriber === undefined) throw new Error("No subscriber of this name is there.");
-    await inTime(async () => subscriber.deliver(event, signal), signal);
+    await inTime(async () => subscriber.deliver(event, { store, signal }), signal);
   } catch (error) {
     // Cut off by the end of the process, which is no failure of its own.
     if (!stopped.aborted) await postpone(row, event, error, options);

@@ -1,3 +1,4 @@
+import { DeclarationError } from "../checking/declaration-error.ts";
 import {
   aFunction,
   aFullList,
@@ -23,7 +24,8 @@ import { leases, mountedEvents } from "./events.ts";
 
 /** Options of `outbox()`: who is told of which records, and how often that is tried. */
 export interface OutboxOptions {
-  readonly subscribers: readonly Subscriber[];
+  /** Those of the application; features have more by `subscribe`. */
+  readonly subscribers?: readonly Subscriber[];
   /** Tries before one has failed for good; 12 where it is left out, which is about an hour and a half. */
   readonly attempts?: number;
   /** How long one try may take; 30 where it is left out, at most 300. */
@@ -34,6 +36,8 @@ export interface OutboxOptions {
 
 /** What the outbox offers. */
 export interface Outbox {
+  /** One more who is told. Called in the `setUp` of a feature that needs the outbox. Throws `DeclarationError` for one that cannot be. */
+  subscribe(subscriber: Subscriber): void;
   /** Delivers what is due, where this process may; resolves when nothing more is due now. */
   deliverDue(): Promise<void>;
   /** Has one tried again from the beginning. False where there is none of this id. */
@@ -42,6 +46,8 @@ export interface Outbox {
 
 const { collection } = mountedEvents;
 const LOOK_MS = 1000;
+const NOBODY =
+  "nobody is told of anything; name subscribers, or have a feature that needs it call subscribe in its setUp";
 
 /**
  * Tells subscribers of every write of a mounted resource: at least once each, by one process at a time. The event is a row of the same transaction, so that
@@ -58,23 +64,31 @@ const LOOK_MS = 1000;
  * export const events = outbox({ subscribers: [{ name: "search-index", to: [notes], deliver }] });
  * ```
  */
-export function outbox(options: OutboxOptions): Feature<Outbox> {
+export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
   return defineFeature({
     name: "outbox",
     setUp({ store, observe, now }) {
-      requireOptions(options, checks, { more: subscriberMistakes(options) });
-      const { subscribers, attempts = 12, timeoutSeconds = 30, random = Math.random } = options;
-      const byName = new Map(subscribers.map((each) => [each.name, each]));
-      const delivery: DeliveryOptions = { store, subscribers: byName, observe, now, random, attempts, timeoutSeconds };
+      requireOptions(options, checks, { more: mistakesOfAll(options) });
+      const { attempts = 12, timeoutSeconds = 30, random = Math.random } = options;
+      const subscribers = [...(options.subscribers ?? [])];
+      const delivery: DeliveryOptions = { store, subscribers, observe, now, random, attempts, timeoutSeconds };
       const courier = courierOf(delivery);
       const retry = (id: number): Promise<boolean> => retryEvent(store, id, now());
       let timer: NodeJS.Timeout | undefined;
       return {
-        offer: { deliverDue: courier.run, retry },
+        offer: {
+          subscribe(subscriber: Subscriber): void {
+            const mistakes = mistakesOf(subscriber, subscribers, "what subscribes");
+            if (mistakes.length > 0) throw new DeclarationError(mistakes);
+            subscribers.push(subscriber);
+          },
+          deliverDue: courier.run,
+          retry,
+        },
         mounts: [mountedEvents],
         collections: [leases],
         alongside: eventsFor(subscribers, now, courier.soon),
-        mistakes: (assembled) => unmounted(subscribers, assembled),
+        mistakes: (assembled) => (subscribers.length === 0 ? [NOBODY] : unmounted(subscribers, assembled)),
         measure: courier.measure,
         endpoints: [
           builtInEndpoint({
@@ -121,19 +135,23 @@ function unmounted(subscribers: readonly Subscriber[], { mounts }: Assembled): r
   );
 }
 
-function subscriberMistakes(options: unknown): readonly string[] {
+function mistakesOfAll(options: unknown): readonly string[] {
   const subscribers = isObject(options) ? options["subscribers"] : null;
   if (!Array.isArray(subscribers)) return [];
-  return Array.from(subscribers, (each: unknown, at) => {
-    if (!isObject(each)) return [`subscribers[${at}] is ${shown(each)}, and no object`];
-    const { name } = each;
-    const isTwice = subscribers.slice(0, at).some((other) => isObject(other) && other["name"] === name);
-    const place = isText(name) ? `the subscriber ${shownName(name)}` : `subscribers[${at}]`;
-    return [
-      ...membersMistakes(each, subscriberChecks),
-      ...(isTwice ? ["the name is there twice; rename one"] : []),
-    ].map((mistake) => `${place}: ${mistake}`);
-  }).flat();
+  return Array.from(subscribers, (each: unknown, at) =>
+    mistakesOf(each, subscribers.slice(0, at), `subscribers[${at}]`),
+  ).flat();
+}
+
+function mistakesOf(subscriber: unknown, others: readonly unknown[], otherwise: string): readonly string[] {
+  if (!isObject(subscriber)) return [`${otherwise} is ${shown(subscriber)}, and no object`];
+  const { name } = subscriber;
+  const isTwice = others.some((other) => isObject(other) && other["name"] === name);
+  const place = isText(name) ? `the subscriber ${shownName(name)}` : otherwise;
+  return [
+    ...membersMistakes(subscriber, subscriberChecks),
+    ...(isTwice ? ["the name is there twice; rename one"] : []),
+  ].map((mistake) => `${place}: ${mistake}`);
 }
 
 const subscriberChecks: ChecksOf<Subscriber> = {
@@ -149,7 +167,7 @@ const subscriberChecks: ChecksOf<Subscriber> = {
 };
 
 const checks: ChecksOf<OutboxOptions> = {
-  subscribers: aFullList,
+  subscribers: optional(aFullList),
   attempts: optional(wholeFrom(1, 100)),
   timeoutSeconds: optional((value) =>
     typeof value === "number" && value > 0 && value <= 300 ? null : "it has to be a number of seconds up to 300",
