@@ -609,6 +609,50 @@ test("a stranger's passkeys log in with a session, and end with the account's cr
   assert.equal((await api.ask("POST", "/passkeys/login", assertionBy(device.privateKey))).status, 401);
 });
 
+test("a login of one's own gives the pair of tokens, in the body or as cookies", async (t) => {
+  const people = accounts(open);
+  const tokens = tokenLogin(people, { accessCookie: "mine" });
+  const badges = defineFeature({
+    name: "badge-login",
+    needs: [people, tokens],
+    setUp(host) {
+      const { accounts: found } = host.use(people);
+      const { start } = host.use(tokens);
+      const login = defineEndpoint({
+        method: "POST",
+        path: "/badge/{how:text}",
+        access: "open",
+        logsIn: true,
+        async handle(context) {
+          const account = await found.findByUsername(context.call.header("x-badge") ?? "");
+          if (account?.active !== true) throw problem("invalid_credentials");
+          return start(context, account, { cookie: context.params.how === "cookie" });
+        },
+      });
+      return { offer: null, endpoints: [login] };
+    },
+  });
+  const api = await serve(t, people, [basicLogin(people), tokens, badges]);
+  const badge = { "x-badge": email };
+
+  const given = await api.ask("POST", "/badge/body", undefined, badge);
+  assert.equal(given.status, 200, given.text);
+  assert.deepEqual(Object.keys(given.json), ["access", "refresh", "token_type", "expires_in"]);
+  assert.equal(given.headers.get("cache-control"), "no-store");
+  assert.equal((await api.get("/users/1", { authorization: `Bearer ${given.json.access}` })).status, 200);
+
+  const set = await api.ask("POST", "/badge/cookie", undefined, badge);
+  assert.deepEqual(Object.keys(set.json), ["token_type", "expires_in"]);
+  const cookies = set.headers.getSetCookie().map((each) => each.split(";")[0]!);
+  assert.deepEqual(
+    cookies.map((each) => each.split("=")[0]),
+    ["mine", "refresh_token"],
+  );
+  assert.equal((await api.get("/users/1", { cookie: cookies[0]! })).status, 200);
+  const foreign = { ...badge, "sec-fetch-site": "cross-site", origin: "https://other.example" };
+  assert.equal((await api.ask("POST", "/badge/cookie", undefined, foreign)).status, 403);
+});
+
 /** One's own scheme as a feature: a number and what its card says, for accounts that are there. */
 function cardLogin(people: AccountsFeature, cards: Readonly<Record<string, number>>): Feature {
   return defineFeature({

@@ -1,3 +1,4 @@
+import type { Account } from "../../auth/accounts.ts";
 import { bearerRefusal } from "../../auth/bearer/bearer.ts";
 import type { FreshAccess, TokenPair, TokenPairs } from "../../auth/bearer/token-pairs.ts";
 import type { SigningKeys } from "../../auth/keys.ts";
@@ -179,7 +180,17 @@ const documentation = {
 async function logIn(parts: TokensParts, context: Context): Promise<Reply> {
   const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values;
   if (cookie) context.requireSameSite();
-  const account = await parts.people.requireLogin(context, username, password);
+  return startTokens(parts, context, await parts.people.requireLogin(context, username, password), cookie);
+}
+
+/** The pair of an account that has shown who it is. */
+export async function startTokens(
+  parts: TokensParts,
+  context: Context,
+  account: Account,
+  cookie: boolean,
+): Promise<Reply> {
+  if (cookie) context.requireSameSite();
   const { call } = context;
   // The browser forgets the pair that it had, and with it the way to end that.
   const before = cookie ? findRefreshCookie(call, parts.cookies) : null;

@@ -1,3 +1,4 @@
+import type { Account } from "../../auth/accounts.ts";
 import { accessTokens, type AccessTokens } from "../../auth/bearer/access.ts";
 import { bearer } from "../../auth/bearer/bearer.ts";
 import { familiesCollection } from "../../auth/bearer/families.ts";
@@ -5,14 +6,16 @@ import { deadFamiliesCollection, refreshUsesCollection } from "../../auth/bearer
 import { tokenPairs, type TokenPairs } from "../../auth/bearer/token-pairs.ts";
 import { derivedSigningKeys, type SigningKeys } from "../../auth/keys.ts";
 import { watchSigningKeys } from "../../auth/watched-keys.ts";
+import type { Reply } from "../../call/call.ts";
 import { aBoolean, optional, text } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { defineFeature, type Feature } from "../../feature/feature.ts";
+import type { Context } from "../../http/exchange.ts";
 import { aCookieName } from "../../scheme/checking.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
 import { livesMistakes, loginChecks, secondsFrom } from "../options.ts";
 import type { CookieNames } from "./cookies.ts";
-import { keysEndpoint, tokenEndpoints } from "./endpoints.ts";
+import { keysEndpoint, startTokens, tokenEndpoints } from "./endpoints.ts";
 
 /** Options of `tokenLogin()`: how long tokens live, in seconds, and with which keys they are signed. */
 export interface TokenLoginOptions extends LoginOptions {
@@ -39,6 +42,11 @@ export interface TokenLogin {
   readonly pairs: TokenPairs;
   readonly access: AccessTokens;
   readonly keys: SigningKeys;
+  /**
+   * Logs an account in that has shown by other means who it is: the answer that gives the pair, in its body or, with `cookie`, as cookies.
+   * Ends the request (403) where a page of another site asks for cookies.
+   */
+  start(context: Context, account: Account, how?: { readonly cookie?: boolean }): Promise<Reply>;
 }
 
 const checks: ChecksOf<TokenLoginOptions> = {
@@ -109,7 +117,13 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
         endOne: (userId, id, now) => pairs.endOne(userId, id, now),
       });
       return {
-        offer: { pairs, access, keys },
+        offer: {
+          pairs,
+          access,
+          keys,
+          start: (context: Context, account: Account, { cookie = false }: { readonly cookie?: boolean } = {}) =>
+            startTokens(parts, context, account, cookie),
+        },
         schemes: enabled ? [scheme] : [],
         endpoints: [...(enabled ? tokenEndpoints(parts) : []), keysEndpoint(parts)],
         collections: [refreshUsesCollection, deadFamiliesCollection, familiesCollection],
