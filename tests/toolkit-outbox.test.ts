@@ -3,7 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
-import { outbox, type Outbox, type OutboxOptions, type RecordEvent, type Subscriber } from "../src/door/features.ts";
+import {
+  metrics,
+  outbox,
+  type Outbox,
+  type OutboxOptions,
+  type RecordEvent,
+  type Subscriber,
+} from "../src/door/features.ts";
 import {
   accepted,
   authenticated,
@@ -55,7 +62,7 @@ async function run(
   const events = outbox(options);
   const service = await createService({
     store,
-    features: [events],
+    features: [events, metrics()],
     schemes: [visitor],
     mounts: [
       mount(notes, {
@@ -160,6 +167,14 @@ test("what fails is tried again, later each time, then kept until somebody has i
       },
     ],
   });
+  /** What `/metrics` tells of them. */
+  const counted = async (): Promise<readonly string[]> => {
+    const text = await (await ask("GET", "/metrics")).text();
+    return Array.from(
+      text.matchAll(/^api_outbox_deliveries_total\{outcome="(\w+)"\} (\d+)$/gm),
+      (found) => `${found[1]} ${found[2]}`,
+    );
+  };
   await ask("POST", "/notes", { body: "one" });
 
   for (const seconds of [0, 0.9, 0.1, 1.9, 0.1, 3600]) {
@@ -168,6 +183,7 @@ test("what fails is tried again, later each time, then kept until somebody has i
   }
 
   assert.deepEqual(tries, [1, 2, 3]);
+  assert.deepEqual(await counted(), ["delivered 0", "postponed 2", "failed 1"]);
   const [kept] = await waiting();
   assert.deepEqual(
     [kept!["failed"], kept!["attempts"], kept!["error"], kept!["subscriber"]],
@@ -177,6 +193,7 @@ test("what fails is tried again, later each time, then kept until somebody has i
   assert.equal((await ask("POST", `/outbox/${String(kept!["id"])}/retry`)).status, 204);
   await deliver();
   assert.deepEqual(tries, [1, 2, 3, 1]);
+  assert.deepEqual(await counted(), ["delivered 1", "postponed 2", "failed 1"]);
   assert.deepEqual(await waiting(), []);
   assert.equal((await ask("POST", "/outbox/99/retry")).status, 404);
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { MetricFamily } from "../measurement.ts";
 import type { Row } from "../store/store.ts";
-import { deliver, dueEvents, TOGETHER, type DeliveryOptions } from "./delivery.ts";
+import { deliver, dueEvents, outcomes, TOGETHER, type Delivered, type DeliveryOptions } from "./delivery.ts";
 import { leaseOf } from "./lease.ts";
 
 /** How long after a write its event is looked for: the write is on the disk by then, as a rule. */
@@ -91,9 +91,12 @@ export function courierOf(options: DeliveryOptions): Courier {
     measure: () => [
       {
         name: "latchkey_outbox_deliveries_total",
-        help: "Deliveries of events that were tried.",
+        help: "Deliveries of events that were tried; failed: for good.",
         type: "counter",
-        samples: [["latchkey_outbox_deliveries_total", deliveries.count()]],
+        samples: outcomes.map((outcome) => [
+          `latchkey_outbox_deliveries_total{outcome="${outcome}"}`,
+          deliveries.count(outcome),
+        ]),
       },
     ],
   };
@@ -107,26 +110,27 @@ function deliveriesOf(
   /** Begins with what is due; says whether there may be more of it. */
   beginDue(): Promise<boolean>;
   underWay(): readonly Promise<void>[];
-  /** How many were tried since the start. */
-  count(): number;
+  /** How many tries since the start came to this. */
+  count(outcome: Delivered): number;
 } {
   const { store, now } = options;
   /** By the id of the event. */
   const underWay = new Map<number, Delivery>();
-  let delivered = 0;
+  const counted: Record<Delivered, number> = { delivered: 0, postponed: 0, failed: 0 };
 
   /** Whoever has so many under way gets no more meanwhile, so that one that hangs holds nobody else up. */
   function busy(): readonly string[] {
-    const counted = Map.groupBy(underWay.values(), ({ to }) => to);
-    return [...counted].filter(([, all]) => all.length >= TOGETHER).map(([name]) => name);
+    const bySubscriber = Map.groupBy(underWay.values(), ({ to }) => to);
+    return [...bySubscriber].filter(([, all]) => all.length >= TOGETHER).map(([name]) => name);
   }
 
   function begin(row: Row): void {
     const id = row.record["id"] as number;
-    const done = deliver(row, options, stopped).finally(() => {
-      underWay.delete(id);
-      delivered++;
-    });
+    const done = deliver(row, options, stopped)
+      .then((outcome) => {
+        if (outcome !== null) counted[outcome]++;
+      })
+      .finally(() => underWay.delete(id));
     // The round that waits for it hears of it; where that has ended already, the event is delivered again.
     done.catch(() => undefined);
     underWay.set(id, { to: row.record["subscriber"] as string, done });
@@ -139,6 +143,6 @@ function deliveriesOf(
       return due.length === TOGETHER || busy().length > 0;
     },
     underWay: () => [...underWay.values()].map(({ done }) => done),
-    count: () => delivered,
+    count: (outcome) => counted[outcome],
   };
 }

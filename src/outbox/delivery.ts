@@ -78,8 +78,15 @@ export async function dueEvents(
   });
 }
 
-/** Delivers one and writes down what became of it. Throws where that cannot be written, and then it is delivered again. */
-export async function deliver(row: Row, options: DeliveryOptions, stopped: AbortSignal): Promise<void> {
+/** What came of a try; `failed`: for good. */
+export const outcomes = ["delivered", "postponed", "failed"] as const;
+export type Delivered = (typeof outcomes)[number];
+
+/**
+ * Delivers one and writes down what became of it; null where the end of the process came first. Throws where that cannot be written, and
+ * then it is delivered again.
+ */
+export async function deliver(row: Row, options: DeliveryOptions, stopped: AbortSignal): Promise<Delivered | null> {
   const { store, subscribers, timeoutSeconds } = options;
   const event = eventOf(row);
   // Nobody is left to be told; it goes when a program that knows its name has it, or with an administrator's hand.
@@ -90,12 +97,12 @@ export async function deliver(row: Row, options: DeliveryOptions, stopped: Abort
     await inTime(async () => subscriber.deliver(event, { store, signal }), signal);
   } catch (error) {
     // Cut off by the end of the process, which is no failure of its own.
-    if (!stopped.aborted) await postpone(row, event, error, options);
-    return;
+    return stopped.aborted ? null : postpone(row, event, error, options);
   }
   await store.write({
     changes: [{ kind: "deleteAll", collection, where: { column: "id", operator: "eq", value: event.id } }],
   });
+  return "delivered";
 }
 
 /** A subscriber that does not look at its signal is not waited for either. */
@@ -113,7 +120,7 @@ async function inTime(task: () => Promise<void>, signal: AbortSignal): Promise<v
   }
 }
 
-async function postpone(row: Row, event: RecordEvent, error: unknown, options: DeliveryOptions): Promise<void> {
+async function postpone(row: Row, event: RecordEvent, error: unknown, options: DeliveryOptions): Promise<Delivered> {
   const { store, observe, now, random, attempts } = options;
   const failed = event.attempt >= attempts;
   const values: WrittenValues = {
@@ -131,6 +138,7 @@ async function postpone(row: Row, event: RecordEvent, error: unknown, options: D
   // Of the tries between nobody has to hear.
   else if (event.attempt === 1)
     observe({ kind: "notice", level: "info", message: `${message} tried again: ${place}`, error });
+  return failed ? "failed" : "postponed";
 }
 
 /** Twice as long each time, up to an hour; half of it by chance. */
