@@ -48,6 +48,35 @@ test("SQLite answers every list that counts as served from an index, without sor
   }
 });
 
+test("SQLite finds rows whose keys are named by these keys, whatever else is asked and in whatever order", () => {
+  const database = connect(":memory:");
+  const fields = { status: text({ maxLength: 20 }), created_at: text({ maxLength: 30 }) };
+  const lists = { filters: { id: ["eq", "in"], status: ["eq"] }, sorts: ["created_at", "status"] } as const;
+  const mounts = [
+    mount(defineResource({ name: "number", fields, ...lists }), { permission: anyone }),
+    mount(defineResource({ name: "text", id: "uuid", fields, ...lists }), { permission: anyone }),
+  ];
+  prepareSchema(
+    database,
+    mounts.map(({ collection }) => collection),
+  );
+
+  for (const mount of mounts) {
+    const named = shapesOf(mount, null).filter(({ title }) => /id\[(eq|in)\]/.test(title));
+    assert.ok(named.length > 10);
+    for (const { title, query } of named) {
+      const parameters = parametersOf(sqlite);
+      const sql = selectPage(tableOf(mount.collection), query, parameters);
+      const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...(parameters.values as string[]));
+      const steps = plan.map((step) => String((step as unknown as unknown[])[3]));
+      assert.ok(
+        steps.some((step) => /^SEARCH \w+ USING (INTEGER )?PRIMARY KEY \((rowid|id)=\?\)/.test(step)),
+        `${title}: ${steps.join("; ")}`,
+      );
+    }
+  }
+});
+
 test("the start names lists that no index serves, unless the declaration says that they are meant", () => {
   const declaration = { name: "thing", fields: { title: text({ maxLength: 50 }) } } as const;
   const told = (more: object): string | null =>

@@ -33,6 +33,8 @@ export interface Dialect {
   readonly referencesInColumns: boolean;
   /** How the n-th parameter is written; the first is 1. */
   place(at: number): string;
+  /** What stands behind the name of a table whose rows are found by their keys and by no other index; left out where the database sees that by itself. */
+  readonly byKey?: (collection: Collection) => string;
   /** A condition that always holds and ends a read that takes too long; left out where the database does that by itself. */
   readonly watch?: string;
   /** A text as SQL. */

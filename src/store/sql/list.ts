@@ -22,7 +22,7 @@ export function readCount(table: Table, where: Where | null): Read<number> {
   const write = (values: Parameters): string => {
     const conditions = where === null ? [] : [...watched(table), compileWhere(table, where, values)];
     const condition = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-    return `SELECT count(*) FROM ${table.name}${condition}`;
+    return `SELECT count(*) FROM ${fromOf(table, where, table.name)}${condition}`;
   };
   return reading(table.dialect, write, (rows) => rows[0]![0] as number);
 }
@@ -36,7 +36,17 @@ export function compileRest(table: Table, query: ListQuery, values: Parameters, 
   if (query.after !== undefined) conditions.push(compileAfter(table, query, query.after, values));
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
   const order = query.sort.map((each) => compileOrder(requireColumn(table, each.column), each)).join(", ");
-  return `FROM ${table.source}${where}${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${limitOf(table, query, values)}`;
+  return `FROM ${fromOf(table, query.where, table.source)}${where}${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${limitOf(table, query, values)}`;
+}
+
+function fromOf({ byKey }: Table, where: Where | null, otherwise: string): string {
+  return where !== null && namesKeys(where) ? byKey : otherwise;
+}
+
+/** Whether only rows of certain keys can match. */
+function namesKeys(where: Where): boolean {
+  if ("all" in where) return where.all.some(namesKeys);
+  return "column" in where && where.column === "id" && (where.operator === "in" || where.operator === "eq");
 }
 
 /** What links to one value: of its ids no more are looked at than are shown. */

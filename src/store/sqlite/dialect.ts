@@ -24,6 +24,8 @@ export const sqlite: Dialect = {
     key === "integer"
       ? { key: "INTEGER PRIMARY KEY", options: " STRICT" }
       : { key: "TEXT NOT NULL PRIMARY KEY", options: " WITHOUT ROWID, STRICT" },
+  // Without statistics SQLite would rather go through all rows of one status, in their order, than find ten by their keys and sort them.
+  byKey: ({ key, name }) => (key === "integer" ? "NOT INDEXED" : `INDEXED BY ${quote(`sqlite_autoindex_${name}_1`)}`),
   comparable: (_, name) => name,
   isOneOf(compared, cells, values, operand = same) {
     const list = cells.map((cell) => (typeof cell === "bigint" ? cell.toString() : JSON.stringify(cell)));

@@ -45,6 +45,8 @@ export interface Table {
   readonly existing: ExistingNames | null;
   /** The same with what is made of its columns, for whatever reads them by the names of what is shown. */
   readonly source: string;
+  /** `source` for queries that name the keys of their rows. */
+  readonly byKey: string;
   /** The columns by their declared names, `id` first. */
   readonly columns: ReadonlyMap<string, TableColumn>;
   /** What is made of the columns by SQL; no condition and no order knows them. */
@@ -116,6 +118,11 @@ function makeTable(dialect: Dialect, collection: Collection): Table {
     collection,
     name,
     source: sourceOf(dialect, collection, name),
+    byKey: sourceOf(
+      dialect,
+      collection,
+      existing === null && dialect.byKey !== undefined ? `${name} ${dialect.byKey(collection)}` : name,
+    ),
     computed,
     existing,
     wordsTable: quote(wordsTableOf(dialect, collection)),
