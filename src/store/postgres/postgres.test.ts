@@ -75,15 +75,16 @@ test("a read takes one trip to the server, and so does a transaction; one that c
   );
 });
 
+const searched: Collection = {
+  name: "searched",
+  key: "integer",
+  columns: [{ name: "name", type: "text", searched: true }],
+};
+
 test("rows with a word are counted by the index, wherever the table has them", async (t) => {
   const url = database();
   const store = postgresStore({ url: new Secret(url) });
   t.after(() => store.close());
-  const searched: Collection = {
-    name: "searched",
-    key: "integer",
-    columns: [{ name: "name", type: "text", searched: true }],
-  };
   await store.open([searched]);
   await askPostgres(
     url,
@@ -97,6 +98,25 @@ test("rows with a word are counted by the index, wherever the table has them", a
   const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN ${text}`, values as unknown[]);
 
   assert.doesNotMatch(rows.map((row) => row["QUERY PLAN"]).join("\n"), /Seq Scan/);
+});
+
+test("what waits for its words goes, also where the row is gone", async (t) => {
+  const url = database();
+  const store = postgresStore({ url: new Secret(url) });
+  t.after(() => store.close());
+  await store.open([searched]);
+  await askPostgres(url, `INSERT INTO "_searched_words" VALUES ('', 7), ('', 8)`);
+
+  await store.write({ changes: [{ kind: "insert", collection: searched, values: { name: "Ada" } }] });
+
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  t.after(() => client.end());
+  const waiting = async (): Promise<unknown> =>
+    (await client.query(`SELECT id FROM "_searched_words" WHERE word = ''`)).rowCount;
+  for (let at = 0; at < 300 && (await waiting()) !== 0; at++) await sleep(20);
+  assert.equal(await waiting(), 0);
+  assert.deepEqual(await store.countWords!(searched, ["ada"], 10), [1]);
 });
 
 test("a write gives up the lock, the statement and the connection that it does not get in time", async (t) => {

@@ -104,6 +104,7 @@ function* takeWords(schema: Schema, table: Table): Script<boolean> {
   if (some.length === 0) return false;
   yield* run(schema.beginPortion);
   const hasTaken = (yield* takePending(schema, table)) || (yield* takeMore(schema, table));
+  if (!hasTaken) yield* forgetGone(table);
   yield* run("COMMIT");
   return hasTaken;
 }
@@ -146,6 +147,12 @@ function* takePending(schema: Schema, table: Table): Script<boolean> {
     taken,
   );
   return true;
+}
+
+/** What is pending of rows that are gone: their trigger could not see it, where it was noted in another transaction at the same moment. */
+function* forgetGone({ name, wordsTable }: Table): Script<void> {
+  const isGone = `NOT EXISTS (SELECT 1 FROM ${name} WHERE ${name}."id" = pending."id")`;
+  yield* run(`DELETE FROM ${wordsTable} AS pending WHERE pending."word" = ${PENDING} AND ${isGone}`);
 }
 
 /** The words of rows as they were read from their values. */

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { DeclarationError } from "../../checking/declaration-error.ts";
@@ -45,6 +46,30 @@ certifyStore("SQLite in memory", async () => {
   // There is one store to a memory, so it is opened again.
   const store = sqliteStore({ path: ":memory:" });
   return { store, reopen: async () => store, dispose: () => store.close() };
+});
+
+test("what waits for its words goes, also where the row is gone", async () => {
+  const searched: Collection = {
+    name: "searched",
+    key: "integer",
+    columns: [{ name: "name", type: "text", searched: true }],
+  };
+  await onFile(async (path) => {
+    const store = sqliteStore({ path });
+    await store.open([searched]);
+    const database = connect(path);
+    database.exec(`INSERT INTO "_searched_words" VALUES ('', 7), ('', 8)`);
+
+    await store.write({ changes: [{ kind: "insert", collection: searched, values: { name: "Ada" } }] });
+
+    const waiting = (): unknown =>
+      prepare(database, `SELECT count(*) FROM "_searched_words" WHERE word = ''`).get()![0];
+    for (let at = 0; at < 300 && waiting() !== 0; at++) await wait(20);
+    assert.equal(waiting(), 0);
+    assert.deepEqual(await store.countWords!(searched, ["ada"], 10), [1]);
+    database.close();
+    await store.close();
+  });
 });
 
 test("a write gives up in time where another process does not end its own", async () => {
