@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { aFunction, isText, optional, wholeFrom, type Check } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
+import { messageOfThrown } from "../checking/thrown.ts";
 import type { Observer } from "../observation.ts";
 
 /** The network, as far as it is needed here: `fetch`, or what looks like it and heeds the signal. */
@@ -63,7 +64,7 @@ export function breachedPasswords(options: BreachedPasswordsOptions): IsBreached
       return isListed(await Promise.race([asked, late]), digest.slice(5));
     } catch (error) {
       // Without what was asked: the digits would narrow down whose password it is.
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOfThrown(error);
       observe({
         kind: "notice",
         level: "error",

@@ -16,6 +16,7 @@ import {
   texts,
   type Check,
 } from "../checking/members.ts";
+import { isThrown } from "../checking/thrown.ts";
 import type { Look } from "../html/look.ts";
 import type { Offering } from "../http/core.ts";
 import { declarationMistakes } from "../http/endpoint/declared.ts";
@@ -76,8 +77,9 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
       done.set(feature, { feature, parts });
       failed.delete(feature);
     } catch (error) {
-      if (!(error instanceof DeclarationError)) faults.push(error);
-      const told = error instanceof DeclarationError ? error.mistakes : [`setUp threw ${faultOf(error)}`];
+      const isTold = isThrown(error, DeclarationError);
+      if (!isTold) faults.push(error);
+      const told = isTold ? error.mistakes : [`setUp threw ${faultOf(error)}`];
       mistakes.push(...told.map((each) => `feature ${feature.name}: ${each}`));
     }
   };

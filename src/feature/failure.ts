@@ -1,5 +1,6 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
 import { shown } from "../checking/members.ts";
+import { isThrown, lineOfThrown } from "../checking/thrown.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../store/store.ts";
 import type { Feature } from "./feature.ts";
 
@@ -8,8 +9,8 @@ const ofStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
 
 /** What a feature has thrown, under its name: what was thrown is the cause, with its stack. */
 export function failureOf({ name }: Feature, step: "start" | "stop", error: unknown): unknown {
-  if (ofStore.some((each) => error instanceof each)) return error;
-  if (error instanceof DeclarationError)
+  if (ofStore.some((each) => isThrown(error, each))) return error;
+  if (isThrown(error, DeclarationError))
     return new DeclarationError(
       error.mistakes.map((each) => `feature ${name}: ${each}`),
       { cause: error.cause },
@@ -19,5 +20,5 @@ export function failureOf({ name }: Feature, step: "start" | "stop", error: unkn
 
 /** A fault in somebody's own code: where it is from says the cause of what is thrown. */
 export function faultOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : `${shown(error)}, which is no error`;
+  return isThrown(error, Error) ? lineOfThrown(error) : `${shown(error)}, which is no error`;
 }

@@ -1,3 +1,4 @@
+import { stackOfThrown } from "../checking/thrown.ts";
 import type { Observation, Observer } from "../observation.ts";
 
 /**
@@ -9,8 +10,9 @@ export function harmless(observe: Observer, service: string): Observer {
   const print = (error: unknown): void => {
     if (failed) return;
     failed = true;
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.stderr.write(`${service}: An observer failed; it is not told again where it fails.\n${text}\n`);
+    process.stderr.write(
+      `${service}: An observer failed; it is not told again where it fails.\n${stackOfThrown(error)}\n`,
+    );
   };
   return (observation) => {
     try {

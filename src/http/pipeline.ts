@@ -1,6 +1,7 @@
 import { Call, type Arrival, type Reply } from "../call/call.ts";
 import { isUnsafe, requireSameSite } from "../call/cross-site.ts";
 import { requireSecureTransport } from "../call/transport.ts";
+import { isThrown } from "../checking/thrown.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { Problem, problem } from "../problem/problem.ts";
 import type { Witness } from "../scheme/explanation.ts";
@@ -216,11 +217,11 @@ function requireKnownQuery(exchange: Exchange): void {
 
 /** What the caller may learn of it: a problem as it is, anything else as a fault of ours. */
 function tellable(error: unknown): Problem {
-  if (error instanceof Problem) return error;
+  if (isThrown(error, Problem)) return error;
   // Room is made by people, and that takes a while.
-  if (error instanceof StoreFull)
+  if (isThrown(error, StoreFull))
     return problem("insufficient_storage", { cause: error, headers: [["Retry-After", "30"]] });
-  if (error instanceof StoreUnavailable)
+  if (isThrown(error, StoreUnavailable))
     return problem("unavailable", { cause: error, headers: [["Retry-After", "1"]] });
   return problem("internal", { cause: error });
 }

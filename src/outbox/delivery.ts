@@ -1,3 +1,4 @@
+import { lineOfThrown } from "../checking/thrown.ts";
 import type { Eventually } from "../eventually.ts";
 import type { Observer } from "../observation.ts";
 import type { Resource } from "../resource/resource.ts";
@@ -162,8 +163,7 @@ function eventOf({ record }: Row): RecordEvent {
 
 /** As much as helps, and nothing that a text column refuses. */
 function textOf(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return text
+  return lineOfThrown(error)
     .toWellFormed()
     .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ")
     .slice(0, 500);

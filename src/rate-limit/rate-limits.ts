@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
 import { formatNetwork } from "../call/trusted-proxies.ts";
+import { atOnce } from "../checking/at-once.ts";
+import { isText, shown } from "../checking/members.ts";
 import { requireOptions } from "../checking/options.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
@@ -106,10 +108,10 @@ function limiterOf(all: readonly Limited[], tellsFields: boolean): RequestLimite
   };
 }
 
-function subjectOf({ by }: RateLimit, request: LimitedRequest): string | null {
+function subjectOf({ name, by }: RateLimit, request: LimitedRequest): string | null {
   const { call, identity } = request;
   const address = (): string => `address ${formatNetwork(call.client.address)}`;
-  if (typeof by === "function") return shortened(by(request));
+  if (typeof by === "function") return ownSubject(name, by(request));
   switch (by) {
     case "address":
       return address();
@@ -127,8 +129,12 @@ function credentialOf({ id, scheme, keyId, sessionId, family }: Identity): strin
 }
 
 /** A caller may have given it: what is long is known by its digest. */
-function shortened(subject: string | null): string | null {
-  return subject === null || subject.length <= 100 ? subject : hash("sha256", subject, "base64url");
+function ownSubject(limit: string, given: unknown): string | null {
+  const who = `by of the limit ${limit}`;
+  const subject = atOnce(given, who);
+  if (subject === null) return null;
+  if (!isText(subject)) throw new TypeError(`${who} gave ${shown(subject)}; it has to give a text, or null`);
+  return subject.length <= 100 ? subject : hash("sha256", subject, "base64url");
 }
 
 function fieldsOf({ name, limit, windowSeconds }: RateLimit, { remaining, resetSeconds }: Taken): LimitFields {

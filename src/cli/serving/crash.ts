@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import type { Log } from "../../door/ops.ts";
+import { makeLog, type Log } from "../../door/ops.ts";
 import { exits } from "../exit.ts";
 
 /** Once a process has come to a fault that nobody caught, its state can no longer be relied on: this is how long it may take to end. */
@@ -38,14 +38,14 @@ export function watchForCrashes(log: Log | null): CrashWatch {
 
 /** On standard error where nothing is logged: that a process ends, and why, is always told. */
 function tell(log: Log | null, message: string, error: unknown): void {
-  if (log !== null) {
-    log.observe({ kind: "notice", level: "error", message, error });
-    return log.flush();
-  }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const line = { time: new Date().toISOString(), level: "error", event: "notice", message, error: text };
+  const told = log ?? makeLog("error", writeError)!;
+  told.observe({ kind: "notice", level: "error", message, error });
+  told.flush();
+}
+
+function writeError(text: string): void {
   try {
-    writeSync(2, `${JSON.stringify(line)}\n`);
+    writeSync(2, text);
   } catch {
     // Nobody reads it.
   }

@@ -1,11 +1,12 @@
 import type { Call } from "../../call/call.ts";
 import { formatNetwork } from "../../call/trusted-proxies.ts";
+import { isObject, shown } from "../../checking/members.ts";
 import { parseMediaType } from "../../headers/media-type.ts";
 import { problem } from "../../problem/problem.ts";
 import { acceptFields, type EndpointFacts } from "../endpoint/facts.ts";
 import type { Exchange } from "../exchange.ts";
 import { formType, readForm } from "../formats/form.ts";
-import type { Format } from "../formats/format.ts";
+import type { Format, ReadBody } from "../formats/format.ts";
 import { giveWay, giveWayFor } from "./turns.ts";
 
 /** The media type of the body; JSON where the caller names none. Ends the request where the endpoint does not read it. */
@@ -65,9 +66,16 @@ export async function readBody(exchange: Exchange, mediaType: string, requireQue
   if (bytes.length === 0 && endpoint.bodyOptional === true) return;
   if (bytes.length > 0) requireTypeOfBrowsers(exchange, endpoint.consumes ?? []);
   await giveWayFor(bytes);
-  const read = mediaType === formType ? readForm(bytes) : await formatFor(mediaType, service.formats).read!(bytes);
+  const read = mediaType === formType ? readForm(bytes) : await readWith(formatFor(mediaType, service.formats), bytes);
   exchange.body = { value: read.value, leavesAreText: !read.typed, element: read.element ?? null, mediaType, bytes };
   await giveWay(exchange.body);
+}
+
+/** A format of somebody's own may give anything: what is no body is its fault, and not the caller's. */
+async function readWith(format: Format, bytes: Uint8Array): Promise<ReadBody> {
+  const read: unknown = await format.read!(bytes);
+  if (isObject(read) && "value" in read && typeof read["typed"] === "boolean") return read as unknown as ReadBody;
+  throw new TypeError(`The format ${format.mediaType} read ${shown(read)}; it has to give { value, typed }`);
 }
 
 /** The octets of the body, read once and within the limits; none where the endpoint reads no body. */

@@ -1,5 +1,6 @@
 import { aFunction, oneOf } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { stackOfThrown } from "../../checking/thrown.ts";
 import type { Observation, Observer } from "../../observation.ts";
 import { makeThinning } from "../thinning.ts";
 
@@ -91,10 +92,10 @@ function membersOf(observation: Observation): Record<string, unknown> {
     case "request":
       return requestMembers(observation);
     case "fault":
-      return { request_id: observation.requestId, error: textOf(observation.error) };
+      return { request_id: observation.requestId, error: stackOfThrown(observation.error) };
     case "notice": {
       const { message, error } = observation;
-      return { message, ...(error === undefined ? {} : { error: textOf(error) }) };
+      return { message, ...(error === undefined ? {} : { error: stackOfThrown(error) }) };
     }
     case "refused":
       return { reason: observation.reason, address: observation.address, detail: observation.detail };
@@ -156,8 +157,4 @@ function cureOf({ issuer, subject, userId }: Observed<"identity_not_bound">): st
 /** One word of a shell, whatever is in it. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,3 +1,4 @@
+import { stackOfThrown } from "../../checking/thrown.ts";
 import type { Observer } from "../../observation.ts";
 
 /** Prints what went wrong on standard error, with its stack: what a service does where nobody said who observes it. */
@@ -12,6 +13,5 @@ export const printFaults =
   };
 
 function printAs(name: string, message: string, error: unknown): void {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`${name}: ${message}${error === undefined ? "" : `\n${text}`}\n`);
+  process.stderr.write(`${name}: ${message}${error === undefined ? "" : `\n${stackOfThrown(error)}`}\n`);
 }

@@ -1,5 +1,5 @@
 import type { Reply } from "../../../call/call.ts";
-import { isObject, unknownMembers } from "../../../checking/members.ts";
+import { isObject, sentence, unknownMembers } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
 import { regeneratedValues } from "../../../resource/draft.ts";
 import { Flaw, isShown, isStored, type Field } from "../../../resource/kinds/field.ts";
@@ -193,7 +193,7 @@ const RESULT = ["values", "changes", "answer"];
 /** Reads what a handler gave. Whatever it cannot have meant is a fault of its author's, told before anything is written. */
 function readDone(placed: MountInPlace, action: ServedAction, given: unknown): Done {
   const fault = (what: string): TypeError =>
-    new TypeError(`The action ${action.name} of ${placed.resource.path} gave ${what}.`);
+    new TypeError(`The action ${action.name} of ${placed.resource.path} gave ${sentence([what])}`);
   if (!isObject(given)) throw fault("no object; it has to give { values, changes, answer }, or nothing");
   const unknown = unknownMembers(given, RESULT);
   if (unknown.length > 0) throw fault(`something unknown: ${unknown.join("; ")}`);
@@ -252,6 +252,6 @@ function readAnswer({ fields }: Resource, answer: unknown, fault: MakeFault): Re
 function readValue(name: string, { kind, options }: Field, value: unknown, fault: MakeFault): unknown {
   if (value === null && options.optional === true) return null;
   const read = kind.parse(value);
-  if (read instanceof Flaw) throw fault(`a ${name} that cannot be: ${read.detail}`);
+  if (read instanceof Flaw) throw fault(`a wrong ${name}: ${read.detail.replace(/\.$/, "")}`);
   return read;
 }

@@ -1,3 +1,4 @@
+import { messageOfThrown } from "../../../checking/thrown.ts";
 import { fold } from "../../fold.ts";
 import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
 import { decoderOf, encode } from "../codec.ts";
@@ -203,7 +204,7 @@ function whyNot(
     value = valueOf(row, cells);
     encode(schema, column, value);
   } catch (error) {
-    return `cannot be made of what is there: ${error instanceof Error ? error.message : String(error)}. Mend convert or backfill in its declaration`;
+    return `cannot be made of what is there: ${messageOfThrown(error)}. Mend convert or backfill in its declaration`;
   }
   if (value === null)
     return column.nullable === true ? null : "is declared not optional, and its convert or backfill gives null";

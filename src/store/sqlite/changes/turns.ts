@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { messageOfThrown } from "../../../checking/thrown.ts";
 import { MigrationNeeded, StoreFull } from "../../store.ts";
 import { isBusy, isStoreFailure } from "../errors.ts";
 import { DatabaseSync as Database } from "../node-sqlite.ts";
@@ -64,7 +65,7 @@ export function change<T>(database: DatabaseSync, task: () => T): Promise<T> {
       return task();
     } catch (error) {
       if (error instanceof StoreFull || isStoreFailure(error)) throw error;
-      throw new Unfit(error instanceof Error ? error.message : String(error), { cause: error });
+      throw new Unfit(messageOfThrown(error), { cause: error });
     }
   });
 }
