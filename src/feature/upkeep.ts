@@ -81,7 +81,7 @@ async function erase(store: Store, changes: readonly Change[], signal: AbortSign
 }
 
 /** How long the rows of a write that erases may take, in milliseconds: whoever writes waits behind it. */
-const AIM_MS = 10;
+const AIM_MS = 5;
 
 /** How many rows it erases: few at first, then as many as that time allows. Rows of many indexes, and keys in no order, cost a hundred times what others do. */
 const rowsAtATime = { least: 10, most: 500 } as const;

@@ -44,10 +44,10 @@ function isBehind({ log, moved }: { readonly log: number; readonly moved: number
 
 test("no commit moves the log: that is done beside it, and the log begins anew", async (t) => {
   const { commit, sizes } = setUp(t);
-  for (let at = 0; at < 9; at++) commit();
+  for (let at = 0; at < 2; at++) commit();
   assert.equal(sizes().moved, 0);
 
-  for (let at = 0; at < 3; at++) commit();
+  for (let at = 0; at < 2; at++) commit();
   const full = sizes();
   for (let at = 0; at < 500 && sizes().moved === 0; at++) await wait(10);
   const later = sizes();
@@ -61,7 +61,7 @@ test("no commit moves the log: that is done beside it, and the log begins anew",
   }
 
   assert.equal(full.moved, 0);
-  assert.ok(later.moved >= 1000, `${later.moved} of ${later.log}`);
+  assert.ok(later.moved >= 250, `${later.moved} of ${later.log}`);
   assert.ok(Math.max(...seen) < 5000, seen.join());
   assert.ok(
     seen.some((log, at) => log < (seen[at - 1] ?? 0)),

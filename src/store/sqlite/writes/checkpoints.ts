@@ -12,8 +12,11 @@ export interface Checkpoints {
   close(): Promise<void>;
 }
 
-/** So many pages are moved at a time: SQLite's own number. */
-const pagesAtATime = 1000;
+/**
+ * So many pages are moved at a time, where SQLite itself takes a thousand. A commit waits for the disk while they are synced: where they lie anywhere in the
+ * file, a thousand keep it for 14 ms, these for 5.
+ */
+const pagesAtATime = 250;
 
 /** From so many pages on the log is to begin anew, as soon as hardly any are left to move. */
 const longLog = 2000;
@@ -42,7 +45,7 @@ export function checkpointsBeside(data: CheckpointerData): Checkpoints {
         isMoving = false;
         rest = setTimeout(() => void close(), restMs).unref();
       },
-      // Another one is started for the next thousand pages.
+      // Another one is started for the next pages.
       ended() {
         if (worker !== started) return;
         worker = null;
