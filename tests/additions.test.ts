@@ -15,8 +15,11 @@ import {
   reference,
   rejected,
   text,
+  tokenLogin,
   type Scheme,
 } from "../src/door/index.ts";
+import { DeclarationError } from "../src/door/resources.ts";
+import type { ConfigFile } from "../src/service/service.ts";
 import { visitor } from "./own-service.ts";
 import { serve } from "./serve.ts";
 
@@ -99,11 +102,30 @@ test("what would hide what is there stops the start", async (t) => {
 
   await assert.rejects(
     serve(t, { config: { mounts: [mount(users, { permission: authenticated })] } }),
-    /POST \/users is there twice/,
+    /POST \/users, .* are there twice/,
   );
   await assert.rejects(
     serve(t, { config: { endpoints: [{ ...shout, path: "/users" }] } }),
     /GET \/users is there twice/,
   );
   await assert.rejects(serve(t, { config: { schemes: [other] } }), /scheme basic is there twice/);
+});
+
+test("what a built-in feature has already is told in a few lines, with the way to leave that out", async (t) => {
+  const orders = defineResource({ name: "order", fields: { name: text() } });
+  const mistakesOf = async (config: ConfigFile): Promise<readonly string[]> => {
+    const error: unknown = await serve(t, { config }).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof DeclarationError);
+    return error.mistakes;
+  };
+
+  assert.deepEqual(await mistakesOf({ mounts: [mount(orders, { permission: authenticated })] }), [
+    "the endpoints GET /orders, QUERY /orders, POST /orders, GET /orders/{…}, PUT /orders/{…}, PATCH /orders/{…}, DELETE /orders/{…} are there twice: in the feature orders and among the service's own; keep one of each",
+    "the collection orders is there twice: in the feature orders and among the service's own; keep one",
+    'the feature orders is built in; without: ["orders"] in the config file leaves it out',
+  ]);
+  assert.deepEqual(await mistakesOf({ features: ({ accounts }) => [tokenLogin(accounts)] }), [
+    "two features are called token-login; leave one out, or give it another name",
+    'the feature token-login is built in; without: ["token-login"] in the config file leaves it out',
+  ]);
 });

@@ -92,6 +92,10 @@ test("users who are there already get the field's default", async (t) => {
 
 const slips: readonly (readonly [users: unknown, told: RegExp])[] = [
   [7, /users in the config file: it is 7; write \{ fields: \{ … \} \}\./],
+  [
+    { fields: { team: text({ optional: true }) }, administerd: ["team"], identity: ["tem"] },
+    /there is no option administerd; did you mean administered\?\n.*identity.*tem.*did you mean team\?/,
+  ],
   [{ feilds: {} }, /users in the config file: there is no option feilds; did you mean fields\?$/],
   [{ fields: [] }, /users in the config file: fields is .*; it has to be an object/],
   [{ fields: { email: text() } }, /users have the field email already; give yours another name/],

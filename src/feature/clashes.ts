@@ -182,9 +182,13 @@ function twice(all: readonly NamedParts[], kind: string, namesOf: (parts: Parts)
   const owners = new Map<string, (string | null)[]>();
   for (const { name, parts } of all)
     for (const each of namesOf(parts)) owners.set(each, [...(owners.get(each) ?? []), name]);
-  return [...owners]
-    .filter(([, { length }]) => length > 1)
-    .map(([each, names]) => `the ${kind} ${each} is there ${times(names.length)}: ${placesOf(names)}; keep one`);
+  const again = [...owners].filter(([, { length }]) => length > 1);
+  // What the same two bring has one cause and one cure.
+  const bySentence = Map.groupBy(again, ([, names]) => `there ${times(names.length)}: ${placesOf(names)}; keep one`);
+  return [...bySentence].map(([sentence, found]) => {
+    const names = found.map(([name]) => name).join(", ");
+    return found.length === 1 ? `the ${kind} ${names} is ${sentence}` : `the ${kind}s ${names} are ${sentence} of each`;
+  });
 }
 
 function times(count: number): string {

@@ -99,7 +99,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
     ...(malformed.length > 0
       ? malformed
       : [
-          ...clashesOf(all, surroundings.xml),
+          ...clashesOf(withoutNamesakes(all), surroundings.xml),
           ...missingReferences(all),
           ...missingIdentity(all),
           ...unreadTypes(all, surroundings.xml),
@@ -108,6 +108,11 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
   );
   if (mistakes.length > 0) throw new DeclarationError(mistakes, { cause: faults[0] });
   return { inOrder, use: (feature) => offerOf(feature, done) };
+}
+
+/** A feature whose name is there already is told by that: all that it has would be there twice as well. */
+function withoutNamesakes(all: readonly NamedParts[]): readonly NamedParts[] {
+  return all.filter(({ name }, at) => name === null || all.findIndex((each) => each.name === name) === at);
 }
 
 /** What is wrong once everything is seen together: mounts that stand in nothing, and what features find wrong with themselves beside the others. */

@@ -6,6 +6,7 @@ import {
   optional,
   shown as shownValue,
   texts,
+  unknownMembers,
 } from "../checking/members.ts";
 import { suggestion } from "../checking/nearest.ts";
 import type { Mount } from "../http/mount/mount.ts";
@@ -108,10 +109,12 @@ export function usersResource(own: OwnUserFields) {
 export function ownUserFieldsMistakes(own: unknown): readonly string[] {
   if (!isObject(own)) return [`it is ${shownValue(own)}; write { fields: { … } }`];
   const malformed = membersMistakes(own, members);
+  const misspelt = unknownMembers(own, Object.keys(members));
   const { fields = {}, filters = {}, sorts = [], administered = [], identity = [] } = own as OwnUserFields;
-  if (malformed.length > 0) return malformed;
+  // Of what is malformed nobody can say more.
+  if (malformed.length > misspelt.length) return malformed;
   const named = { filters: Object.keys(filters), sorts, administered, identity };
-  return [...mistakesIn(fields), ...strangers(fields, named), ...identityMistakes(fields, identity)];
+  return [...misspelt, ...mistakesIn(fields), ...strangers(fields, named), ...identityMistakes(fields, identity)];
 }
 
 const members = {

@@ -2,8 +2,9 @@ import type { People } from "../door/auth.ts";
 import { csv, type Format } from "../door/http.ts";
 import { createService, type Feature, type Service } from "../door/index.ts";
 import type { MetricFamily, Observer } from "../door/ops.ts";
+import { DeclarationError } from "../door/resources.ts";
 import { postgresStore, sqliteStore, StoreUnavailable, type Store } from "../door/stores.ts";
-import type { BuiltIn } from "./built-in.ts";
+import { optionalFeatures, type BuiltIn } from "./built-in.ts";
 import { builtInFeatures, chosenFeatures } from "./features.ts";
 import { requireLatchkeyOptions, type LatchkeyOptions } from "./options.ts";
 import { importsCollection } from "./records/import-records.ts";
@@ -120,8 +121,21 @@ async function openedWith({ database }: Settings, options: Parameters<typeof cre
       throw new ConfigError([
         `LATCHKEY_DATABASE: ${database.path} is no SQLite database. Name another file, or bring a backup back: latchkey db restore.`,
       ]);
-    throw error;
+    throw error instanceof DeclarationError ? withHints(error) : error;
   }
+}
+
+/** Whoever has what a built-in feature has, or another of its name, can leave that one out. */
+function withHints(error: DeclarationError): DeclarationError {
+  const clashing = optionalFeatures.filter((name) =>
+    error.mistakes.some((mistake) =>
+      new RegExp(`in the feature ${name}( and|;)|^two features are called ${name};`).test(mistake),
+    ),
+  );
+  const hints = clashing.map(
+    (name) => `the feature ${name} is built in; without: ["${name}"] in the config file leaves it out`,
+  );
+  return hints.length === 0 ? error : new DeclarationError([...error.mistakes, ...hints], { cause: error.cause });
 }
 
 const NOT_A_DATABASE = 26;
