@@ -335,7 +335,13 @@ export const slips: readonly Slip[] = [
     started:
       /mediaType is .* like text\/csv\n.*problemMediaType is .*\n.*contentSecurityPolicy is .* no header field can have/,
   },
-  endpoint(`path: "/things/:id"`, null, /":id" has characters that paths do not have/),
+  endpoint(
+    `path: "/things/<int:thing_id>"`,
+    null,
+    /"<int:thing_id>" is no parameter; write a whole segment as \{thing_id\}/,
+  ),
+  endpoint(`path: "/things/[id]"`, null, /"\[id\]" is no parameter; write a whole segment as \{id\}/),
+  endpoint(`path: "/things/:id"`, null, /":id" is no parameter; write a whole segment as \{id\}/),
   endpoint(`path: "/things/{id}/parts/{id}"`, null, /it has two parameters called id; rename one/),
   endpoint(
     `path: "/things", consumes: ["aplication/json"]`,

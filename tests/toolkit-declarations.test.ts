@@ -27,11 +27,23 @@ import {
   uuid,
   type Field,
   type Fields,
+  type Kind,
   type ResourceDeclaration,
 } from "../src/door/resources.ts";
 import { ownService } from "./own-service.ts";
 
 const shop = defineResource({ name: "shop", fields: { name: text() } });
+
+const ownKind: Kind<string> = {
+  name: "own",
+  parse: (sent) => sent as string,
+  parseText: String,
+  schema: {},
+  column: { type: "text" },
+};
+const refuse = (): never => {
+  throw new TypeError("It is no phone.");
+};
 
 /** As somebody would write it without a type checker. */
 function loosely(declaration: object): ResourceDeclaration<Fields> {
@@ -91,7 +103,23 @@ test("every mistake of a declaration is told with its place and its cure", () =>
     ],
     [
       { name: "book", fields: { title: text({ maxLength: 2, default: "abc" }) } },
-      "field title: its own default is not valid: At most 2 characters are allowed.",
+      "field title: its own default is 'abc', and that is not valid: At most 2 characters are allowed.",
+    ],
+    [
+      { name: "book", fields: { phone: defineField(ownKind, { default: 5 as never }) } },
+      "field phone: its own default is 5, and that is not valid: its column is of type text.",
+    ],
+    [
+      { name: "book", fields: { phone: defineField({ ...ownKind, parse: refuse }, { default: "5" }) } },
+      "field phone: its own default is '5', and that is not valid: own cannot read it. TypeError: It is no phone.",
+    ],
+    [
+      { name: "book", fields: { tags: array(text({ maxLength: 2 }), { default: ["abc"] }) } },
+      "field tags: its own default is a list, and that is not valid: Some members are not valid. /0: At most 2 characters",
+    ],
+    [
+      { name: "book", fields: { meta: json({ maxLength: 4, default: "long" }) } },
+      "field meta: its own default is 'long', and that is not valid: At most 4 characters of JSON are allowed.",
     ],
     [
       { name: "book", fields: {}, filters: { title: ["eq"] } },
@@ -187,13 +215,13 @@ test("what is wrong with a field of whatever kind is told with its name, and wit
       () => boolean({ optonal: true } as never),
       /boolean: there is no option optonal; did you mean optional/,
     ],
-    a_time: [() => dateTime({ default: "now" }), /its own default is not valid/],
+    a_time: [() => dateTime({ default: "now" }), /its own default is .*, and that is not valid/],
     a_date: [() => date({ uniqe: true } as never), /date: there is no option uniqe; did you mean unique/],
     a_stamp: [() => updatedAt({ optonal: true } as never), /updatedAt: there is no option optonal; did you mean/],
     a_word: [() => enumeration([], { uniqe: true } as never), /enumeration: there is no word that it could be/],
     an_address: [() => email({ uniqe: true } as never), /e-mail: there is no option uniqe/],
     a_link: [() => url({ uniqe: true } as never), /url: there is no option uniqe/],
-    a_uuid: [() => uuid({ default: "1" }), /its own default is not valid/],
+    a_uuid: [() => uuid({ default: "1" }), /its own default is .*, and that is not valid/],
     a_reference: [() => reference(undefined as never), /reference: what it refers to is missing/],
     its_option: [
       () => reference("pages", { onDelete: "casade" as never }),

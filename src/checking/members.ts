@@ -117,10 +117,14 @@ export const aFullList: Check = (value) =>
     : "it has to be a list of one or more; leave the whole out where there is none";
 
 /** As browsers write them, with which they are compared letter by letter. */
-export const origins: Check = (value) =>
-  Array.isArray(value) && value.every((each) => isText(each) && /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+$/.test(each))
-    ? null
-    : 'it has to be a list of origins without a path or a slash at the end, like ["https://app.example"]';
+export const origins: Check = (value) => {
+  const wrong = Array.isArray(value)
+    ? value.filter((each) => !(isText(each) && /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#]+$/.test(each)))
+    : null;
+  if (wrong?.length === 0) return null;
+  const cure = 'it has to be a list of origins without a path or a slash at the end, like ["https://app.example"]';
+  return wrong === null ? cure : `${wrong.map(shown).join(", ")} stands there; ${cure}`;
+};
 
 /** A list of some of these words. */
 export function someOf(...values: readonly string[]): Check {

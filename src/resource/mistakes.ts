@@ -22,8 +22,8 @@ import { aDeprecation } from "../deprecation.ts";
 import { everyOperator, type Operator } from "../operators.ts";
 import type { Fields, ResourceDeclaration } from "./declaration.ts";
 import { idField } from "./ids.ts";
-import { shapeMistakes } from "./kinds/field-mistakes.ts";
-import { Flaw, isShown, type Field } from "./kinds/field.ts";
+import { ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
+import { isShown, type Field } from "./kinds/field.ts";
 import { MAX_LIMIT } from "./page-size.ts";
 import { reservedMistakes, reservedNames } from "./reserved.ts";
 import { tableMistakes } from "./tables/existing-table.ts";
@@ -222,19 +222,9 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
   mistakes.push(...originMistakes(name, { kind, options }));
   if (kind.column.type === "json" && options.unique !== undefined && options.unique !== false)
     mistakes.push("a JSON value cannot be unique; leave unique out");
-  if (typeof options.default !== "function") mistakes.push(...valueMistakes("default", kind, options.default));
-  if (options.example !== null) mistakes.push(...valueMistakes("example", kind, options.example));
+  if (typeof options.default !== "function") mistakes.push(...ownValueMistakes("default", kind, options.default));
+  if (options.example !== null) mistakes.push(...ownValueMistakes("example", kind, options.example));
   return mistakes;
-}
-
-/** What is wrong with a value of the kind that stands in its options. */
-function valueMistakes(option: string, kind: Field["kind"], value: unknown): readonly string[] {
-  if (value === undefined) return [];
-  const read = kind.parse(value);
-  if (read instanceof Flaw) return [`its own ${option} is not valid: ${read.detail}`];
-  return kind.column.type === "json" && JSON.stringify(value) === undefined
-    ? [`its own ${option} is not valid: JSON cannot hold it`]
-    : [];
 }
 
 function originMistakes(name: string, { kind, options }: Field): string[] {
@@ -243,7 +233,7 @@ function originMistakes(name: string, { kind, options }: Field): string[] {
   if (transient === true && (renamedFrom ?? convert ?? backfill) !== undefined)
     mistakes.push("a transient field has no values that are there; leave renamedFrom, convert and backfill out");
   if (renamedFrom === name) mistakes.push("renamedFrom is its own name; leave it out");
-  if (typeof backfill !== "function") mistakes.push(...valueMistakes("backfill", kind, backfill));
+  if (typeof backfill !== "function") mistakes.push(...ownValueMistakes("backfill", kind, backfill));
   return mistakes;
 }
 

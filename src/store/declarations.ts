@@ -1,4 +1,5 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
+import { shown } from "../checking/members.ts";
 import { suggestion } from "../checking/nearest.ts";
 import { isFolded } from "./fold.ts";
 import type { Collection, Column, Value } from "./store.ts";
@@ -60,7 +61,9 @@ function mistakesInColumn(column: Column, byName: ReadonlyMap<string, Collection
   try {
     if (column.default !== undefined) encode(column, column.default);
   } catch {
-    mistakes.push("the default is not of the column's type");
+    mistakes.push(
+      `the default is ${shown(column.default)}, and the column is of type ${type}; give one that it holds, or leave it out`,
+    );
   }
   return mistakes;
 }

@@ -17,12 +17,17 @@ export function pathMistake(path: unknown): string | null {
   if (wrong === undefined) return null;
   return wrong === ""
     ? "it has nothing between two slashes; leave one out"
-    : `${shownName(wrong)} ${/[{}]/.test(wrong) ? `is no parameter; ${PARAMETER_FORM}` : "has characters that paths do not have"}`;
+    : `${shownName(wrong)} ${/^[:*[<]|[{}]/.test(wrong) ? `is no parameter; ${formOf(wrong)}` : "has characters that paths do not have"}`;
 }
 
 /** `{id}`, `{id:uuid}`, `{name:text}`: a whole segment. */
 const PARAMETER = /^\{([a-z][a-z0-9_]*)(?::(?:text|uuid))?\}$/;
-const PARAMETER_FORM =
-  "write a whole segment as {id} for a whole number, {id:uuid} for a UUID, or {name:text} for text";
+
+/** How a parameter is written; other routers write it `:id`, `[id]` or `<int:id>`. */
+function formOf(segment: string): string {
+  const name = /^(?::|\[|<(?:\w+:)?|.*\{)([a-z][a-z0-9_]*)/.exec(segment)?.[1] ?? "id";
+  return `write a whole segment as {${name}} for a whole number, {${name}:uuid} for a UUID, or {${name}:text} for text`;
+}
+
 /** Colons and asterisks mean something to the router (RFC 3986 §3.3 allows them). */
 const LITERAL = /^[\w.~!$&'()+,;=@%-]+$/;

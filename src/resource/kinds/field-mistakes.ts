@@ -16,8 +16,9 @@ import {
   wholeFrom,
   type Checks,
 } from "../../checking/members.ts";
+import { lineOfThrown } from "../../checking/thrown.ts";
 import { aDeprecation } from "../../deprecation.ts";
-import { Flaw, type Field, type FieldOptions, type Kind } from "./field.ts";
+import { Flaw, longestJSON, type Field, type FieldOptions, type Kind } from "./field.ts";
 
 /** The options of every field. */
 export const fieldOptions: Readonly<Record<keyof FieldOptions<unknown>, Checks[string]>> = {
@@ -122,4 +123,51 @@ export function optionMistakes(
   own: Checks,
 ): readonly string[] {
   return membersMistakes(options, { ...fieldOptions, ...own }).map((mistake) => `${kind}: ${mistake}`);
+}
+
+/** What is wrong with a value of the kind that stands in its options: what was given, and why it cannot be. */
+export function ownValueMistakes(
+  option: "default" | "example" | "backfill",
+  kind: Kind<unknown>,
+  value: unknown,
+): readonly string[] {
+  if (value === undefined) return [];
+  const why = whyNot(kind, value) ?? whyNotKept(kind, value);
+  return why === null ? [] : [`its own ${option} is ${shown(value)}, and that is not valid: ${why}`];
+}
+
+function whyNot(kind: Kind<unknown>, value: unknown): string | null {
+  try {
+    const read = kind.parse(value);
+    return read instanceof Flaw ? [read.detail, ...read.parts.slice(0, 1).map(told)].join(" ") : null;
+  } catch (error) {
+    return `${kind.name} cannot read it. ${lineOfThrown(error)}`;
+  }
+}
+
+function told({ pointer, detail }: { readonly pointer: string; readonly detail: string }): string {
+  return `${pointer}: ${detail}`;
+}
+
+function whyNotKept(kind: Kind<unknown>, value: unknown): string | null {
+  const { column } = kind;
+  if (column.type !== "json") return holds(column, value) ? null : `its column is of type ${column.type}.`;
+  const json = JSON.stringify(value);
+  if (json === undefined) return "JSON cannot hold it.";
+  return json.length > longestJSON(kind) ? `At most ${longestJSON(kind)} characters of JSON are allowed.` : null;
+}
+
+function holds({ type, number }: Kind<unknown>["column"], value: unknown): boolean {
+  switch (type) {
+    case "integer":
+      return Number.isSafeInteger(value);
+    case "double":
+      return Number.isFinite(value);
+    case "boolean":
+      return typeof value === "boolean";
+    case "decimal":
+      return isText(value) || (number === true && Number.isFinite(value));
+    default:
+      return isText(value);
+  }
 }

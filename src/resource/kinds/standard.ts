@@ -3,7 +3,7 @@ import { DeclarationError } from "../../checking/declaration-error.ts";
 import { isObject, isText, oneOf, optional, wholeFrom, type Only, anObject } from "../../checking/members.ts";
 import { requireArguments } from "../../checking/options.ts";
 import { pointerTo } from "../pointer.ts";
-import { optionMistakes, toldByResource } from "./field-mistakes.ts";
+import { optionMistakes, ownValueMistakes, toldByResource } from "./field-mistakes.ts";
 import {
   defineField,
   Flaw,
@@ -135,8 +135,9 @@ function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: Sta
     return `standard: the schema throws${cause instanceof Error ? `: ${cause.message}` : ""}`;
   }
   if (sample === undefined) return null;
+  // What is wrong with the sample is told as of any field.
+  if (ownValueMistakes("example", kind, sample).length > 0) return null;
   const read = kind.parse(sample);
-  if (read instanceof Flaw) return null;
   return isDeepStrictEqual(kind.parse(read), read)
     ? null
     : "standard: the schema does not take what it gives, and a change of another field would read that again; let it give what it takes";

@@ -4,8 +4,8 @@ import { fold } from "../fold.ts";
 import type { Column, Value } from "../store.ts";
 import type { Cell, Dialect } from "./dialect.ts";
 
-/** A value as the database is given it. Throws a TypeError where it is not of the column's type: that is a fault of the program. */
-export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: unknown): Cell {
+/** A value as the database is given it. Throws a TypeError where it is not of the column's type: that is a fault of the program, which names the `table` too. */
+export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: unknown, table?: string): Cell {
   if (value === null) return null;
   switch (column.type) {
     case "integer":
@@ -39,7 +39,7 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
     }
   }
   throw new TypeError(
-    `Column ${column.name} is of type ${column.type} and cannot hold ${JSON.stringify(value) ?? typeof value}`,
+    `Column ${column.name}${table === undefined ? "" : ` of ${table}`} is of type ${column.type} and cannot hold ${JSON.stringify(value) ?? typeof value}`,
   );
 }
 

@@ -67,12 +67,14 @@ export function requireCounter(table: Table, name: string): TableColumn {
 
 /** A value that is given, or the key that it stands for. In a json column an object is data, whatever its members are called. */
 export function encodeGiven(
-  { dialect }: Table,
+  { dialect, collection }: Table,
   column: TableColumn,
   value: Value | KeyOf,
   findKey: (column: TableColumn, key: KeyOf) => GivenCell,
 ): GivenCell {
-  return column.type !== "json" && isKeyOf(value) ? findKey(column, value) : encode(dialect, column, value);
+  return column.type !== "json" && isKeyOf(value)
+    ? findKey(column, value)
+    : encode(dialect, column, value, collection.name);
 }
 
 /** A new row. What nobody gives, the database fills. */
