@@ -38,6 +38,24 @@ for (const name of Object.keys(paths) as (keyof typeof paths)[]) {
   });
 }
 
+test("nothing leads to what is left out", async (t) => {
+  const undescribed = await serve(t, { config: { without: ["documentation"] } });
+  const whole = await serve(t);
+  assert.match((await whole.get("/")).headers.get("link") ?? "", /service-desc.*service-doc/);
+  assert.equal((await undescribed.get("/")).headers.get("link"), null);
+
+  const api = await serve(t, { config: { without: ["way-in"] } });
+  const accept = "text/html";
+  const pages = ["/docs", "/problems", "/problems/not_found", "/users", "/users/1", "/api/session/", "/nothing"];
+  for (const page of pages) {
+    const { text } = await api.get(page, { ...api.admin, accept });
+    assert.match(text, /class="brand"/, page);
+    for (const [, link = ""] of text.matchAll(/(?:href|action|data-login)="(\/[^"#]*)"/g)) {
+      assert.ok(api.service.serves(link.replaceAll("&amp;", "&")), `${page} leads to ${link}`);
+    }
+  }
+});
+
 /** What a login gives, and where it is taken: a call that nobody else answers. */
 const ways: Readonly<Record<string, (api: API) => Promise<Record<string, string>>>> = {
   "basic-login": async (api) => api.admin,

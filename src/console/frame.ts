@@ -21,6 +21,7 @@ export function writeFramed(site: Site, view: View, { title, main, narrow }: Dra
     title,
     service: site.title,
     basePath: view.basePath,
+    root: isServed(site, "/"),
     ...(site.logo === undefined ? {} : { logo: site.logo }),
     head: html`<link rel="stylesheet" href="${style}" />
       <script src="${script}" defer></script>`,

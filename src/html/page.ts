@@ -15,6 +15,8 @@ export interface PageParts {
   readonly service: string;
   /** The path below which the service stands; empty for the root. */
   readonly basePath: string;
+  /** Whether something can be read at the root. */
+  readonly root: boolean;
   /** In the head, behind the title: style and script. */
   readonly head: PageContent;
   /** The way to this page, outermost first: its words and its path, where there is something. The root stands before them. */
@@ -35,7 +37,7 @@ export interface PageParts {
 
 /** Writes a page: the bar with the way to it, what it is about, and the foot. */
 export function writePage(parts: PageParts): string {
-  const { title, service, basePath, head, tools, strip, main, foot, rest } = parts;
+  const { title, service, head, tools, strip, main, foot, rest } = parts;
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -49,7 +51,7 @@ export function writePage(parts: PageParts): string {
       <body>
         <a class="skip" href="#main">Skip to content</a>
         <header class="bar">
-          <a class="brand" href="${basePath}/">${logoOf(parts)} ${service}</a>
+          ${toRoot(parts, html` class="brand"`, html`${logoOf(parts)} ${service}`)}
           ${crumbsOf(parts)}
           <nav class="tools" aria-label="Console">${tools}</nav>
         </header>
@@ -82,7 +84,12 @@ function logoOf({ logo }: PageParts): Markup {
   </svg>`;
 }
 
-function crumbsOf({ crumbs, basePath }: PageParts): Markup {
+function toRoot({ basePath, root }: PageParts, attributes: Markup, words: Markup): Markup {
+  return root ? html`<a href="${basePath}/" ${attributes}>${words}</a>` : html`<span${attributes}>${words}</span>`;
+}
+
+function crumbsOf(parts: PageParts): Markup {
+  const { crumbs, basePath } = parts;
   const current = html` aria-current="page"`;
   const steps = crumbs.map(([text, path], at) => {
     const isLast = at === crumbs.length - 1 ? current : "";
@@ -93,7 +100,7 @@ function crumbsOf({ crumbs, basePath }: PageParts): Markup {
   return html`<nav class="crumbs" aria-label="Path">
     <ol>
       <li>
-        <a href="${basePath}/" ${crumbs.length === 0 ? current : ""}>/<span class="vh"> root</span></a>
+        ${toRoot(parts, crumbs.length === 0 ? current : html``, html`/<span class="vh"> root</span>`)}
       </li>
       ${steps}
     </ol>

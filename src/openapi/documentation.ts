@@ -20,6 +20,8 @@ const YEAR_SECONDS = 365 * 86_400;
 
 /** Where people log in on a page, in services that have it. */
 const SESSION = "/api/session/";
+/** What tells who is calling, where there is something. */
+const ROOT = "/";
 
 /**
  * `GET /openapi.json` (OpenAPI 3.1), `/docs`, which shows it, and `/problems` with a page for each problem. They authenticate nobody.
@@ -38,6 +40,9 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       requireOptions(options, titleChecks);
       const { basePath } = host;
       const look = (): Look => host.service().look ?? { title: options.title, style: pageStyle() };
+      const has = (path: string) =>
+        host.service().endpoints.some((each) => each.path === path && each.method === "GET") ? path : null;
+      const pageOf = () => ({ ...look(), basePath, root: has(ROOT) !== null });
       const written = madeOnce(async () => {
         const { schemes, mounts, endpoints, formats, xml, tags, problems } = host.service();
         const parts = { schemes, mounts, endpoints, formats, xml, tags, problems };
@@ -46,9 +51,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       });
       const docs = madeOnce(async () => {
         const { document } = await written();
-        const { endpoints } = host.service();
-        const has = (path: string) => (endpoints.some((each) => each.path === path) ? path : null);
-        return docsOf({ document, basePath, look: look(), session: has(SESSION), who: has("/") });
+        return docsOf({ document, basePath, look: look(), session: has(SESSION), who: has(ROOT) });
       });
       return {
         offer: null,
@@ -82,7 +85,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
             path: "/problems",
             produces: "text/html",
             documentation: of("Every problem there is", textSchema),
-            handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), { ...look(), basePath })),
+            handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), pageOf())),
           }),
           openEndpoint({
             path: "/problems/{code:text}",
@@ -92,7 +95,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
               const code = params["code"] as string;
               const catalogue = catalogueWith(host.service().problems);
               if (!Object.hasOwn(catalogue, code)) throw problem("not_found");
-              return shown(problemPage(code, catalogue[code]!, { ...look(), basePath }));
+              return shown(problemPage(code, catalogue[code]!, pageOf()));
             },
           }),
         ],

@@ -6,7 +6,7 @@ import { catalogue, type ProblemCode } from "../problem/catalogue.ts";
 import { problemIndexPage, problemPage } from "./problem-pages.ts";
 
 const codes = Object.keys(catalogue) as ProblemCode[];
-const service = { title: "Library", basePath: "", style: pageStyle() };
+const service = { title: "Library", basePath: "", root: true, style: pageStyle() };
 
 test("every code has a page that says what happened, why, and what to do", () => {
   for (const code of codes) {

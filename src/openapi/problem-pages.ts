@@ -8,6 +8,8 @@ import type { Catalogue } from "../problem/definition.ts";
 export interface PageOf extends Look {
   /** The path below which it stands; empty for the root. */
   readonly basePath: string;
+  /** Whether something can be read at its root. */
+  readonly root: boolean;
 }
 
 /** The page that the `type` of a problem leads to: what happened, why, and what to do about it. */
@@ -79,12 +81,12 @@ export function problemIndexPage(catalogue: Catalogue, of: PageOf): Page {
 
 /** A page that runs nothing. */
 function still(
-  { title: service, logo, style, basePath }: PageOf,
+  { title: service, logo, style, basePath, root }: PageOf,
   parts: Pick<PageParts, "title" | "crumbs" | "main">,
 ): Page {
   const head = html`<link rel="stylesheet" href="${basePath}/docs/${style.name}" />`;
   const tools = html`<a href="${basePath}/docs">Docs</a>`;
-  const of = { service, basePath, ...(logo === undefined ? {} : { logo }) };
+  const of = { service, basePath, root, ...(logo === undefined ? {} : { logo }) };
   return { html: writePage({ ...parts, ...of, narrow: true, head, tools }), policy };
 }
 

@@ -102,6 +102,7 @@ function written(
     title,
     service,
     basePath,
+    root: who === "/",
     crumbs,
     main,
     head: html`<link rel="stylesheet" href="${basePath}/docs/${style.name}" />

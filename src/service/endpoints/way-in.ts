@@ -16,6 +16,9 @@ const others = {
   keys: "/.well-known/jwks.json",
 };
 
+/** What describes the API, by its relation (RFC 8631). */
+const descriptions = { "service-desc": "/openapi.json", "service-doc": "/docs" };
+
 /** `GET /`: what there is, and who is calling. It answers everybody: a credential that has run out is told, and its cookie cleared. */
 export function wayIn(people: AccountsFeature, title: string): Feature<null> {
   return defineFeature({
@@ -38,7 +41,7 @@ export function wayIn(people: AccountsFeature, title: string): Feature<null> {
               const below = (links: Links): Links =>
                 Object.fromEntries(Object.entries(links).map(([name, path]) => [name, context.at(path)]));
               const links = { resources: below(ways.resources), logins: below(ways.logins), ...below(ways.documents) };
-              return welcome(context, { service: title, ...(await whoCalls(parts, context)), links });
+              return welcome(context, ways, { service: title, ...(await whoCalls(parts, context)), links });
             },
           }),
         ],
@@ -47,7 +50,7 @@ export function wayIn(people: AccountsFeature, title: string): Feature<null> {
   });
 }
 
-type Ways = Readonly<Record<"resources" | "logins" | "documents", Links>>;
+type Ways = Readonly<Record<"resources" | "logins" | "documents" | "descriptions", Links>>;
 
 function waysOf({ mounts, endpoints }: ServiceFacts): Ways {
   const served = new Set(endpoints.map(({ path }) => path));
@@ -59,7 +62,12 @@ function waysOf({ mounts, endpoints }: ServiceFacts): Ways {
       )
       .map(({ resource: { plural, path } }) => [plural, path]),
   );
-  return { resources, logins: amongServed(logins, served), documents: amongServed(others, served) };
+  return {
+    resources,
+    logins: amongServed(logins, served),
+    documents: amongServed(others, served),
+    descriptions: amongServed(descriptions, served),
+  };
 }
 
 type Links = Readonly<Record<string, string>>;
@@ -131,14 +139,17 @@ async function whoCalls(parts: WayInParts, { identity, refusal }: Context): Prom
   return { caller: { user, username: account.username, role, scheme }, problem: null };
 }
 
-function welcome(context: Context, value: object): Reply {
+function welcome(context: Context, { descriptions }: Ways, value: object): Reply {
   const { refusal } = context;
-  const described = `<${context.at("/openapi.json")}>; rel="service-desc", <${context.at("/docs")}>; rel="service-doc"`;
+  const described = Object.entries(descriptions).map(([rel, path]) => `<${context.at(path)}>; rel="${rel}"`);
   return {
     status: 200,
     // What a refused credential led to is nobody's to keep.
     cache: refusal === null ? "private" : "no-store",
     body: { kind: "data", value, element: "root" },
-    headers: [["Link", described], ...(refusal === null ? [] : clearedCookies(context, refusal.cookies))],
+    headers: [
+      ...(described.length === 0 ? [] : [["Link", described.join(", ")] as const]),
+      ...(refusal === null ? [] : clearedCookies(context, refusal.cookies)),
+    ],
   };
 }
