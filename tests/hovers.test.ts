@@ -4,7 +4,7 @@ import { openInEditor } from "./language-service.ts";
 
 // What somebody sees who writes a product: the compiler is asked as editors ask it.
 
-const text = `import { accounts, anyone, caller, createService, defineEndpoint, defineFeature, defineResource, enumeration, integer, mount, owner, reference, text, tokenLogin } from "../src/door/index.ts";
+const text = `import { accounts, administrator, anyOf, anyone, caller, createService, defineEndpoint, defineFeature, defineResource, enumeration, integer, mount, owner, reference, text, tokenLogin } from "../src/door/index.ts";
 import { sqliteStore } from "../src/door/stores.ts";
 const authors = defineResource({ name: "author", fields: { name: text({ maxLength: 100 }) } });
 const title = text({ maxLength: 200, unique: true });
@@ -41,6 +41,9 @@ export const w05 = createService({ store: sqliteStore({ path: ":memory:" }), mou
 export const w06 = enumeration(["open"], { default: "opn" });
 export const w07 = reference("authors", { onDelete: "casade" });
 export const w08 = defineResource({ name: "page", fields: { title: text() }, filters: { titel: ["eq"] } });
+export const w10 = mount(book, { permission: { list: anyone, create: anyOf(administrator, owner("ownr_id")) } });
+export const w11 = mount(book, { permission: owner("title") });
+export const w12 = mount(book, { permission: { raed: anyone } });
 export const w09 = mount(book, { permission: anyone, beforeWrite: () => ({ values: { titel: "a" } }) });
 `;
 const opened = await openInEditor(text);
@@ -81,15 +84,18 @@ test("what the compiler says names the slip, and what was meant where it can kno
   const told = new Map(await opened.mistakes());
   const lines = text.split("\n");
   const sayings: Readonly<Record<string, RegExp>> = {
-    w01: /"ownr_id"[\s\S]*Did you mean '"owner_id"'/,
-    w02: /titel[\s\S]*ThereIsNo<"titel">/,
+    w01: /^[^\n]*"there is no ownr_id; did you mean owner_id\?"/,
+    w02: /"there is no titel; did you mean title\?/,
     w03: /^[^\n]*'writeonly' does not exist in type[^\n]*Did you mean to write 'writeOnly'/,
     w04: /^[^\n]*'permision' does not exist in type[^\n]*Did you mean to write 'permission'/,
     w05: /^[^\n]*'mount' does not exist in type 'ServiceOptions'\. Did you mean to write 'mounts'/,
     w06: /^[^\n]*"opn"[^\n]*Did you mean '"open"'/,
     w07: /"casade"[\s\S]*Did you mean '"cascade"'/,
     w08: /^[^\n]*'titel' does not exist in type[^\n]*Did you mean to write 'title'/,
-    w09: /titel[\s\S]*ThereIsNo<"titel">/,
+    w10: /^[^\n]*"there is no ownr_id; did you mean owner_id\?"/,
+    w11: /^[^\n]*"title cannot hold the id of a user"/,
+    w12: /^[^\n]*'raed' does not exist|there is no raed; did you mean re/,
+    w09: /^[^\n]*"there is no titel; did you mean title\?/,
   };
   for (const [name, saying] of Object.entries(sayings))
     assert.match(told.get(lines.findIndex((line) => line.includes(`const ${name} `))) ?? "nothing", saying);

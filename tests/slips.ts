@@ -59,7 +59,7 @@ export const slips: readonly Slip[] = [
   ),
   field(
     "text({ optional: true, uniqe: true })",
-    /ThereIsNo<"uniqe">/,
+    /there is no uniqe; did you mean unique\?/,
     /field one: text: there is no option uniqe; did you mean unique\?/,
   ),
   field("text({ max: 5 })", /'max' does not exist in type/, /text: there is no option max; did you mean maxLength\?/),
@@ -70,27 +70,27 @@ export const slips: readonly Slip[] = [
   ),
   field(
     "integer({ optional: true, minimun: 1 })",
-    /ThereIsNo<"minimun">/,
+    /there is no minimun; did you mean minimum\?/,
     /integer: there is no option minimun; did you mean minimum\?/,
   ),
   field(
     "number({ optional: true, minimun: -90 })",
-    /ThereIsNo<"minimun">/,
+    /there is no minimun; did you mean minimum\?/,
     /number: there is no option minimun; did you mean minimum\?/,
   ),
   field(
     "decimal({ scale: 2, maximum: '9', minimun: '1' })",
-    /ThereIsNo<"minimun">/,
+    /there is no minimun; did you mean minimum\?/,
     /decimal: there is no option minimun; did you mean minimum\?/,
   ),
   field(
     "enumeration(['a'], { optional: true, defualt: 'a' })",
-    /ThereIsNo<"defualt">/,
+    /there is no defualt; did you mean [a-z" |]*/,
     /enumeration: there is no option defualt; did you mean default\?/,
   ),
   field(
     "reference('authors', { optional: true, onDelte: 'cascade' })",
-    /ThereIsNo<"onDelte">/,
+    /there is no onDelte; did you mean onDelete\?/,
     /reference: there is no option onDelte; did you mean onDelete\?/,
   ),
   field(
@@ -200,7 +200,7 @@ export const slips: readonly Slip[] = [
   },
   {
     code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ values: { title: "x", titel: "x" } }) }))`,
-    compiled: /ThereIsNo<"titel">/,
+    compiled: /there is no titel; did you mean title\?/,
     started: /there is no column titel; did you mean title\?/,
   },
   {
@@ -265,7 +265,7 @@ export const slips: readonly Slip[] = [
   },
   {
     code: `start([], { features: [defineFeature({ name: "a", setUp: () => ({ offer: null, mount: [] }) })] })`,
-    compiled: /ThereIsNo<"mount">/,
+    compiled: /there is no mount; did you mean mounts\?/,
     started: /feature a: there is no option mount; did you mean mounts\?/,
   },
   {
@@ -310,7 +310,7 @@ export const slips: readonly Slip[] = [
   ),
   endpoint(
     `path: "/things/{id:int}"`,
-    /ThereIsNo<"\{id:int\}">/,
+    /there is no \{id:int\}/,
     /endpoints\[0\] .*path is '\/things\/\{id:int\}'; "\{id:int\}" is no parameter; write a whole segment as \{id\}/,
   ),
   endpoint(`path: "/things/{id"`, null, /"\{id" is no parameter; write a whole segment as \{id\}/),
@@ -365,17 +365,17 @@ export const slips: readonly Slip[] = [
   },
   action(
     `handle: () => ({ value: {} })`,
-    /ThereIsNo<"value">/,
+    /there is no value; did you mean values\?/,
     /The action lend of \/books gave something unknown: there is no option value/,
   ),
   action(
     `handle: async () => ({ changes: [], chnages: [] })`,
-    /ThereIsNo<"chnages">|'chnages'/,
+    /there is no chnages|'chnages'/,
     /there is no option chnages; did you mean changes\?/,
   ),
   action(
     `answer: { total: integer() }, handle: () => ({ answer: { totl: 1 } })`,
-    /ThereIsNo<"totl">/,
+    /there is no totl; did you mean total\?/,
     /an answer with what is no field of it: there is no option totl; did you mean total\?/,
   ),
   feature(

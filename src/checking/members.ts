@@ -8,25 +8,55 @@ export type Check = (value: unknown) => string | null;
 /** The members that an object may have, and how each is checked. */
 export type Checks = Readonly<Record<string, Check>>;
 
-/** What the compiler says of a name that means nothing. No value has this type. */
-export interface ThereIsNo<Name> {
-  readonly [nothing]: Name;
+/** What the compiler says of a name that means nothing, with those of the known names that begin like it: a text that nobody gives. */
+export type ThereIsNo<Name, Known = never> = Name extends string
+  ? [Meant<Name, Known>] extends [never]
+    ? `there is no ${Name}`
+    : `there is no ${Name}; did you mean ${Meant<Name, Known>}?`
+  : never;
+
+/** Three letters alike, or else the first: to count what differs costs the compiler more than it tells. */
+type Meant<Name extends string, Known> =
+  Lowercase<Name> extends `${infer A}${infer B}${infer C}${string}`
+    ? Beginning<Known, `${A}${B}${C}`> extends infer Like extends string
+      ? [Like] extends [never]
+        ? Beginning<Known, A>
+        : Like
+      : never
+    : never;
+type Beginning<Known, Letters extends string> = Known extends string
+  ? Lowercase<Known> extends `${Letters}${string}`
+    ? Known
+    : never
+  : never;
+
+/** The same where a value may be a text or a number, of which the compiler would say that it is never one. No value has this type. */
+export interface Mistake<Said> {
+  readonly [nothing]: Said;
 }
 declare const nothing: unique symbol;
 
 /**
  * Options of these names and no others. Where their types are inferred, the compiler takes any name beside a right one; it then says that
- * something is not assignable to `ThereIsNo<"uniqe">`.
+ * something is not assignable to `Mistake<"there is no uniqe; did you mean unique?">`.
  */
 export type Only<O, Allowed> = Allowed &
-  O & { readonly [K in Exclude<keyof O, keyof Allowed>]: ThereIsNo<K> } & Within<O, Allowed, "deprecated">;
+  O & { readonly [K in Exclude<keyof O, keyof Allowed>]: Mistake<ThereIsNo<K, keyof Allowed>> } & Within<
+    O,
+    Allowed,
+    "deprecated"
+  >;
 
 /** The same of the members of one of them. */
 type Within<O, Allowed, Name extends string> = [O, Allowed] extends [
   { readonly [K in Name]: infer Given },
   { readonly [K in Name]?: infer Known },
 ]
-  ? { readonly [K in Name]: { readonly [M in Exclude<keyof Given, keyof NonNullable<Known>>]: ThereIsNo<M> } }
+  ? {
+      readonly [K in Name]: {
+        readonly [M in Exclude<keyof Given, keyof NonNullable<Known>>]: ThereIsNo<M, keyof NonNullable<Known>>;
+      };
+    }
   : unknown;
 
 /** What is written as a plain object has these members and no others: a name that means nothing is a slip that nobody would notice. */

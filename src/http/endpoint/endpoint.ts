@@ -1,5 +1,5 @@
 import type { Reply } from "../../call/call.ts";
-import type { ThereIsNo } from "../../checking/members.ts";
+import type { Mistake, ThereIsNo } from "../../checking/members.ts";
 import type { Deprecation } from "../../deprecation.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Permission } from "../../permission/contract.ts";
@@ -89,7 +89,9 @@ type Written<Path extends string> = string extends Path
     : never;
 
 /** A path whose parameters are all of a type that there is. */
-type KnownParameters<Path extends string> = [UnknownIn<Path>] extends [never] ? unknown : ThereIsNo<UnknownIn<Path>>;
+type KnownParameters<Path extends string> = [UnknownIn<Path>] extends [never]
+  ? unknown
+  : Mistake<ThereIsNo<UnknownIn<Path>>>;
 type UnknownIn<Path extends string> = string extends Path ? never : Unknown<Written<Path>>;
 type Unknown<Name> = Name extends `${string}:${"text" | "uuid"}`
   ? never

@@ -26,7 +26,14 @@ import { computerOf } from "./computing.ts";
 import { linksOf, type Link } from "./links.ts";
 import type { Older } from "./older/shape.ts";
 import { arraysMistakes, problemsMistake, writersMistakes } from "./option-mistakes.ts";
-import { permissionsOf, writesMistakes, type PermissionsOf, type ResourceAction } from "./permissions.ts";
+import {
+  permissionsOf,
+  writesMistakes,
+  type AnyPermissions,
+  type FittingPermissions,
+  type PermissionsOf,
+  type ResourceAction,
+} from "./permissions.ts";
 import { relationMistakes, type Relation, type Relations, type RelationsOf } from "./relations.ts";
 import type { AfterWrite, BeforeWrite, Exactly, Prepared, Write, Written } from "./writes/write.ts";
 
@@ -41,9 +48,10 @@ export interface MountOptions<
   W = unknown,
   E = Relations,
   A = unknown,
+  Q = PermissionsOf<R>,
 > {
   /** Who may; one for all actions, or one for each. An action that is not named is not offered. */
-  readonly permission: PermissionsOf<R>;
+  readonly permission: Q;
   /** Writes must carry `If-Match` (428). */
   readonly requireIfMatch?: boolean;
   /** Answers that depend on nobody's identity may be kept by shared caches. */
@@ -123,10 +131,15 @@ export interface Mount<R extends Resource = Resource> {
  * export const books = mount(book, { permission: { list: anyone, read: anyone, create: ours, update: ours, delete: ours } });
  * ```
  */
-export function mount<const R extends Resource, const P = {}, const B = {}, const W = {}, const E = {}, const A = {}>(
-  resource: R,
-  options: MountOptions<R, P, B, W, E, A>,
-): Mount<R>;
+export function mount<
+  const R extends Resource,
+  const P = {},
+  const B = {},
+  const W = {},
+  const E = {},
+  const A = {},
+  const Q extends AnyPermissions = PermissionsOf<R>,
+>(resource: R, options: MountOptions<R, P, B, W, E, A, Q> & FittingPermissions<R, Q>): Mount<R>;
 export function mount(resource: Resource, options: MountOptions): Mount {
   const mistakes = mountingMistakes(resource, options);
   if (mistakes.length > 0) throw new DeclarationError(mistakes);

@@ -1,4 +1,4 @@
-import type { Members } from "../../checking/members.ts";
+import type { Members, ThereIsNo } from "../../checking/members.ts";
 import { isPermission } from "../../permission/checking.ts";
 import type { Action, Permission } from "../../permission/permission.ts";
 import type { ColumnOf, Resource, TableWrite, UserIdOf } from "../../resource/resource.ts";
@@ -13,6 +13,30 @@ export type PermissionsOf<R extends Resource> =
 
 /** A permission that fits the columns of a resource. */
 export type PermissionFor<R extends Resource> = Permission<ColumnOf<R>, UserIdOf<R>>;
+
+/** The same of any resource. */
+export type AnyPermissions = Permission<string> | { readonly [A in ResourceAction]?: Permission<string> };
+
+/** What the compiler says, in one line, of permissions that do not fit the resource: the column, and those that begin like it. */
+export type FittingPermissions<R extends Resource, Q> = [Q] extends [PermissionFor<R>]
+  ? unknown
+  : { readonly permission: Q extends { readonly decide: unknown } ? Fits<R, Q> : FitEach<R, Q> };
+
+type FitEach<R extends Resource, Q> = {
+  readonly [A in keyof Q]: A extends ResourceAction
+    ? Fits<R, Q[A]>
+    : string extends A
+      ? unknown
+      : ThereIsNo<A, ResourceAction>;
+};
+
+type Fits<R extends Resource, Q> = [Q] extends [PermissionFor<R> | undefined]
+  ? unknown
+  : Q extends Permission<infer C, infer U>
+    ? [Exclude<C, ColumnOf<R>>] extends [never]
+      ? `${Exclude<U, UserIdOf<R>>} cannot hold the id of a user`
+      : ThereIsNo<Exclude<C, ColumnOf<R>>, ColumnOf<R>>
+    : unknown;
 
 /** Who may do what: of one permission for all actions those that the table takes. */
 export function permissionsOf(

@@ -30,7 +30,7 @@ type Exactly<P, R extends Resource, A> = [NameOfNothing<Awaited<P>, R, A>] exten
   ? P extends Promise<unknown>
     ? Promise<ActionResult<R, A> | void>
     : ActionResult<R, A> | void
-  : ThereIsNo<NameOfNothing<Awaited<P>, R, A>>;
+  : ThereIsNo<NameOfNothing<Awaited<P>, R, A>, keyof ActionResult | keyof PreparedValues<R> | keyof A>;
 
 type NameOfNothing<P, R extends Resource, A> = P extends object
   ?

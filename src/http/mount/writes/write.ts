@@ -89,7 +89,7 @@ export interface Prepared<R extends Resource = Resource> {
 /** What a function gives that gives `P`: the compiler lets names pass in it that mean nothing, and here it does not. */
 export type Exactly<P, R extends Resource> = [NameOfNothing<Awaited<P>, R>] extends [never]
   ? Eventually<Prepared<R>>
-  : ThereIsNo<NameOfNothing<Awaited<P>, R>>;
+  : ThereIsNo<NameOfNothing<Awaited<P>, R>, keyof Prepared | keyof PreparedValues<R>>;
 
 type NameOfNothing<P, R extends Resource> = P extends object
   ?
