@@ -187,7 +187,7 @@ test("the pages of the docs and of problems look as the others do", async (t) =>
 
   for (const path of ["/", "/docs", "/docs/getDocs", "/problems", "/problems/taken"]) {
     const page = (await get(path, browser)).text;
-    assert.match(page, /<span class="brand"><img src="\/logo.svg" alt="" height="20" ?\/> Bookshop<\/span>/, path);
+    assert.match(page, /<a class="brand" href="\/"><img src="\/logo.svg" alt="" height="20" ?\/> Bookshop<\/a>/, path);
     const [, style = ""] = /rel="stylesheet" href="([^"]*)"/.exec(page)!;
     assert.match((await get(style)).text, /--accent: #8a2c0d;/, path);
   }

@@ -21,7 +21,8 @@ export function writeFramed(site: Site, view: View, { title, main, narrow }: Dra
     title,
     service: site.title,
     basePath: view.basePath,
-    root: isServed(site, "/"),
+    // Where nothing is served there, its page says what else there is.
+    root: true,
     ...(site.logo === undefined ? {} : { logo: site.logo }),
     head: html`<link rel="stylesheet" href="${style}" />
       <script src="${script}" defer></script>`,

@@ -85,7 +85,7 @@ function logoOf({ logo }: PageParts): Markup {
 }
 
 function toRoot({ basePath, root }: PageParts, attributes: Markup, words: Markup): Markup {
-  return root ? html`<a href="${basePath}/" ${attributes}>${words}</a>` : html`<span${attributes}>${words}</span>`;
+  return root ? html`<a${attributes} href="${basePath}/">${words}</a>` : html`<span${attributes}>${words}</span>`;
 }
 
 function crumbsOf(parts: PageParts): Markup {

@@ -42,7 +42,10 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       const look = (): Look => host.service().look ?? { title: options.title, style: pageStyle() };
       const has = (path: string) =>
         host.service().endpoints.some((each) => each.path === path && each.method === "GET") ? path : null;
-      const pageOf = () => ({ ...look(), basePath, root: has(ROOT) !== null });
+      // Pages for people say what else there is where nothing is served there.
+      const hasRoot = () =>
+        has(ROOT) !== null || host.service().formats.some(({ mediaType }) => mediaType === "text/html");
+      const pageOf = () => ({ ...look(), basePath, root: hasRoot() });
       const written = madeOnce(async () => {
         const { schemes, mounts, endpoints, formats, xml, tags, problems } = host.service();
         const parts = { schemes, mounts, endpoints, formats, xml, tags, problems };
@@ -51,7 +54,7 @@ export function documentation(options: DocumentationOptions): Feature<null> {
       });
       const docs = madeOnce(async () => {
         const { document } = await written();
-        return docsOf({ document, basePath, look: look(), session: has(SESSION), who: has(ROOT) });
+        return docsOf({ document, basePath, look: look(), root: hasRoot(), session: has(SESSION), who: has(ROOT) });
       });
       return {
         offer: null,

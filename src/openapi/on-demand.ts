@@ -1,4 +1,4 @@
-import { anObject, isText, optional, orNull, text } from "../checking/members.ts";
+import { aBoolean, anObject, isText, optional, orNull, text } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import type { Page } from "../html/page.ts";
 import { inSlices } from "../http/body/turns.ts";
@@ -22,6 +22,7 @@ const docsParts: ChecksOf<DocsParts> = {
   document: anObject,
   basePath: (value) => (isText(value) ? null : "it has to be a path, or empty"),
   look: optional(anObject),
+  root: optional(aBoolean),
   session: orNull(text),
   who: orNull(text),
 };

@@ -12,6 +12,8 @@ export interface DocsParts {
   readonly document: JSONObject;
   /** The path below which the service stands; empty for the root. */
   readonly basePath: string;
+  /** Whether something can be read at the root; true where it is left out. */
+  readonly root?: boolean;
   /** How its pages look, and what it is called there: as the document says where it is left out. */
   readonly look?: Look;
   /** Where people log in; null where nobody does on a page. */
@@ -91,7 +93,7 @@ export function operationPage(parts: DocsParts, contents: Contents, id: string):
 }
 
 function written(
-  { document, basePath, look, session, who }: DocsParts,
+  { document, basePath, look, session, who, root = true }: DocsParts,
   title: string,
   crumbs: readonly (readonly [string, string])[],
   main: Markup,
@@ -102,7 +104,7 @@ function written(
     title,
     service,
     basePath,
-    root: who === "/",
+    root,
     crumbs,
     main,
     head: html`<link rel="stylesheet" href="${basePath}/docs/${style.name}" />
