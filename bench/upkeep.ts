@@ -58,22 +58,25 @@ const mostMs = Number(options["most-s"]) * 1000;
 const turnMs = 5000;
 
 try {
-  if (options.databases.includes("SQLite")) {
-    const file = path.join(folder, "latchkey.db");
-    const other = path.join(folder, "other.db");
-    await measure("SQLite", { database: `sqlite:${file}`, other: `sqlite:${other}` }, async (sql) => {
-      const database = new DatabaseSync(file);
-      database.exec(
-        `PRAGMA cache_size = -800000; PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; ${sql}; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)`,
-      );
-      database.close();
-    });
-  }
-  if (postgres !== null) {
-    const url = await postgres.makeDatabase();
-    await measure("PostgreSQL", { database: url, other: await postgres.makeDatabase() }, async (sql) => {
-      await askPostgres(url, `SET session_replication_role = replica; ${sql}; ANALYZE`);
-    });
+  // A database for each: what is left of one would be erased beside the next.
+  for (const collection of wanted) {
+    if (options.databases.includes("SQLite")) {
+      const [file, other] = [path.join(folder, `${collection.name}.db`), path.join(folder, "other.db")];
+      await measure("SQLite", collection, [`sqlite:${file}`, `sqlite:${other}`], async (sql) => {
+        const database = new DatabaseSync(file);
+        database.exec(
+          `PRAGMA cache_size = -800000; PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; ${sql}; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)`,
+        );
+        database.close();
+      });
+      rmSync(file);
+    }
+    if (postgres !== null) {
+      const [url, other] = [await postgres.makeDatabase(), await postgres.makeDatabase()];
+      await measure("PostgreSQL", collection, [url, other], async (sql) => {
+        await askPostgres(url, `SET session_replication_role = replica; ${sql}; ANALYZE`);
+      });
+    }
   }
 } finally {
   await postgres?.stop();
@@ -92,34 +95,33 @@ function onSlowDisk(syncMs: number): number {
 
 async function measure(
   name: string,
-  { database, other }: Readonly<Record<"database" | "other", string>>,
+  collection: Collection,
+  [database, other]: readonly [string, string],
   run: (sql: string) => Promise<void>,
 ): Promise<void> {
   // It makes the tables.
   for (const each of [database, other]) await (await open(each)).close();
-  for (const collection of wanted) {
-    await run(fill(collection, name === "SQLite"));
-    const past = { column: "at", operator: "lte", value: count } as const;
-    const expired = { column: "expires_at", operator: "lte", value: "2002-01-01T00:00:00.000Z" } as const;
-    const where = collection.columns.some(({ name }) => name === "at") ? past : expired;
-    const alone: number[] = [];
-    const beside: number[] = [];
-    let [left, tookMs] = [count, 0];
-    while (left > 0 && tookMs < mostMs) {
-      alone.push(...(await writeFor(other, async () => false)).times);
-      const turn = await writeFor(database, async ({ store }) => {
-        return (await store.list({ collection, where, sort: [], limit: 1 })).length === 0;
-      });
-      beside.push(...turn.times);
-      tookMs += turn.tookMs;
-      left = await countIn(database, collection, where);
-    }
-    rows[`${name}, ${collection.name}, alone`] = summary(alone);
-    const erased = { erased: count - left, "in s": Math.round(tookMs / 1000) };
-    rows[`${name}, ${collection.name}`] = { ...summary(beside), ...erased };
-    for (const suffix of [", alone", ""])
-      console.log(name, collection.name + suffix, rows[`${name}, ${collection.name}${suffix}`]);
+  await run(fill(collection, name === "SQLite"));
+  const past = { column: "at", operator: "lte", value: count } as const;
+  const column = collection === familiesCollection ? "idle_until" : "expires_at";
+  const expired = { column, operator: "lte", value: "2002-01-01T00:00:00.000Z" } as const;
+  const where = collection.columns.some(({ name }) => name === "at") ? past : expired;
+  const [alone, beside]: [number[], number[]] = [[], []];
+  let [left, tookMs] = [count, 0];
+  while (left > 0 && tookMs < mostMs) {
+    alone.push(...(await writeFor(other, async () => false)).times);
+    const turn = await writeFor(database, async ({ store }) => {
+      return (await store.list({ collection, where, sort: [], limit: 1 })).length === 0;
+    });
+    beside.push(...turn.times);
+    tookMs += turn.tookMs;
+    left = await countIn(database, collection, where);
   }
+  rows[`${name}, ${collection.name}, alone`] = summary(alone);
+  const erased = { erased: count - left, "in s": Math.round(tookMs / 1000) };
+  rows[`${name}, ${collection.name}`] = { ...summary(beside), ...erased };
+  for (const suffix of [", alone", ""])
+    console.log(name, collection.name + suffix, rows[`${name}, ${collection.name}${suffix}`]);
 }
 
 async function countIn(database: string, collection: Collection, where: Where): Promise<number> {
