@@ -22,6 +22,7 @@ import type { Format } from "./formats/format.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
 import { addLimits, askLimiters } from "./limiting/admitting.ts";
 import { requireWithinLimits } from "./limits.ts";
+import { countRequest } from "./list/rounds.ts";
 import { requirePermission } from "./permitting.ts";
 import { requireRepeatable } from "./repeating.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
@@ -35,6 +36,7 @@ export interface RoutedService extends ServiceCore {
 
 /** The way of every request through the service. Never throws: what goes wrong becomes an answer. */
 export function respond(service: RoutedService, arrival: Arrival): Eventually<Answer> {
+  countRequest();
   const startedAt = service.observe === null ? 0 : performance.now();
   const way = new Way(service, new Call(arrival, service.callContext));
   const { tracer } = service;

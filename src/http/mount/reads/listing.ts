@@ -9,6 +9,7 @@ import { contentTag } from "../../answer/writing.ts";
 import { takeTurn } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { Cursor } from "../../list/cursors.ts";
+import { readInRound } from "../../list/rounds.ts";
 import type { MountInPlace } from "../mount.ts";
 import { areColumns, showPage } from "../older/translating.ts";
 import { askedOf, type Asked } from "./asked.ts";
@@ -134,7 +135,7 @@ function readInTurn(
   beside?: readonly BesideQuery[],
 ): Eventually<ListText> {
   const read = () => readPage(exchange, query, cursor, beside);
-  return query.limit > DEFAULT_LIMIT ? takeTurn().then(read) : read();
+  return query.limit > DEFAULT_LIMIT ? takeTurn().then(read) : readInRound(read);
 }
 
 function readPage(

@@ -1,0 +1,61 @@
+import type { Eventually } from "../../eventually.ts";
+
+/**
+ * Whoever asks for pages in a loop fills every round of the event loop with them, and whoever asks for one record waits for all that came before. So
+ * while others ask as well, a round has one page. While all ask for pages, they are read as they come: with a round for each they cost a third more.
+ */
+
+/** For so many pages it is remembered that somebody has asked for something else. */
+const REMEMBERED_PAGES = 1000;
+
+/** A page that is read faster was remembered, and costs no more than a record. In milliseconds. */
+const LITTLE_MS = 0.03;
+
+let requests = 0;
+let pages = 0;
+/** How many requests were none for a page. */
+let others = 0;
+/** For so many pages more others go between them. */
+let shared = 0;
+
+const waiting: (() => void)[] = [];
+let hasPage = false;
+let isNextDue = false;
+
+/** Tells that a request has come, whatever it asks for. */
+export function countRequest(): void {
+  requests++;
+}
+
+/** Reads a page when this round of the event loop has a place for it. */
+export function readInRound<T>(read: () => Eventually<T>): Eventually<T> {
+  pages++;
+  if (requests - pages > others) shared = REMEMBERED_PAGES;
+  else if (shared > 0) shared--;
+  others = requests - pages;
+  const isTurn = waiting.length === 0 && (!hasPage || shared === 0);
+  return isTurn ? timed(read) : new Promise<void>((resolve) => waiting.push(resolve)).then(() => timed(read));
+}
+
+function timed<T>(read: () => Eventually<T>): Eventually<T> {
+  const start = performance.now();
+  const page = read();
+  if (performance.now() - start > LITTLE_MS) {
+    hasPage = true;
+    callNext();
+  }
+  return page;
+}
+
+function callNext(): void {
+  if (isNextDue) return;
+  isNextDue = true;
+  setImmediate(next);
+}
+
+function next(): void {
+  isNextDue = hasPage = false;
+  const called = waiting.splice(0, shared === 0 ? waiting.length : 1);
+  if (waiting.length > 0) callNext();
+  for (const go of called) go();
+}
