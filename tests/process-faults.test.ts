@@ -88,3 +88,26 @@ test("a worker that comes to a fault finishes what it has begun, while another o
     socket.destroy();
   }
 });
+
+const isLinux = process.platform === "linux";
+test(
+  "when no descriptor is left, the log says so once, and whoever calls is answered when there are some again",
+  { skip: !isLinux },
+  async () => {
+    await using service = await startService({ LATCHKEY_LOG: "error" });
+    const { hostname, port } = new URL(service.address);
+    const open = readdirSync(`/proc/${service.pid}/fd`).length;
+    execFileSync("prlimit", ["--pid", String(service.pid), `--nofile=${open + 10}`]);
+
+    const sockets = Array.from({ length: 40 }, () => connect(Number(port), hostname).on("error", () => undefined));
+    const lines = (): readonly string[] => service.said().match(/^\{.*No descriptor is left.*$/gm) ?? [];
+    for (let looks = 0; looks < 100 && lines().length === 0; looks++) await wait(50);
+    await wait(1500);
+    for (const socket of sockets) socket.destroy();
+    for (let looks = 0; looks < 100 && readdirSync(`/proc/${service.pid}/fd`).length > open; looks++) await wait(50);
+
+    assert.equal((await fetch(`${service.address}/livez`)).status, 200);
+    assert.equal(lines().length, 1);
+    assert.match(lines()[0]!, /"level":"error".*LimitNOFILE.*EMFILE/);
+  },
+);

@@ -8,6 +8,7 @@ import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { MAX_HEADER_BYTES, MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import { NodeArrival } from "./arrival.ts";
 import { closeServer } from "./closing.ts";
+import { watchDescriptors } from "./descriptors.ts";
 import { endWithAnswer } from "./ending.ts";
 import { makeListener, serviceMistakes } from "./request-listener.ts";
 import { admitSockets } from "./sockets.ts";
@@ -140,7 +141,8 @@ export async function listen(service: Responder, options: ListenOptions): Promis
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
-  // Such as no descriptor being left for one who calls.
+  const { observe = null } = service;
+  if (observe !== null) server.once("close", watchDescriptors(observe));
   server.on("error", (error) =>
     service.observe?.({ kind: "notice", level: "error", message: "A connection could not be taken in.", error }),
   );
