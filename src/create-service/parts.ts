@@ -1,7 +1,7 @@
 import { atOnce } from "../checking/at-once.ts";
 import { DeclarationError } from "../checking/declaration-error.ts";
 import { problemsOf } from "../feature/clashes.ts";
-import type { Composition } from "../feature/composition.ts";
+import { listsOf, type Composition } from "../feature/composition.ts";
 import type { Parts, ServiceFacts, ServiceParts } from "../feature/feature.ts";
 import type { NamedUpkeep } from "../feature/upkeep.ts";
 import type { ScopesAllow } from "../http/core.ts";
@@ -32,12 +32,10 @@ export function upkeepOf({ inOrder }: Composition, throttle: LoginThrottle): rea
 }
 
 export function factsOf(all: readonly Parts[], asked: Asked): ServiceFacts {
+  const { collections: _, ...lists } = listsOf(all);
   return {
     ...asked,
-    schemes: all.flatMap(({ schemes = [] }) => schemes),
-    mounts: all.flatMap(({ mounts = [] }) => mounts),
-    endpoints: all.flatMap(({ endpoints = [] }) => endpoints),
-    formats: all.flatMap(({ formats = [] }) => formats),
+    ...lists,
     tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
     look: all.find(({ look }) => look !== undefined)?.look ?? null,
     problems: [...new Set(all.flatMap(problemsOf))],

@@ -117,12 +117,7 @@ function withoutNamesakes(all: readonly NamedParts[]): readonly NamedParts[] {
 
 /** What is wrong once everything is seen together: mounts that stand in nothing, and what features find wrong with themselves beside the others. */
 function mistakesTogether(all: readonly NamedParts[]): readonly string[] {
-  const assembled: Assembled = {
-    schemes: all.flatMap(({ parts: { schemes = [] } }) => schemes),
-    mounts: all.flatMap(({ parts: { mounts = [] } }) => mounts),
-    endpoints: all.flatMap(({ parts: { endpoints = [] } }) => endpoints),
-    formats: all.flatMap(({ parts: { formats = [] } }) => formats),
-  };
+  const assembled: Assembled = listsOf(all.map(({ parts }) => parts));
   return [
     ...misplacedMounts(assembled.mounts),
     ...all.flatMap(({ name, parts }) => mistakesTold(parts, assembled).map((each) => `feature ${name}: ${each}`)),
@@ -139,6 +134,17 @@ function mistakesTold(parts: Parts, assembled: Assembled): readonly string[] {
   } catch (error) {
     return [`mistakes threw ${faultOf(error)}`];
   }
+}
+
+/** The lists of all of them, each as one. */
+export function listsOf(all: readonly ServiceParts[]): Required<ServiceParts> {
+  return {
+    schemes: all.flatMap(({ schemes = [] }) => schemes),
+    mounts: all.flatMap(({ mounts = [] }) => mounts),
+    endpoints: all.flatMap(({ endpoints = [] }) => endpoints),
+    formats: all.flatMap(({ formats = [] }) => formats),
+    collections: all.flatMap(({ collections = [] }) => collections),
+  };
 }
 
 /** What is a list of parts is looked at part by part. */
