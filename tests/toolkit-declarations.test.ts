@@ -200,6 +200,25 @@ test("all mistakes are told at once", () => {
   assert.equal(mistakes.length, 5);
 });
 
+test("a misspelt or malformed option hides no other mistake", () => {
+  const declaration: object = {
+    name: "page",
+    fields: { title: text({ maxLength: 100 }), author: text({ minLenght: 1 } as never) },
+    filters: { titel: ["eq"] },
+    sorts: "title",
+    pageSize: { defualt: 5 },
+    seach: ["title"],
+  };
+
+  assert.deepEqual(mistakesOf(declaration), [
+    "- resource page: there is no option seach; did you mean search?",
+    "- resource page: sorts is 'title'; it has to be a list of texts",
+    "- resource page: pageSize is an object; there is no option defualt; did you mean default?",
+    "- resource page: field author: text: there is no option minLenght; did you mean minLength?",
+    "- resource page: filter titel: there is no such field; did you mean title?",
+  ]);
+});
+
 test("what is wrong with a field of whatever kind is told with its name, and with everything else", () => {
   const fields: Readonly<Record<string, readonly [made: () => Field, told: RegExp]>> = {
     a_text: [() => text({ maxLength: -1 }), /text: maxLength is -1/],

@@ -9,11 +9,9 @@ import {
   optional,
   shown,
   someOf,
-  aWholeNumber,
   text,
   texts,
   together,
-  wholeFrom,
   type Checks,
   type Members,
 } from "../checking/members.ts";
@@ -24,7 +22,7 @@ import type { Fields, ResourceDeclaration } from "./declaration.ts";
 import { idField } from "./ids.ts";
 import { ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
 import { isShown, type Field } from "./kinds/field.ts";
-import { MAX_LIMIT } from "./page-size.ts";
+import { pageSizeMistake } from "./page-size.ts";
 import { reservedMistakes, reservedNames } from "./reserved.ts";
 import { tableMistakes } from "./tables/existing-table.ts";
 
@@ -41,10 +39,23 @@ export function mistakesOf(declaration: unknown): readonly string[] {
   if (!isObject(declaration)) return [`resource: it is ${shown(declaration)}; write defineResource({ name, fields })`];
   const place = `resource ${isText(declaration["name"]) && declaration["name"] !== "" ? declaration["name"] : "(no name)"}`;
   const malformed = membersMistakes(declaration, declarationMembers);
-  // Of what is malformed nobody can say more.
-  const found =
-    malformed.length > 0 ? malformed : mistakesWithin(declaration as unknown as ResourceDeclaration<Fields>);
+  const found = [...malformed, ...(canSayMore(declaration) ? mistakesWithin(soundOf(declaration)) : [])];
   return found.map((mistake) => `${place}: ${mistake}`);
+}
+
+/** What the other members speak of. */
+const spokenOf = ["name", "plural", "within", "id", "fields", "table", "columns", "computed"] as const;
+
+function canSayMore(declaration: Members): boolean {
+  return spokenOf.every((member) => declarationMembers[member](declaration[member]) === null);
+}
+
+/** Without what is malformed or misspelt: nobody can say more of that. */
+function soundOf(declaration: Members): ResourceDeclaration<Fields> {
+  const sound = Object.entries(declarationMembers).filter(([member, check]) => check(declaration[member]) === null);
+  return Object.fromEntries(
+    sound.map(([member]) => [member, declaration[member]]),
+  ) as unknown as ResourceDeclaration<Fields>;
 }
 
 const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Checks[string]>> = {
@@ -75,12 +86,6 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
   check: optional(aFunction),
   description: optional((value) => (isText(value) ? null : "it has to be a text")),
 };
-
-function pageSizeMistake({ maximum = MAX_LIMIT, ...more }: Members): string | null {
-  const most = aWholeNumber(maximum) === null ? Number(maximum) : MAX_LIMIT;
-  const members = { default: optional(wholeFrom(1, most)), maximum: wholeFrom(1, MAX_LIMIT) };
-  return together(membersMistakes({ ...more, maximum }, members));
-}
 
 function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly string[] {
   const {
