@@ -51,7 +51,7 @@ test("what has run out goes some rows at a time, and another upkeep does not wai
 
 test("a disk that syncs slowly makes no portions small, and slow rows do", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
-  const portionsOf = async (tookMs: (rows: number) => number): Promise<readonly number[]> => {
+  const portionsOf = async (tookMs: (rows: number, at: number) => number): Promise<readonly number[]> => {
     const store = await filled(4000);
     const portions: number[] = [];
     const slow: Store = {
@@ -60,7 +60,7 @@ test("a disk that syncs slowly makes no portions small, and slow rows do", async
         const [change] = changes;
         assert.ok(change?.kind === "deleteAll" && change.atMost !== undefined);
         portions.push(change.atMost);
-        await wait(tookMs(change.atMost));
+        await wait(tookMs(change.atMost, portions.length));
         return store.write({ changes });
       },
     };
@@ -72,10 +72,16 @@ test("a disk that syncs slowly makes no portions small, and slow rows do", async
     return portions;
   };
 
-  const [ofSlowSyncs, ofSlowRows] = await Promise.all([portionsOf(() => 20), portionsOf((rows) => rows)]);
+  const [ofSlowSyncs, ofSlowRows, ofSlower] = await Promise.all([
+    portionsOf(() => 20),
+    portionsOf((rows) => rows),
+    portionsOf((_rows, at) => (at < 6 ? 1 : 20)),
+  ]);
 
   assert.ok(Math.max(...ofSlowSyncs) > 200, ofSlowSyncs.join());
   assert.ok(Math.max(...ofSlowRows) <= 20, ofSlowRows.join());
+  // A disk that was quick at first.
+  assert.ok(Math.max(...ofSlower) > 100, ofSlower.join());
 });
 
 test("the longer a write takes, the larger is the share of those who do not erase", async (t) => {

@@ -125,6 +125,8 @@ function portionSize(): { rows(): number; took(ms: number): void } {
       leastMs = Math.min(leastMs, ms);
       tried.push(ms);
       if (tried.length < tries) return;
+      // The disk may have been quicker before: the fewest rows take hardly more than any write takes now.
+      if (rows === rowsAtATime.least) leastMs = Math.min(...tried);
       const fitting = Math.round((rows * AIM_MS) / Math.max(Math.min(...tried) - leastMs, 1));
       rows = Math.max(rowsAtATime.least, Math.min(fitting, rows * 2, rowsAtATime.most));
       tried = [];
