@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { test } from "node:test";
 import { outbox, rateLimits } from "../src/door/features.ts";
 import type { Format } from "../src/door/http.ts";
@@ -8,10 +11,12 @@ import {
   defineEndpoint,
   defineFeature,
   defineResource,
+  json,
   mount,
   text,
 } from "../src/door/index.ts";
 import { makeLog } from "../src/door/ops.ts";
+import type { Fields } from "../src/door/resources.ts";
 import { sqliteStore } from "../src/door/stores.ts";
 
 // Code of others may throw anything, and reading what it threw may throw again.
@@ -197,4 +202,44 @@ test("what a limit and a format of somebody's own give is looked at, and they ar
     "TypeError: by of the limit few gave a promise; it has to give its value at once",
     "Error: later",
   ]);
+});
+
+test("a convert or a backfill that gives a promise stops the start, and the rows stay as they were", async (t) => {
+  const rejected: unknown[] = [];
+  const hear = (reason: unknown): void => void rejected.push(reason);
+  process.on("unhandledRejection", hear);
+  t.after(() => process.off("unhandledRejection", hear));
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-thrown-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "notes.db");
+  const startWith = (fields: Fields) =>
+    createService({
+      store: sqliteStore({ path: file }),
+      mounts: [mount(defineResource({ name: "note", fields }), { permission: anyone })],
+      observe: null,
+    });
+  const later = (async () => {
+    throw new Error("later");
+  }) as never;
+  const first = await startWith({ body: text() });
+  const sent = { method: "POST", headers: { "content-type": "application/json" }, body: '{"body":"a"}' };
+  await first.fetch(new Request("http://a/notes", sent), { peer: "127.0.0.1" });
+  await first.close();
+
+  await assert.rejects(startWith({ body: json({ convert: later }) }), /notes\.body .*convert gave a promise/);
+  await assert.rejects(
+    startWith({ body: text(), meta: json({ backfill: later }) }),
+    /notes\.meta .*backfill gave a promise/,
+  );
+
+  await new Promise(setImmediate);
+  assert.deepEqual(rejected, []);
+  const again = await startWith({ body: text() });
+  t.after(() => again.close());
+  const { collection } = again.mounts[0]!;
+  const rows = await again.store.list({ collection, where: null, sort: [], limit: 9 });
+  assert.deepEqual(
+    rows.map(({ record }) => record["body"]),
+    ["a"],
+  );
 });

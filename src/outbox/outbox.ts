@@ -26,7 +26,7 @@ import { leases, mountedEvents } from "./events.ts";
 export interface OutboxOptions {
   /** Those of the application; features have more by `subscribe`. */
   readonly subscribers?: readonly Subscriber[];
-  /** Tries before one has failed for good; 12 where it is left out, which is about an hour and a half. */
+  /** Tries before one has failed for good; 12 where it is left out, the last a quarter to half an hour after the first. */
   readonly attempts?: number;
   /** How long one try may take; 30 where it is left out, at most 300. */
   readonly timeoutSeconds?: number;

@@ -23,7 +23,7 @@ export interface RateLimit {
   readonly name: string;
   /**
    * Whose requests count together: those of an `address` (IPv6 by /64), counted before credentials are looked at; of a `user`; of one
-   * `credential` of a user; of a `caller`, who is the user or else the address. A function gives a text of its own; null: it does not count.
+   * `credential` of a user; of a `caller`, who is the user or else the address. A function gives a text of its own, at once; null: it does not count; anything else is a fault (500).
    * Nobody is no user and has no credential.
    */
   readonly by: "address" | "user" | "credential" | "caller" | ((request: LimitedRequest) => string | null);

@@ -29,7 +29,7 @@ export interface Format {
   /** Shows JSON text as it is. Left out: it is parsed and written. */
   writeJSON?(json: string): string;
   writeProblem(document: ProblemDocument, view: View): Eventually<string | Uint8Array>;
-  /** Reads a body: records, patches and what is sent to actions. Throws the problem `malformed`, whose detail names the place. Left out: the format only writes. */
+  /** Reads a body: records, patches and what is sent to actions. Throws the problem `malformed`, whose detail names the place; giving no body is a fault. Left out: the format only writes. */
   read?(bytes: Uint8Array): Eventually<ReadBody>;
 }
 

@@ -4,7 +4,7 @@ import { stackOfThrown } from "../../checking/thrown.ts";
 import type { Observation, Observer } from "../../observation.ts";
 import { makeThinning } from "../thinning.ts";
 
-/** How much is logged: `error` only what went wrong, `info` a line a request too, `debug` also each refused credential. */
+/** How much is logged: `silent` nothing, `error` only what went wrong, `info` a line a request too, `debug` also each refused credential. */
 export type LogLevel = "silent" | "error" | "info" | "debug";
 
 /** A log of JSON lines. */

@@ -76,7 +76,7 @@ export interface FieldOptions<T> {
 
 /**
  * A ready-made `default` for the id of a user: whoever is calling. `owner` of the same column then lets nobody make a record for
- * somebody else. Ends the request where nobody is known (401).
+ * somebody else. Ends the request where nobody is known (401, or 403 where no scheme has a challenge).
  *
  * @example
  * ```ts

@@ -204,7 +204,7 @@ function whyNot(
     value = valueOf(row, cells);
     encode(schema, column, value);
   } catch (error) {
-    return `cannot be made of what is there: ${messageOfThrown(error)}. Mend convert or backfill in its declaration`;
+    return `cannot be made of what is there: ${messageOfThrown(error).replace(/\.$/, "")}. Mend convert or backfill in its declaration`;
   }
   if (value === null)
     return column.nullable === true ? null : "is declared not optional, and its convert or backfill gives null";

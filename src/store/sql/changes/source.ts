@@ -1,3 +1,4 @@
+import { atOnce } from "../../../checking/at-once.ts";
 import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
 import { encode } from "../codec.ts";
 import { quote } from "../names.ts";
@@ -73,7 +74,8 @@ function sourceOf(schema: Schema, column: Column, found: Found): Source {
 
 function newSource(column: Column): Source {
   const { backfill } = column.origin ?? {};
-  if (typeof backfill === "function") return { kind: "program", was: null, compute: backfill };
+  if (typeof backfill === "function")
+    return { kind: "program", was: null, compute: (row) => atOnce(backfill(row), "backfill") };
   if (backfill !== undefined) return { kind: "program", was: null, compute: () => backfill };
   if (column.nullable === true || column.default !== undefined) return { kind: "new" };
   return {
@@ -108,9 +110,11 @@ function program(
     was,
     compute(row) {
       const old = row[was.name] ?? null;
-      if (old !== null) return convert(old);
+      if (old !== null) return atOnce(convert(old), "convert");
       if (!fills) return null;
-      return typeof backfill === "function" ? (backfill as (row: StoredRecord) => Value)(row) : (backfill as Value);
+      return typeof backfill === "function"
+        ? atOnce((backfill as (row: StoredRecord) => Value)(row), "backfill")
+        : (backfill as Value);
     },
   };
 }
