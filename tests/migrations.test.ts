@@ -123,6 +123,27 @@ function migrate(
   return (isTrial ? tryPostgres : migratePostgres)(database.url, [collection], how);
 }
 
+test("a conversion that gives a promise is told as one, and nothing is changed", async (t) => {
+  for (const database of await databases(t)) {
+    const old = books({ price: text() });
+    await planted(database, old, { price: "7" });
+    const failing = async (): Promise<never> => {
+      throw new Error("nobody hears of it");
+    };
+    const fields = {
+      price: integer({ convert: failing as unknown as () => number }),
+      pages: integer({ backfill: failing as unknown as () => number }),
+    };
+
+    await assert.rejects(
+      migrate(database, books(fields)),
+      /books\.price .*convert gave a promise; it has to give its value at once[^]*books\.pages .*backfill gave a promise/,
+    );
+
+    assert.deepEqual(await read(database, old), [{ id: 1, price: "7" }]);
+  }
+});
+
 test("a declared rename, conversion and backfill keep what is there, and are in the history", async (t) => {
   for (const database of await databases(t)) {
     const old = books({ ...titled, price: integer() });
