@@ -24,7 +24,10 @@ const books = mount(book, {
   permission: owner("owner_id"),
   beforeWrite: (write) => ({ values: { title: String(write) } }),
   afterWrite: (written) => void written,
-  actions: { lend: { permission: anyone, handle: ({ record }) => void record } },
+  actions: {
+    lend: { permission: anyone, handle: ({ record }) => void record },
+    extend: { permission: anyone, body: { days: integer(), note: text({ optional: true, writeOnly: true, transient: true }) }, handle: ({ draft }) => void draft },
+  },
 });
 const people = accounts();
 const tokens = tokenLogin(people);
@@ -57,7 +60,7 @@ async function hoverOf(word: string): Promise<readonly string[]> {
 }
 
 const variables = ["title", "book", "books", "tokens", "service", "offered", "hello", "feature"];
-const parameters = ["checked", "write", "written", "record", "context", "host"];
+const parameters = ["checked", "write", "written", "record", "draft", "context", "host"];
 for (const word of [...variables, ...parameters])
   test(`the type of ${word} is read at a glance`, async () => {
     const lines = await hoverOf(word);

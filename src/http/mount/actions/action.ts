@@ -22,9 +22,14 @@ import type { ActionResult } from "./given.ts";
 
 /** What a caller sent to an action: its fields, read and found in order; nothing of one that names none. */
 export type ActionDraft<B> = B extends Fields
-  ? MadeValuesOf<{ readonly fields: B; readonly parentColumn: null }> &
-      TransientOf<{ readonly fields: B; readonly parentColumn: null }>
+  ? MadeValuesOf<ShapeOf<B>> & TransientOf<ShapeOf<B>> extends infer Sent
+    ? { readonly [K in keyof Sent]: Sent[K] } // written as one object, as an editor then shows it
+    : never
   : Readonly<Record<never, never>>;
+interface ShapeOf<B extends Fields> {
+  readonly fields: B;
+  readonly parentColumn: null;
+}
 
 /** One call of an action on a record. */
 export interface RecordCall<R extends Resource = Resource, B = Fields> {
