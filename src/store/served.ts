@@ -6,8 +6,9 @@ type Condition = Exclude<Where, { readonly all: unknown } | { readonly any: unkn
  * Whether an index gives the rows of a query one after another, in their order: then a page costs what it shows, however
  * many rows there are. What is not served may have to look at all of them, and is to be asked for as a `long` read.
  */
-export function isServed({ where, sort, ...asked }: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
-  const collection = asServed(asked.collection);
+export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">): boolean {
+  const { where, sort } = query;
+  const collection = asServed(query.collection);
   const conditions: Condition[] = [];
   if (where !== null && !collect(where, conditions)) return false;
   if (conditions.length === 1 && linkAlone({ where: conditions[0]!, sort }) !== null) return true;

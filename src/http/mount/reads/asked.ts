@@ -90,7 +90,7 @@ function readAsked(placed: MountInPlace, text: string): Asked {
     ),
     deprecations: goingInList(placed.resource, { ...request, conditions: request.filters }),
     shape: () => shapeOf(request),
-    kept: formatQuery(parameters.filter(([name]) => name !== "cursor")),
+    kept: formatQuery(request.cursor === null ? parameters : parameters.filter(([name]) => name !== "cursor")),
   };
 }
 

@@ -5,8 +5,13 @@ import { selectedBy, type Link } from "../links.ts";
 
 /** The rows that filters ask for; null: all. One that stands more than once means either value. */
 export function whereOf(links: readonly Link[], filters: readonly Filter[]): Where | null {
-  const groups = Map.groupBy(filters, ({ field, operator }) => `${field}[${operator}]`);
-  return allOf([...groups.values()].map((same) => eitherOf(links, same)));
+  const groups: Filter[][] = [];
+  for (const filter of filters) {
+    const group = groups.find(([first]) => first!.field === filter.field && first!.operator === filter.operator);
+    if (group === undefined) groups.push([filter]);
+    else group.push(filter);
+  }
+  return allOf(groups.map((same) => eitherOf(links, same)));
 }
 
 /** The rows that a condition of a query asks for. */

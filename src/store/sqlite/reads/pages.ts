@@ -43,25 +43,27 @@ export function pagesOf(version: () => number): ReadPage {
     const known = remembered.find(query);
     if (known !== null) return known;
     const now = version();
-    const page = tellsItsEnds(table, query) ? readText(table, statements, query) : readRows(table, statements, query);
+    const shown = shownIn(table, query.columns);
+    const page = tellsItsEnds(shown, query)
+      ? readText(table, statements, query, shown)
+      : readRows(table, statements, query);
     remembered.keep(query, page, now);
     return page;
   };
 }
 
 /** Whether the text of a page tells by itself where its rows begin and which values they are sorted by. */
-function tellsItsEnds(table: Table, query: ListQuery): boolean {
-  const shown = shownIn(table, query.columns);
+function tellsItsEnds(shown: readonly TableColumn[], { sort }: ListQuery): boolean {
   return (
-    shown.every(({ type }) => type !== "json") &&
-    query.sort.every(({ column }) => shown.some(({ name }) => name === column))
+    shown.every(({ type }) => type !== "json") && sort.every(({ column }) => shown.some(({ name }) => name === column))
   );
 }
 
 /** What a page is read by. */
 export function selectPage(table: Table, query: ListQuery, parameters: Parameters): string {
-  return tellsItsEnds(table, query)
-    ? textOf(table, query, sourceOf(table, query, parameters))
+  const shown = shownIn(table, query.columns);
+  return tellsItsEnds(shown, query)
+    ? textOf(table, query, sourceOf(table, query, shown, parameters))
     : rowsOf(table, query, restOf(table, query, parameters));
 }
 
@@ -73,8 +75,8 @@ function rowsOf(table: Table, query: ListQuery, rest: string): string {
   return `SELECT ${[selectJSON(table, query), ...outsideIndexes(table)].join(", ")} ${rest}`;
 }
 
-function sourceOf(table: Table, query: ListQuery, parameters: Parameters): string {
-  const names = [namesOfPage(table, shownIn(table, query.columns)), ...outsideIndexes(table)];
+function sourceOf(table: Table, query: ListQuery, shown: readonly TableColumn[], parameters: Parameters): string {
+  const names = [namesOfPage(table, shown), ...outsideIndexes(table)];
   return `SELECT ${names.join(", ")} ${restOf(table, query, parameters)}`;
 }
 
@@ -92,10 +94,9 @@ function outsideIndexes({ existing, revision }: Table): readonly string[] {
 }
 
 /** The whole page as one text: a third cheaper than a text for each row. */
-function readText(table: Table, statements: Statements, query: ListQuery): ListText {
+function readText(table: Table, statements: Statements, query: ListQuery, shown: readonly TableColumn[]): ListText {
   const parameters = parametersOf(sqlite);
-  const shown = shownIn(table, query.columns);
-  const source = sourceOf(table, query, parameters);
+  const source = sourceOf(table, query, shown, parameters);
   const [text, found] = statements(`text ${source}`, () => textOf(table, query, source)).get(...parameters.values) as [
     string,
     number,
