@@ -18,7 +18,8 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
     case "text":
     case "date":
     case "date-time":
-      if (typeof value === "string" && (holdsNUL || !value.includes("\0"))) return value;
+      // Half of a pair of surrogates becomes another character on its way, and would be told as it was.
+      if (typeof value === "string" && value.isWellFormed() && (holdsNUL || !value.includes("\0"))) return value;
       break;
     case "boolean":
       if (typeof value !== "boolean") break;
@@ -52,8 +53,9 @@ function decimalOf(value: number, scale: number): string | null {
 /** A value to compare with what a column holds. */
 export function encodeOperand(dialect: Dialect, column: Column, value: unknown): Cell {
   // Where no text has U+0000, a text with it is equal to none; U+FFFF is no character either.
-  const isHeld = dialect.holdsNUL || typeof value !== "string";
-  return encode(dialect, column, isHeld ? value : value.replaceAll("\0", "\uffff"));
+  if (typeof value !== "string") return encode(dialect, column, value);
+  const held = value.toWellFormed();
+  return encode(dialect, column, dialect.holdsNUL ? held : held.replaceAll("\0", "\uffff"));
 }
 
 /** A value for `eq`, `ne` and `in`. */

@@ -49,6 +49,7 @@ export function promiseTogether(promises: Promises): void {
       insert(people, { nmae: "x" }),
       insert(people, {}),
       insert(people, { name: 5 }),
+      insert(people, { name: "one half of a pair: \ud800" }),
       insert(people, { name: "x", height: "1.234" }),
       insert(people, { name: "x", age: 1.5 }),
       insert(visits, { times: 1 }),
