@@ -183,6 +183,12 @@ test("a passkey logs in with what its device signs, once and no other", async (t
     return { passkey, challenge, signature };
   };
 
+  const lastLogin = async (): Promise<unknown> => {
+    const account = await fetch(`${home}/users/1/account`, { headers: ann });
+    return ((await account.json()) as { last_login_at: unknown }).last_login_at;
+  };
+  assert.equal(await lastLogin(), null);
+
   const proof = await prove((challenge) => challenge);
   const made = await ask("/api/passkeys/session/", proof);
 
@@ -190,6 +196,7 @@ test("a passkey logs in with what its device signs, once and no other", async (t
   const cookie = made.headers.get("set-cookie")!.split(";")[0]!;
   const who = (await (await fetch(`${home}/api/session/`, { headers: { cookie } })).json()) as { username: string };
   assert.equal(who.username, "ann@example.com");
+  assert.equal(typeof (await lastLogin()), "string");
   assert.equal((await ask("/api/passkeys/session/", proof)).status, 401);
   assert.equal((await ask("/api/passkeys/session/", await prove(() => "another"))).status, 401);
   const late = await prove((challenge) => challenge);

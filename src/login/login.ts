@@ -38,6 +38,8 @@ export interface People {
   requireLogin(context: Context, username: string, password: string): Promise<Account>;
   /** Ends the request (400) unless the caller logged in within ten minutes, or `proof` is their password: a credential must not make others that outlive it. */
   requireFreshLogin(context: Context, proof: string | undefined): Promise<void>;
+  /** Writes down when an account has logged in (`last_login_at`), by other means than its password. `start` of a login does it. */
+  noteLogin(context: Context, account: Account): Promise<void>;
   /**
    * The end of a credential that is made through a login that others vouch for, in milliseconds since the epoch; null where it needs
    * none. Ends the request (403) where nothing may be made through such a login.

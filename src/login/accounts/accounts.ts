@@ -22,7 +22,7 @@ import { insertUser } from "./new-user.ts";
 import type { AccountsParts, UsersParts } from "./parts.ts";
 import { oneTimePasswordEndpoint } from "./passwords/one-time-password.ts";
 import { outsideEnd, requireFreshLogin } from "./passwords/proof.ts";
-import { requireAccount, requireLogin, requireUser } from "./people.ts";
+import { noteLogin, requireAccount, requireLogin, requireUser } from "./people.ts";
 import { requireDeclaredRoles } from "./roles.ts";
 import { mountUsers } from "./users.ts";
 
@@ -140,6 +140,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
     requireLogin: (context, username, password) =>
       requireLogin(parts, context, { username, password }, host.service().schemes),
     requireFreshLogin: (context, proof) => requireFreshLogin(parts, context, proof),
+    noteLogin: (context, account) => noteLogin(parts, context, account),
     outsideEnd: (context) => outsideEnd(parts, context),
     insertUser: (user, at) => insertUser(users, user, at),
     endsWith: (when, collection) => void ending[when].push(collection),

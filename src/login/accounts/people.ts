@@ -1,8 +1,9 @@
-import type { Account } from "../../auth/accounts.ts";
+import { accountsCollection, type Account } from "../../auth/accounts.ts";
 import type { Call } from "../../call/call.ts";
 import type { Context } from "../../http/exchange.ts";
 import { problem } from "../../problem/problem.ts";
 import { isAmbient, type Scheme } from "../../scheme/scheme.ts";
+import { StoreUnavailable } from "../../store/store.ts";
 import type { ShownUser } from "../users.ts";
 import type { AccountsParts } from "./parts.ts";
 
@@ -30,6 +31,18 @@ export async function requireLogin(
   const account = await passwords.login(call, credentials.username, credentials.password);
   if (account !== null) return account;
   throw problem("invalid_credentials", { headers: [["WWW-Authenticate", challengeOf(call, schemes)]] });
+}
+
+/** Without a password that was checked, which writes the same (`passwords.ts`). */
+export async function noteLogin({ store }: AccountsParts, { now }: Context, { id }: Account): Promise<void> {
+  const where = { column: "id", operator: "eq", value: id } as const;
+  const values = { last_login_at: new Date(now).toISOString() };
+  try {
+    await store.write({ changes: [{ kind: "updateAll", collection: accountsCollection, where, values }] });
+  } catch (error) {
+    // Nobody is kept out by a disk that is full; the store has told the log.
+    if (!(error instanceof StoreUnavailable)) throw error;
+  }
 }
 
 /** RFC 9110 §15.5.2 asks for one with every 401, and a session has none that is registered. */

@@ -66,7 +66,13 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
         endOne: (userId, id) => kept.endOne(userId, id),
       });
       return {
-        offer: { sessions: kept, start: (context: Context, account: Account) => startSession(parts, context, account) },
+        offer: {
+          sessions: kept,
+          async start(context: Context, account: Account) {
+            await parts.people.noteLogin(context, account);
+            return startSession(parts, context, account);
+          },
+        },
         schemes: enabled ? [session({ sessions: kept, accounts, cookie })] : [],
         endpoints: enabled ? sessionEndpoints(parts) : [],
         collections: [sessionsCollection],

@@ -121,8 +121,10 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
           pairs,
           access,
           keys,
-          start: (context: Context, account: Account, { cookie = false }: { readonly cookie?: boolean } = {}) =>
-            startTokens(parts, context, account, cookie),
+          async start(context: Context, account: Account, { cookie = false }: { readonly cookie?: boolean } = {}) {
+            await offered.noteLogin(context, account);
+            return startTokens(parts, context, account, cookie);
+          },
         },
         schemes: enabled ? [scheme] : [],
         endpoints: [...(enabled ? tokenEndpoints(parts) : []), keysEndpoint(parts)],
