@@ -69,9 +69,14 @@ export function foldCell(cell: Cell): string | null {
   return typeof cell === "string" ? fold(cell) : null;
 }
 
-/** What stands beside a value of a searched column: its words as a JSON array, each behind a quotation mark. */
+/** What stands beside a value of a searched column. */
 export function wordsCell(cell: Cell): string {
-  return typeof cell === "string" ? JSON.stringify(wordsOf(cell)) : "[]";
+  return wordsAsCell(typeof cell === "string" ? wordsOf(cell) : []);
+}
+
+/** Words as they stand there: a JSON array, each behind a quotation mark. */
+export function wordsAsCell(words: readonly string[]): string {
+  return JSON.stringify(words);
 }
 
 /** How what comes back becomes a value again; null where it is the value already. */

@@ -2,7 +2,7 @@ import { wordsOf } from "../../words/words.ts";
 import { behindPrefix } from "../prefix.ts";
 import { firstIndexingMs, isSearched } from "../searched.ts";
 import type { Collection } from "../store.ts";
-import { wordsCell } from "./codec.ts";
+import { wordsAsCell } from "./codec.ts";
 import { reading, type Cell, type Dialect, type Parameters, type Read } from "./dialect.ts";
 import { quote, wordsColumnOf, wordsTableOf } from "./names.ts";
 import { defineColumn } from "./schema/definition.ts";
@@ -124,10 +124,10 @@ function* takePending(schema: Schema, table: Table): Script<boolean> {
   const taken: [id: Cell][] = [];
   for (const [id, ...cells] of rows as readonly (readonly Cell[])[]) {
     if (found.length >= portionWords) break;
-    const texts = searched.map((_, at) => cells[at * 2] ?? null);
-    const words = texts.map(wordsCell);
-    if (words.some((each, at) => each !== cells[at * 2 + 1])) changed.push([id!, ...words]);
-    for (const word of new Set(texts.flatMap((text) => wordsOf(String(text ?? ""))))) found.push([word, id!]);
+    const words = searched.map((_, at) => wordsOf(String(cells[at * 2] ?? "")));
+    const kept = words.map(wordsAsCell);
+    if (kept.some((each, at) => each !== cells[at * 2 + 1])) changed.push([id!, ...kept]);
+    for (const word of new Set(words.flat())) found.push([word, id!]);
     taken.push([id!]);
   }
   if (taken.length === 0) return false;
