@@ -128,8 +128,11 @@ async function openedWith({ database }: Settings, options: Parameters<typeof cre
 /** Whoever has what a built-in feature has, or another of its name, can leave that one out. */
 function withHints(error: DeclarationError): DeclarationError {
   const clashing = optionalFeatures.filter((name) =>
-    error.mistakes.some((mistake) =>
-      new RegExp(`in the feature ${name}( and|;)|^two features are called ${name};`).test(mistake),
+    error.mistakes.some(
+      (mistake) =>
+        mistake.includes(`in the feature ${name} and`) ||
+        mistake.includes(`in the feature ${name};`) ||
+        mistake.startsWith(`two features are called ${name};`),
     ),
   );
   const hints = clashing.map(
