@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
+import { generateKeyPairSync, sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import {
   customHeaderLogin,
@@ -15,21 +15,12 @@ import {
   type AccountsFeature,
   type AccountsOptions,
   type IssuerDeclaration,
-  type SessionLogin,
 } from "../src/door/auth.ts";
-import { invalid } from "../src/door/http.ts";
 import {
-  accepted,
   accounts,
   apiTokens,
-  authenticated,
   basicLogin,
   createService,
-  defineEndpoint,
-  defineFeature,
-  defineResource,
-  mount,
-  problem,
   rejected,
   Secret,
   sessionLogin,
@@ -37,77 +28,11 @@ import {
   tokenLogin,
   type Feature,
   type Scheme,
-  type Service,
-  type ServiceOptions,
 } from "../src/door/index.ts";
-import { DeclarationError, requireDraft } from "../src/door/resources.ts";
-import { sqliteStore, type Collection, type Store } from "../src/door/stores.ts";
+import { DeclarationError } from "../src/door/resources.ts";
+import { sqliteStore, type Store } from "../src/door/stores.ts";
+import { email, notes, open, password, secret, serve, type Answered, type Own } from "./own-logins.ts";
 import { basicHeader } from "./serve.ts";
-
-// Each login as somebody would use it who has never seen our service: with `accounts()` on a store, through the public door alone.
-
-const password = "difference-engine";
-const email = "ada@example.com";
-const secret = new Secret("a secret of the service, long enough");
-const notes = mount(defineResource({ name: "note", fields: { body: text() } }), { permission: authenticated });
-
-interface Answered {
-  readonly status: number;
-  readonly headers: globalThis.Headers;
-  // oxlint-disable-next-line typescript/no-explicit-any -- a test says what it expects by looking
-  readonly json: any;
-  readonly text: string;
-}
-
-interface Own {
-  readonly service: Service;
-  readonly clock: { now: number };
-  ask(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answered>;
-}
-
-/** A service of these features in which ada (1) has signed up. */
-async function serve(
-  t: TestContext,
-  people: AccountsFeature,
-  logins: readonly Feature[],
-  more: Partial<ServiceOptions> = {},
-): Promise<Own> {
-  const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
-  const service = await createService({
-    store: sqliteStore({ path: ":memory:" }),
-    secret,
-    features: [...logins, people],
-    mounts: [notes],
-    trustedProxies: ["10.0.0.1"],
-    observe: null,
-    now: () => clock.now,
-    ...more,
-  });
-  t.after(() => service.close());
-
-  async function ask(method: string, path: string, body?: unknown, headers = {}): Promise<Answered> {
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const type = body === undefined ? {} : { "content-type": "application/json" };
-    const request = new Request(`http://127.0.0.1${path}`, { method, headers: { ...type, ...headers }, ...sent });
-    const peer = "x-remote-user" in headers ? "10.0.0.1" : "127.0.0.1";
-    const response = await service.fetch(request, { peer });
-    const read = await response.text();
-    return { status: response.status, headers: response.headers, text: read, json: parse(read) };
-  }
-
-  const signedUp = await ask("POST", "/users", { name: "Ada", email, password });
-  assert.equal(signedUp.status, 201, signedUp.text);
-  return { service, clock, ask, get: (path, headers) => ask("GET", path, undefined, headers) };
-}
-
-function parse(read: string): unknown {
-  try {
-    return JSON.parse(read);
-  } catch {
-    return undefined;
-  }
-}
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -220,12 +145,6 @@ const ways = {
 } as const satisfies Record<string, Way>;
 
 const names = Object.keys(ways) as (keyof typeof ways)[];
-/** Everyone signs up, and a hash costs little. */
-const open = {
-  registration: "open",
-  passwordCost: { memoryKiB: 8, passes: 1, lanes: 1 },
-} satisfies AccountsOptions;
-
 for (const name of names) {
   const way: Way = ways[name];
 
@@ -495,192 +414,4 @@ test("where there is no administrator, whoever signed up can leave again; the la
   const root = { name: "Root", email: "root@example.com", username: "root", role: "admin", passwordHash } as const;
   await api.service.store.write({ changes: insertUser({ ...root, now: api.clock.now }) });
   assert.equal((await remove(2, "root")).json.code, "last_admin");
-});
-
-// What a stranger writes: a table, two endpoints, and a session at the end.
-
-const passkeysTable: Collection = {
-  name: "passkeys",
-  key: "text",
-  columns: [
-    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
-    { name: "public_key", type: "text" },
-  ],
-  indexes: [["user_id"]],
-};
-
-const newPasskey = defineResource({ name: "passkey", fields: { key_id: text(), public_key: text() } });
-const assertion = defineResource({ name: "assertion", fields: { key_id: text(), time: text(), signature: text() } });
-
-/** Logging in with a key that the user's device has: a signature of the time. */
-function passkeyLogin(people: AccountsFeature, session: Feature<SessionLogin>): Feature {
-  return defineFeature({
-    name: "passkeys",
-    needs: [people, session],
-    setUp(host) {
-      const { accounts: found, endsWith, requireFreshLogin } = host.use(people);
-      const { start } = host.use(session);
-      endsWith("account", passkeysTable);
-      return {
-        offer: null,
-        collections: [passkeysTable],
-        endpoints: [
-          defineEndpoint({
-            method: "POST",
-            path: "/passkeys",
-            access: authenticated,
-            logsIn: true,
-            consumes: ["application/json"],
-            async handle(context) {
-              await requireFreshLogin(context, undefined);
-              const { key_id: key, public_key } = requireDraft(newPasskey, context, { id: null, current: null }).values;
-              const values = { user_id: context.requireIdentity().id, public_key };
-              await host.store.write({ changes: [{ kind: "insert", collection: passkeysTable, key, values }] });
-              return { status: 204 };
-            },
-          }),
-          defineEndpoint({
-            method: "POST",
-            path: "/passkeys/login",
-            access: "open",
-            logsIn: true,
-            consumes: ["application/json"],
-            async handle(context) {
-              const { key_id, time, signature } = requireDraft(assertion, context, { id: null, current: null }).values;
-              if (Math.abs(Number(time) - host.now()) > 60_000)
-                throw invalid([{ pointer: "/time", code: "invalid", detail: "It is not now." }]);
-              const row = await host.store.find(passkeysTable, key_id);
-              const account = row === null ? null : await found.find(row.record["user_id"] as number);
-              const isGood =
-                row !== null &&
-                verify(
-                  null,
-                  Buffer.from(time),
-                  publicKeyOf(row.record["public_key"] as string),
-                  Buffer.from(signature, "base64url"),
-                );
-              if (!isGood || account?.active !== true) {
-                await host.throttle.check(context.call);
-                await host.throttle.fail(context.call);
-                throw problem("invalid_credentials");
-              }
-              return start(context, account);
-            },
-          }),
-        ],
-      };
-    },
-  });
-}
-
-function publicKeyOf(x: string): { key: { kty: string; crv: string; x: string }; format: "jwk" } {
-  return { key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" };
-}
-
-test("a stranger's passkeys log in with a session, and end with the account's credentials", async (t) => {
-  const people = accounts(open);
-  const session = sessionLogin(people);
-  const api = await serve(t, people, [basicLogin(people), session, passkeyLogin(people, session)]);
-  const device = generateKeyPairSync("ed25519");
-  const { x: public_key } = device.publicKey.export({ format: "jwk" });
-  const assertionBy = (key: KeyObject): object => {
-    const time = String(api.clock.now);
-    return { key_id: "phone", time, signature: sign(null, Buffer.from(time), key).toString("base64url") };
-  };
-  assert.equal(
-    (await api.ask("POST", "/passkeys", { key_id: "phone", public_key }, basicHeader(email, password))).status,
-    204,
-  );
-
-  const wrong = await api.ask("POST", "/passkeys/login", assertionBy(generateKeyPairSync("ed25519").privateKey));
-  const right = await api.ask("POST", "/passkeys/login", assertionBy(device.privateKey));
-
-  assert.equal(wrong.status, 401);
-  assert.equal(right.status, 201, right.text);
-  const cookie = right.headers.getSetCookie()[0]!.split(";")[0]!;
-  assert.equal((await api.get("/api/session/", { cookie })).json.user.id, 1);
-  const list = (await api.get("/users/1/sessions", { cookie })).json;
-  assert.deepEqual(
-    list.map((each: { kind: string; current: boolean }) => [each.kind, each.current]),
-    [["session", true]],
-  );
-  const change = { password: "analytical-engine", current_password: password, end_keys: true };
-  assert.equal((await api.ask("PATCH", "/users/1", change, basicHeader(email, password))).status, 200);
-  assert.equal((await api.ask("POST", "/passkeys/login", assertionBy(device.privateKey))).status, 401);
-});
-
-test("a login of one's own gives the pair of tokens, in the body or as cookies", async (t) => {
-  const people = accounts(open);
-  const tokens = tokenLogin(people, { accessCookie: "mine" });
-  const badges = defineFeature({
-    name: "badge-login",
-    needs: [people, tokens],
-    setUp(host) {
-      const { accounts: found } = host.use(people);
-      const { start } = host.use(tokens);
-      const login = defineEndpoint({
-        method: "POST",
-        path: "/badge/{how:text}",
-        access: "open",
-        logsIn: true,
-        async handle(context) {
-          const account = await found.findByUsername(context.call.header("x-badge") ?? "");
-          if (account?.active !== true) throw problem("invalid_credentials");
-          return start(context, account, { cookie: context.params.how === "cookie" });
-        },
-      });
-      return { offer: null, endpoints: [login] };
-    },
-  });
-  const api = await serve(t, people, [basicLogin(people), tokens, badges]);
-  const badge = { "x-badge": email };
-
-  const given = await api.ask("POST", "/badge/body", undefined, badge);
-  assert.equal(given.status, 200, given.text);
-  assert.deepEqual(Object.keys(given.json), ["access", "refresh", "token_type", "expires_in"]);
-  assert.equal(given.headers.get("cache-control"), "no-store");
-  assert.equal((await api.get("/users/1", { authorization: `Bearer ${given.json.access}` })).status, 200);
-
-  const set = await api.ask("POST", "/badge/cookie", undefined, badge);
-  assert.deepEqual(Object.keys(set.json), ["token_type", "expires_in"]);
-  const cookies = set.headers.getSetCookie().map((each) => each.split(";")[0]!);
-  assert.deepEqual(
-    cookies.map((each) => each.split("=")[0]),
-    ["mine", "refresh_token"],
-  );
-  assert.equal((await api.get("/users/1", { cookie: cookies[0]! })).status, 200);
-  const foreign = { ...badge, "sec-fetch-site": "cross-site", origin: "https://other.example" };
-  assert.equal((await api.ask("POST", "/badge/cookie", undefined, foreign)).status, 403);
-});
-
-/** One's own scheme as a feature: a number and what its card says, for accounts that are there. */
-function cardLogin(people: AccountsFeature, cards: Readonly<Record<string, number>>): Feature {
-  return defineFeature({
-    name: "cards",
-    needs: [people],
-    setUp(host) {
-      const { accounts: found } = host.use(people);
-      const scheme: Scheme = {
-        name: "card",
-        carriers: [{ in: "header", name: "X-Card" }],
-        async authenticate(card) {
-          const account = cards[card] === undefined ? null : await found.find(cards[card]);
-          if (account === null) return rejected("unknown");
-          if (!account.active) return rejected("inactive");
-          const { id, username, role } = account;
-          return accepted({ id, username, role, scheme: "card", scopes: null, expiresAt: null });
-        },
-      };
-      return { offer: null, schemes: [scheme] };
-    },
-  });
-}
-
-test("a stranger's scheme is a feature among the others", async (t) => {
-  const people = accounts(open);
-  const api = await serve(t, people, [cardLogin(people, { "17": 1 }), tokenLogin(people)]);
-
-  assert.equal((await api.get("/users/1", { "x-card": "17" })).status, 200);
-  assert.equal((await api.get("/users/1", { "x-card": "18" })).status, 401);
-  assert.equal((await api.get("/users/1", await ways.tokens.logIn(api))).status, 200);
 });

@@ -1,4 +1,6 @@
 import type { Call } from "../call/call.ts";
+import { isUnsafe } from "../call/cross-site.ts";
+import type { Context } from "../http/exchange.ts";
 import { problem } from "../problem/problem.ts";
 
 /** A field of an answer. */
@@ -14,4 +16,12 @@ export function requireOneCookie(call: Call, name: string): string | null {
   const value = call.cookie(name);
   if (value === null) throw problem("duplicate_credentials");
   return value ?? null;
+}
+
+/**
+ * Ends a request (403) by which a page of another site would log its visitor in as somebody else (login CSRF). A link that is followed may
+ * log in, as those in mails do: of whatever else another site asks for by GET, browsers keep no `SameSite` cookie (RFC 6265bis §5.7).
+ */
+export function refuseLoginCSRF(context: Context): void {
+  if (isUnsafe(context.call.method)) context.requireSameSite();
 }

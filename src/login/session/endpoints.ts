@@ -13,7 +13,7 @@ import { prefersRedirect } from "../../http/pipeline.ts";
 import { authenticated } from "../../permission/permission.ts";
 import { text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
-import { requireOneCookie } from "../cookies.ts";
+import { refuseLoginCSRF, requireOneCookie } from "../cookies.ts";
 import { credentials, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, logInWith } from "../credentials.ts";
 import { userSchema } from "../documentation.ts";
 import type { People } from "../login.ts";
@@ -181,7 +181,9 @@ async function logInByForm(parts: SessionParts, context: Context): Promise<Reply
 }
 
 /** Logs an account in, however it has shown who it is: the answer that gives the cookie. The session that the browser had ends. */
-export async function startSession(parts: SessionParts, { call }: Context, account: Account): Promise<Reply> {
+export async function startSession(parts: SessionParts, context: Context, account: Account): Promise<Reply> {
+  refuseLoginCSRF(context);
+  const { call } = context;
   const before = call.cookie(sessionCookieName(call, parts.cookie)) ?? null;
   const created = await parts.sessions.create(account, call, before);
   const user = await parts.people.requireUser(account.id);

@@ -24,7 +24,10 @@ export interface SessionLoginOptions extends LoginOptions {
 /** What `sessionLogin()` offers. */
 export interface SessionLogin {
   readonly sessions: Sessions;
-  /** Logs an account in that has shown by other means who it is: the answer that gives the cookie. */
+  /**
+   * Logs an account in that has shown by other means who it is: the answer that gives the cookie. Ends the request (403) where a page of
+   * another site sent it.
+   */
   start(context: Context, account: Account): Promise<Reply>;
 }
 
@@ -69,8 +72,9 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
         offer: {
           sessions: kept,
           async start(context: Context, account: Account) {
+            const reply = await startSession(parts, context, account);
             await parts.people.noteLogin(context, account);
-            return startSession(parts, context, account);
+            return reply;
           },
         },
         schemes: enabled ? [session({ sessions: kept, accounts, cookie })] : [],

@@ -13,6 +13,7 @@ import { problem } from "../../problem/problem.ts";
 import { boolean, text } from "../../resource/kinds/fields.ts";
 import { defineResource } from "../../resource/resource.ts";
 import type { Rejection, Scheme } from "../../scheme/scheme.ts";
+import { refuseLoginCSRF } from "../cookies.ts";
 import { loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
 import type { People } from "../login.ts";
 import {
@@ -190,7 +191,7 @@ export async function startTokens(
   account: Account,
   cookie: boolean,
 ): Promise<Reply> {
-  if (cookie) context.requireSameSite();
+  if (cookie) refuseLoginCSRF(context);
   const { call } = context;
   // The browser forgets the pair that it had, and with it the way to end that.
   const before = cookie ? findRefreshCookie(call, parts.cookies) : null;

@@ -44,7 +44,7 @@ export interface TokenLogin {
   readonly keys: SigningKeys;
   /**
    * Logs an account in that has shown by other means who it is: the answer that gives the pair, in its body or, with `cookie`, as cookies.
-   * Ends the request (403) where a page of another site asks for cookies.
+   * Ends the request (403) where a page of another site sent it for cookies.
    */
   start(context: Context, account: Account, how?: { readonly cookie?: boolean }): Promise<Reply>;
 }
@@ -122,8 +122,9 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
           access,
           keys,
           async start(context: Context, account: Account, { cookie = false }: { readonly cookie?: boolean } = {}) {
+            const reply = await startTokens(parts, context, account, cookie);
             await offered.noteLogin(context, account);
-            return startTokens(parts, context, account, cookie);
+            return reply;
           },
         },
         schemes: enabled ? [scheme] : [],
