@@ -193,8 +193,8 @@ test("what a limit and a format of somebody's own give is looked at, and they ar
   await new Promise(setImmediate);
   assert.deepEqual(rejected, []);
   assert.deepEqual(faults, [
-    "TypeError: by of the limit few gave 5; it has to give a text, or null",
-    "TypeError: The format text/own read 5; it has to give { value, typed }",
+    "TypeError: by of the limit few gave a number; it has to give a text, or null",
+    "TypeError: The format text/own read a number; it has to give { value, typed }",
     "TypeError: by of the limit few gave missing; it has to give a text, or null",
     "TypeError: The format text/own read missing; it has to give { value, typed }",
     "TypeError: by of the limit few gave an object; it has to give a text, or null",

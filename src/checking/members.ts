@@ -1,4 +1,4 @@
-import { inspect } from "node:util";
+import { inspect, types } from "node:util";
 import { shownName, suggestion } from "./nearest.ts";
 
 /** A value that may be anything, as far as it has members. */
@@ -66,9 +66,24 @@ export function membersMistakes(value: Members, checks: Checks): string[] {
     ...unknownMembers(value, Object.keys(checks)),
     ...Object.entries(checks).flatMap(([name, check]) => {
       const wrong = check(value[name]);
-      return wrong === null ? [] : [`${name} is ${shown(value[name])}; ${wrong}`];
+      return wrong === null ? [] : [`${name} is ${shownTo(check, value[name])}; ${wrong}`];
     }),
   ];
+}
+
+const blind = new WeakSet<Check>();
+
+/** The same check, of what may be a secret: the message about it says what was given, and never what stands in it. */
+export function unseen(check: Check): Check {
+  // A check of its own, for the other may be asked about what can be seen.
+  const own: Check = (value) => check(value);
+  blind.add(own);
+  return own;
+}
+
+/** A value as it may stand in a message beside what this check has found. */
+export function shownTo(check: Check, value: unknown): string {
+  return blind.has(check) ? sortOf(value) : shown(value);
 }
 
 /** The same without a list: the replies of handlers are looked at too, each time. */
@@ -186,7 +201,9 @@ export function matching(form: RegExp, cure: string): Check {
 }
 
 export function optional(check: Check): Check {
-  return (value) => (value === undefined ? null : check(value));
+  const own: Check = (value) => (value === undefined ? null : check(value));
+  if (blind.has(check)) blind.add(own);
+  return own;
 }
 
 /** The same, or null. */
@@ -202,10 +219,21 @@ export function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** Never what is in it: an object may hold a secret. */
+/** For what an author has written. Never what is in it: an object may hold a secret. */
 export function shown(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "function") return "a function";
   return isObject(value) ? "an object" : inspect(value).slice(0, 60);
+}
+
+/** For what a caller may have sent, or a column may hold: what it is, and nothing of what stands in it. */
+export function sortOf(value: unknown): string {
+  if (isText(value)) return "a text";
+  if (typeof value === "number") return Number.isFinite(value) ? "a number" : String(value);
+  if (types.isDate(value)) return "a Date";
+  if (types.isPromise(value)) return "a promise";
+  return typeof value === "object" || typeof value === "undefined" || typeof value === "function"
+    ? shown(value)
+    : `a ${typeof value}`;
 }

@@ -1,5 +1,5 @@
 import { DeclarationError } from "./declaration-error.ts";
-import { isObject, membersMistakes, shown, type Check, type Checks } from "./members.ts";
+import { isObject, membersMistakes, shown, shownTo, type Check, type Checks } from "./members.ts";
 
 /** How each of some options is checked. */
 export type ChecksOf<Options> = Readonly<Record<keyof Options, Check>>;
@@ -30,8 +30,9 @@ export function requireOptions<Options extends object>(
 export function requireArguments(of: string, given: ArrayLike<unknown>, checks: Checks): void {
   const names = Object.keys(checks);
   const mistakes = names.flatMap((name, at) => {
-    const wrong = checks[name]!(given[at]);
-    return wrong === null ? [] : [`${of}: ${name} is ${shown(given[at])}; ${wrong}`];
+    const check = checks[name]!;
+    const wrong = check(given[at]);
+    return wrong === null ? [] : [`${of}: ${name} is ${shownTo(check, given[at])}; ${wrong}`];
   });
   if (given.length > names.length)
     mistakes.push(`${of}: it takes ${names.length === 0 ? "nothing" : names.join(", ")}; leave out what stands behind`);

@@ -1,5 +1,6 @@
 import { createHmac, hash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { inspect } from "node:util";
+import { unseen } from "../checking/members.ts";
 
 /**
  * A value that must not be seen. However it is printed it reads `[secret]`.
@@ -75,9 +76,7 @@ export class Secret {
 const LEAST_BYTES = 32;
 
 /** What is wrong with an option that has to be a secret; null where nothing is. */
-export function aSecret(value: unknown): string | null {
-  return value instanceof Secret ? null : "it has to be a secret: new Secret(…)";
-}
+export const aSecret = unseen((value) => (value instanceof Secret ? null : "it has to be a secret: new Secret(…)"));
 
 /** What is wrong with the secret of a service, with the cure. */
 export function secretMistakes(secret: unknown): readonly string[] {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { atOnce } from "../checking/at-once.ts";
-import { aFunction, aWholeNumber, isObject, membersMistakes, shown, type Check } from "../checking/members.ts";
+import { aFunction, aWholeNumber, isObject, membersMistakes, shown, sortOf, type Check } from "../checking/members.ts";
 import type { Observer } from "../observation.ts";
 import type { Change, Store } from "../store/store.ts";
 import type { Upkeep } from "./feature.ts";
@@ -66,7 +66,7 @@ export function startUpkeep(
 function changesOf(due: unknown): readonly Change[] {
   const given = atOnce(due, "due");
   if (Array.isArray(given)) return given as readonly Change[];
-  throw new TypeError(`due gave ${shown(given)}; it has to give a list of changes, which may be empty`);
+  throw new TypeError(`due gave ${sortOf(given)}; it has to give a list of changes, which may be empty`);
 }
 
 /** A change that is about all rows that match. */

@@ -1,4 +1,5 @@
-import { inspect, types } from "node:util";
+import { types } from "node:util";
+import { sortOf } from "../checking/members.ts";
 import { isFolded } from "../store/fold.ts";
 import type { Collection, Column, Operator, Value, Where } from "../store/store.ts";
 import type { Decision, Permission, PermissionRequest } from "./contract.ts";
@@ -31,7 +32,7 @@ export function decisionOf(permission: Permission<string>, request: PermissionRe
   // Of a promise that nobody waits for, a rejection would end the process.
   if (types.isPromise(given)) given.catch(() => undefined);
   throw new TypeError(
-    `The permission ${permission.name} gave ${describe(given)}. It has to give "allow", "deny" or { only: … } at once.`,
+    `The permission ${permission.name} gave ${sortOf(given)}. It has to give "allow", "deny" or { only: … } at once.`,
   );
 }
 
@@ -135,8 +136,4 @@ function isOfType({ type, number }: Column, value: Value): boolean {
   if (type === "integer") return Number.isSafeInteger(value);
   if (type === "double" || number === true) return typeof value === "number";
   return typeof value === (type === "boolean" ? "boolean" : "string");
-}
-
-function describe(given: unknown): string {
-  return types.isPromise(given) ? "a promise" : inspect(given, { depth: 2, breakLength: Infinity }).slice(0, 200);
 }

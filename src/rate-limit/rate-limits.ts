@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { formatNetwork } from "../call/trusted-proxies.ts";
 import { atOnce } from "../checking/at-once.ts";
-import { isText, shown } from "../checking/members.ts";
+import { isText, sortOf } from "../checking/members.ts";
 import { requireOptions } from "../checking/options.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
@@ -133,7 +133,7 @@ function ownSubject(limit: string, given: unknown): string | null {
   const who = `by of the limit ${limit}`;
   const subject = atOnce(given, who);
   if (subject === null) return null;
-  if (!isText(subject)) throw new TypeError(`${who} gave ${shown(subject)}; it has to give a text, or null`);
+  if (!isText(subject)) throw new TypeError(`${who} gave ${sortOf(subject)}; it has to give a text, or null`);
   return subject.length <= 100 ? subject : hash("sha256", subject, "base64url");
 }
 

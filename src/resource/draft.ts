@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { atOnce, tooLate } from "../checking/at-once.ts";
-import { shown } from "../checking/members.ts";
+import { sortOf } from "../checking/members.ts";
 import type { Issue } from "../problem/problem.ts";
 import {
   Flaw,
@@ -52,7 +52,7 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
     if (resource.table !== null && staysAsItIs(name, field, sent, options)) continue;
     const value = isWritable(field) ? valueOf(name, field, sent, options) : givenValue(name, field, sent, options);
     if (value instanceof Promise) throw tooLate(value, `${resource.path}: what makes the field ${name}`);
-    if (value instanceof Flaw) issues.push(...issuesOf(name, value));
+    if (value instanceof Flaw) issues.push(...issuesOf(name, value, isShown(field) ? undefined : sent));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
   for (const name of Object.keys(body)) {
@@ -74,7 +74,7 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
 function issuesFound({ path, check }: Resource, record: Readonly<Record<string, unknown>>): readonly Issue[] {
   const found: unknown = atOnce(check!(record), `${path}: check`);
   if (Array.isArray(found)) return found as readonly Issue[];
-  throw new TypeError(`${path}: check gave ${shown(found)}; it has to give a list of issues, which may be empty`);
+  throw new TypeError(`${path}: check gave ${sortOf(found)}; it has to give a list of issues, which may be empty`);
 }
 
 function staysAsItIs(name: string, field: Field, sent: unknown, { current }: DraftOptions): boolean {
@@ -82,9 +82,12 @@ function staysAsItIs(name: string, field: Field, sent: unknown, { current }: Dra
   return isShown(field) && isDeepStrictEqual(sent, current[name]);
 }
 
-function issuesOf(name: string, { code, detail, parts }: Flaw): readonly Issue[] {
-  if (parts.length === 0) return [{ pointer: `/${name}`, code, detail }];
-  return parts.map((part) => ({ ...part, pointer: `/${name}${part.pointer}` }));
+/** What a schema of another library says may repeat the value, and what nobody is shown stands in no answer, log or error. */
+function issuesOf(name: string, { code, detail, parts }: Flaw, hidden: unknown): readonly Issue[] {
+  const told = (text: string): string =>
+    typeof hidden === "string" && hidden !== "" && text.includes(hidden) ? "The value is not valid." : text;
+  if (parts.length === 0) return [{ pointer: `/${name}`, code, detail: told(detail) }];
+  return parts.map((part) => ({ ...part, detail: told(part.detail), pointer: `/${name}${part.pointer}` }));
 }
 
 /** Gives undefined where the field stays as it is. */

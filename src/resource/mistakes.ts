@@ -227,8 +227,9 @@ function fieldMistakes(name: string, { kind, options }: Field): string[] {
   mistakes.push(...originMistakes(name, { kind, options }));
   if (kind.column.type === "json" && options.unique !== undefined && options.unique !== false)
     mistakes.push("a JSON value cannot be unique; leave unique out");
-  if (typeof options.default !== "function") mistakes.push(...ownValueMistakes("default", kind, options.default));
-  if (options.example !== null) mistakes.push(...ownValueMistakes("example", kind, options.example));
+  if (typeof options.default !== "function")
+    mistakes.push(...ownValueMistakes("default", { kind, options }, options.default));
+  if (options.example !== null) mistakes.push(...ownValueMistakes("example", { kind, options }, options.example));
   return mistakes;
 }
 
@@ -238,7 +239,7 @@ function originMistakes(name: string, { kind, options }: Field): string[] {
   if (transient === true && (renamedFrom ?? convert ?? backfill) !== undefined)
     mistakes.push("a transient field has no values that are there; leave renamedFrom, convert and backfill out");
   if (renamedFrom === name) mistakes.push("renamedFrom is its own name; leave it out");
-  if (typeof backfill !== "function") mistakes.push(...ownValueMistakes("backfill", kind, backfill));
+  if (typeof backfill !== "function") mistakes.push(...ownValueMistakes("backfill", { kind, options }, backfill));
   return mistakes;
 }
 

@@ -9,6 +9,7 @@ import {
   optional,
   sentence,
   shown,
+  sortOf,
   text,
   together,
   wholeFrom,
@@ -178,10 +179,10 @@ const knownMembers: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
 /** Throws a TypeError where a change is none that there is, or has a member that means nothing: it would be passed over without a word. */
 export function requireChanges({ changes }: Transaction): void {
   const given: unknown = changes;
-  if (!Array.isArray(given)) throw new TypeError(`The changes of a transaction are ${shown(given)}, and no list.`);
+  if (!Array.isArray(given)) throw new TypeError(`The changes of a transaction are ${sortOf(given)}, and no list.`);
   for (let at = 0; at < given.length; at++) {
     const change: unknown = given[at];
-    const mistake = isObject(change) ? changeMistake(change) : `it is ${shown(change)}, and no object`;
+    const mistake = isObject(change) ? changeMistake(change) : `it is ${sortOf(change)}, and no object`;
     if (mistake !== null) throw new TypeError(`Change ${at} of a transaction cannot be made: ${sentence([mistake])}`);
   }
 }
@@ -195,5 +196,5 @@ function changeMistake(change: Members): string | null {
       return `there is no member ${shownName(name)} of ${String(kind)}${suggestion(name, [...known])}`;
   return isObject(collection) && isText(collection["name"])
     ? null
-    : `its collection is ${shown(collection)}, and no table`;
+    : `its collection is ${sortOf(collection)}, and no table`;
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Body, Call, Reply } from "../../call/call.ts";
 import { isUnsafe } from "../../call/cross-site.ts";
-import { shown } from "../../checking/members.ts";
+import { sortOf } from "../../checking/members.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Coding } from "../../headers/accept-encoding.ts";
 import { problem, type Problem } from "../../problem/problem.ts";
@@ -127,7 +127,7 @@ function contentOf(reply: Reply, body: Body, format: Format, viewOf: ViewOf): Ev
 /** Throws where a format of somebody's own gave what nobody can send. */
 function requireContent(content: string | Uint8Array, { mediaType }: Format): string | Uint8Array {
   if (typeof content === "string" || content instanceof Uint8Array) return content;
-  throw new TypeError(`The format ${mediaType} wrote ${shown(content)}; it has to be a text or bytes`);
+  throw new TypeError(`The format ${mediaType} wrote ${sortOf(content)}; it has to be a text or bytes`);
 }
 
 function typeOf(mediaType: string, { charset }: Format): string {

@@ -1,6 +1,6 @@
 import type { Call } from "../../call/call.ts";
 import { formatNetwork } from "../../call/trusted-proxies.ts";
-import { isObject, shown } from "../../checking/members.ts";
+import { isObject, sortOf } from "../../checking/members.ts";
 import { parseMediaType } from "../../headers/media-type.ts";
 import { problem } from "../../problem/problem.ts";
 import { acceptFields, type EndpointFacts } from "../endpoint/facts.ts";
@@ -75,7 +75,7 @@ export async function readBody(exchange: Exchange, mediaType: string, requireQue
 async function readWith(format: Format, bytes: Uint8Array): Promise<ReadBody> {
   const read: unknown = await format.read!(bytes);
   if (isObject(read) && "value" in read && typeof read["typed"] === "boolean") return read as unknown as ReadBody;
-  throw new TypeError(`The format ${format.mediaType} read ${shown(read)}; it has to give { value, typed }`);
+  throw new TypeError(`The format ${format.mediaType} read ${sortOf(read)}; it has to give { value, typed }`);
 }
 
 /** The octets of the body, read once and within the limits; none where the endpoint reads no body. */

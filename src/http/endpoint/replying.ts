@@ -8,9 +8,10 @@ import {
   oneOf,
   optional,
   sentence,
-  shown,
+  sortOf,
   text,
   together,
+  unseen,
   wholeFrom,
   type Check,
   type Checks,
@@ -34,23 +35,29 @@ function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
   const given: unknown = reply;
   const mistakes = isObject(given)
     ? membersMistakes(given, replyMembers)
-    : [`it is ${shown(given)}; a handler gives { status, body }`];
+    : [`it is ${sortOf(given)}; a handler gives { status, body }`];
   if (mistakes.length === 0) return reply;
   throw new TypeError(`The handler of ${method} ${path} gave what is no reply: ${sentence(mistakes)}`);
 }
 
 const bodyMembers: Readonly<Record<NonNullable<Reply["body"]>["kind"], Checks>> = {
   data: { ...shownMembers(), value: (value) => (value === undefined ? "it has to be JSON; null is a value" : null) },
-  json: { ...shownMembers(), json: (value) => (isText(value) ? null : "it has to be JSON text") },
+  json: { ...shownMembers(), json: unseen((value) => (isText(value) ? null : "it has to be JSON text")) },
   raw: {
     kind: anything,
-    type: aFieldValue,
-    content: (value) => (isText(value) || value instanceof Uint8Array ? null : "it has to be a text or bytes"),
+    type: unseen(aFieldValue),
+    content: unseen((value) => (isText(value) || value instanceof Uint8Array ? null : "it has to be a text or bytes")),
   },
 };
 
 function shownMembers(): Checks {
-  return { kind: anything, element: text, items: optional(text), jsonMembers: anything, related: anything };
+  return {
+    kind: anything,
+    element: unseen(text),
+    items: unseen(optional(text)),
+    jsonMembers: anything,
+    related: anything,
+  };
 }
 
 const aKind = oneOf(...Object.keys(bodyMembers));
@@ -59,18 +66,18 @@ const aBody: Check = (value) => {
   const like = 'like { kind: "data", value, element: "greeting" }';
   if (!isObject(value)) return `it has to be an object, ${like}`;
   const wrong = aKind(value["kind"]);
-  if (wrong !== null) return `its kind is ${shown(value["kind"])}; ${wrong}, ${like}`;
+  if (wrong !== null) return `its kind is ${sortOf(value["kind"])}; ${wrong}, ${like}`;
   const mistakes = membersMistakes(value, bodyMembers[value["kind"] as keyof typeof bodyMembers]);
   return together(mistakes);
 };
 
 const replyMembers: Readonly<Record<keyof Reply, Check>> = {
   status: wholeFrom(200, 599),
-  headers: optional(aFieldList),
-  body: optional(aBody),
-  tag: optional((value) => (value === null || isText(value) ? null : "it has to be a text, or null")),
-  cache: optional(oneOf("public", "private", "no-store")),
-  vary: optional(aFieldValue),
+  headers: unseen(optional(aFieldList)),
+  body: unseen(optional(aBody)),
+  tag: unseen(optional((value) => (value === null || isText(value) ? null : "it has to be a text, or null"))),
+  cache: unseen(optional(oneOf("public", "private", "no-store"))),
+  vary: unseen(optional(aFieldValue)),
   maxAgeSeconds: optional(wholeFrom(0)),
-  contentSecurityPolicy: optional(aFieldValue),
+  contentSecurityPolicy: unseen(optional(aFieldValue)),
 };

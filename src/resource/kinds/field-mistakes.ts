@@ -11,6 +11,7 @@ import {
   oneOf,
   optional,
   shown,
+  sortOf,
   text,
   together,
   wholeFrom,
@@ -128,12 +129,13 @@ export function optionMistakes(
 /** What is wrong with a value of the kind that stands in its options: what was given, and why it cannot be. */
 export function ownValueMistakes(
   option: "default" | "example" | "backfill",
-  kind: Kind<unknown>,
+  { kind, options }: Field,
   value: unknown,
 ): readonly string[] {
   if (value === undefined) return [];
   const why = whyNot(kind, value) ?? whyNotKept(kind, value);
-  return why === null ? [] : [`its own ${option} is ${shown(value)}, and that is not valid: ${why}`];
+  const given = options.writeOnly === true ? sortOf(value) : shown(value);
+  return why === null ? [] : [`its own ${option} is ${given}, and that is not valid: ${why}`];
 }
 
 function whyNot(kind: Kind<unknown>, value: unknown): string | null {

@@ -136,7 +136,7 @@ function trialMistakes(schema: StandardSchema, kind: Kind<unknown>, options: Sta
   }
   if (sample === undefined) return null;
   // What is wrong with the sample is told as of any field.
-  if (ownValueMistakes("example", kind, sample).length > 0) return null;
+  if (ownValueMistakes("example", { kind, options }, sample).length > 0) return null;
   const read = kind.parse(sample);
   return isDeepStrictEqual(kind.parse(read), read)
     ? null

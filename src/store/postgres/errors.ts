@@ -39,7 +39,12 @@ export interface ServerError extends Error {
   readonly constraint?: string;
   readonly table?: string;
   readonly column?: string;
+  /** What repeats values of the row or the statement. */
+  detail?: string;
+  where?: string;
 }
+
+const withValues = ["detail", "where"] as const;
 
 /** Whether the server has sent it, and not the network or this process. */
 export function isServerError(error: unknown): error is ServerError {
@@ -97,12 +102,17 @@ export function spoilsConnection(error: unknown): boolean {
 
 /** The error as the store's caller sees it: faults stay what they are. */
 export function storeError(error: unknown): unknown {
+  // `Failing row contains (…)`: with all values of the row, and whoever hears of the fault may keep the whole error.
+  if (isServerError(error)) for (const name of withValues) delete error[name];
   if (error instanceof TypeError || error instanceof MigrationNeeded || error instanceof StoreSetupError) return error;
   if (error instanceof StoreUnavailable) return error;
   const found = stateOf(error);
   // A value that does not fit, or none where one is needed; a statement that is wrong.
-  if (found === state.notNull || found === state.check || found === state.tooLargeForIndex || found?.startsWith("22"))
+  if (found === state.notNull || found === state.check || found === state.tooLargeForIndex)
     return new TypeError((error as Error).message, { cause: error });
+  // The server repeats the value in quotes, and it may be a password.
+  if (found?.startsWith("22"))
+    return new TypeError(`${(error as Error).message.replace(/".*"/s, '"…"')} (SQLSTATE ${found})`);
   // What a row holds is no value of its field.
   if (found === state.refused) return new TypeError((error as Error).message, { cause: error });
   if (found?.startsWith("42") && found !== state.privilege && found !== state.noTable) return error;

@@ -1,3 +1,4 @@
+import { sortOf } from "../../checking/members.ts";
 import { wordsOf } from "../../words/words.ts";
 import { formatDecimal, parseDecimal } from "../decimal.ts";
 import { fold } from "../fold.ts";
@@ -40,8 +41,18 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
     }
   }
   throw new TypeError(
-    `Column ${column.name}${table === undefined ? "" : ` of ${table}`} is of type ${column.type} and cannot hold ${JSON.stringify(value) ?? typeof value}`,
+    `Column ${column.name}${table === undefined ? "" : ` of ${table}`} is of type ${column.type} and cannot hold ${whatIs(value, column)}`,
   );
+}
+
+/** What was given, for its author, who looks for it in a log: without what stands in it, for it may be a password. */
+function whatIs(value: unknown, { type, scale = 0 }: Column): string {
+  if (typeof value === "string" && !value.isWellFormed()) return "a text with half of a pair of surrogates";
+  if (typeof value === "string" && value.includes("\0")) return "a text with U+0000";
+  if (type === "integer" && Number.isFinite(value)) return "a number that is not whole, or too large";
+  if (type === "decimal" && (typeof value === "string" || Number.isFinite(value)))
+    return `${sortOf(value)} that is no decimal of ${scale} digits behind the point`;
+  return sortOf(value);
 }
 
 /** The text of a number that has no more digits behind the point; null where it has. */

@@ -1,4 +1,4 @@
-import { sentence, shown } from "../../../checking/members.ts";
+import { sentence, sortOf } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Resource } from "../../../resource/resource.ts";
@@ -45,7 +45,7 @@ export async function furtherChanges(
 ): Promise<readonly Change[]> {
   const completed: unknown = (await prepared.complete?.()) ?? [];
   if (!Array.isArray(completed))
-    throw new TypeError(`complete of a beforeWrite gave ${shown(completed)}; it has to give a list of changes.`);
+    throw new TypeError(`complete of a beforeWrite gave ${sortOf(completed)}; it has to give a list of changes.`);
   return [...(prepared.changes ?? []), ...(completed as readonly Change[]), ...linkChanges(links, written)];
 }
 

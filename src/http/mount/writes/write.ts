@@ -5,9 +5,10 @@ import {
   isObject,
   membersMistakes,
   optional,
-  shown,
+  sortOf,
   type Check,
   type ThereIsNo,
+  unseen,
 } from "../../../checking/members.ts";
 import { shownName, suggestion } from "../../../checking/nearest.ts";
 import type { Eventually } from "../../../eventually.ts";
@@ -123,15 +124,15 @@ export type BeforeWrite = { beforeWrite(write: Write): Eventually<Prepared> }["b
 export type AfterWrite = { afterWrite(written: Written): Eventually<void> }["afterWrite"];
 
 const preparedMembers: Readonly<Record<keyof Prepared, Check>> = {
-  values: optional(anObject),
-  changes: optional(aList),
-  complete: optional(aFunction),
+  values: unseen(optional(anObject)),
+  changes: unseen(optional(aList)),
+  complete: unseen(optional(aFunction)),
 };
 
 /** What is wrong with what `beforeWrite` gave. A name that means nothing would be dropped without a word, and the write would lack what it stood for. */
 export function preparedMistakes(prepared: unknown, { columns }: Collection): readonly string[] {
   if (!isObject(prepared))
-    return [`it is ${shown(prepared)}; it has to give { values, changes }, or {} where nothing is added`];
+    return [`it is ${sortOf(prepared)}; it has to give { values, changes }, or {} where nothing is added`];
   const known = columns.map(({ name }) => name);
   const { values } = prepared;
   return [
