@@ -19,6 +19,7 @@ import { readableBy } from "../http/body/readable.ts";
 import { served } from "../http/endpoint/replying.ts";
 import { explainWhole, type WholeExplanation } from "../http/explaining.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
+import { HANDLER_TIMEOUT_SECONDS, InFlight } from "../http/limiting/in-flight.ts";
 import { MAX_BODY_BYTES } from "../http/limits.ts";
 import { makeCursors } from "../http/list/cursors.ts";
 import { makeLongReads } from "../http/list/long-reads.ts";
@@ -104,7 +105,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const throttle = options.throttle ?? loginThrottle({ store, ...(secret === null ? {} : { secret }) });
   const own = ownParts(options);
   const late: { facts?: ServiceFacts } = {};
-  const inFlight = { count: 0 };
+  const inFlight = new InFlight(options.handlerTimeoutSeconds ?? HANDLER_TIMEOUT_SECONDS);
   const basePath = parseBasePath(String(options.basePath ?? "")) ?? "";
   const observers = options.observe === null ? [] : [harmless(options.observe ?? printFaults(name), name)];
   const tell: Observer = (observation) => tellAll(observers, observation);
@@ -209,7 +210,7 @@ interface Common {
   readonly all: readonly Parts[];
   readonly facts: ServiceFacts;
   readonly use: RoutedService["use"];
-  readonly inFlight: { count: number };
+  readonly inFlight: InFlight;
 }
 
 /** What every request of the service is answered with. */

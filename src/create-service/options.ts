@@ -66,6 +66,11 @@ export interface ServiceOptions extends ServiceParts {
   readonly basePath?: string;
   /** The largest body that an endpoint takes which names no `maxBodyBytes` of its own; 1 MiB, which is the most there is, where it is left out. */
   readonly maxBodyBytes?: number;
+  /**
+   * How long code of one's own may take with a request, its hooks, handlers, schemes and formats together; 60 where it is left out. Then the
+   * caller gets 503, the fault names what is not done, and nothing of it is written any more. The time in which a body arrives does not count.
+   */
+  readonly handlerTimeoutSeconds?: number;
   /** Bodies of 1 KiB and more are compressed for whoever asks for it; `true` where it is left out. */
   readonly compression?: boolean;
   /** Lets endpoints with `logsIn` be called from other hosts over cleartext, where whoever is on the way reads along. */
@@ -95,6 +100,7 @@ const serviceOptions: Readonly<Record<keyof ServiceOptions, Check>> = {
   scopesAllow: optional(aFunction),
   basePath: optional(aBasePath),
   maxBodyBytes: optional(wholeFrom(1, MAX_BODY_BYTES)),
+  handlerTimeoutSeconds: optional(wholeFrom(1, 3600)),
   compression: optional(aBoolean),
   allowCleartextLogins: optional(aBoolean),
   tracer: optional(orNull(aTracer)),

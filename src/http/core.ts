@@ -7,6 +7,7 @@ import type { Tracer } from "../tracer.ts";
 import type { Alongside } from "./alongside.ts";
 import type { HeldBodies } from "./body/held-bodies.ts";
 import type { Format } from "./formats/format.ts";
+import type { InFlight } from "./limiting/in-flight.ts";
 import type { RequestLimiter } from "./limiting/limiting.ts";
 import type { Cursors } from "./list/cursors.ts";
 import type { LongReads } from "./list/long-reads.ts";
@@ -67,5 +68,5 @@ export interface ServiceCore {
   /** What a feature of the service offers. Throws a TypeError where it is none. */
   use<Offer>(feature: Offering<Offer>): Offer;
   /** Requests that wait for something. Those that are answered at once are never seen in flight. */
-  readonly inFlight: { count: number };
+  readonly inFlight: InFlight;
 }

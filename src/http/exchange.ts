@@ -14,6 +14,7 @@ import type { Hold } from "./body/held-bodies.ts";
 import type { Offering, ServiceCore } from "./core.ts";
 import type { MountedFacts, ReceivedBody, Refusal } from "./endpoint/facts.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
+import { tooLate } from "./limiting/in-flight.ts";
 import type { LimitFields } from "./limiting/limiting.ts";
 
 const NONE: readonly never[] = [];
@@ -23,7 +24,7 @@ export class Exchange implements PermissionRequest {
   readonly service: ServiceCore;
   readonly call: Call;
   readonly endpoint: MountedFacts;
-  readonly params: Readonly<Record<string, number | string>>;
+  readonly params: Params;
   /** What handlers, hooks and permissions are given of it. */
   readonly context: Context;
   /** Whether anyone looked at the identity: the answer is then for this caller alone. */
@@ -47,15 +48,13 @@ export class Exchange implements PermissionRequest {
   limits: LimitFields = NONE;
   /** The octets of the body, once somebody has asked for them. */
   octets: Promise<Uint8Array> | null = null;
+  /** Whether its body is on its way, or its caller has had an answer before everything was done, which `whenOver` hears. */
+  phase: "going" | "arriving" | "over" = "going";
+  whenOver: (() => void) | null = null;
   #identified: Identified | null = null;
   #preferences: ReadonlyMap<string, string> | null | undefined = undefined;
 
-  constructor(
-    service: ServiceCore,
-    call: Call,
-    endpoint: MountedFacts,
-    params: Readonly<Record<string, number | string>>,
-  ) {
+  constructor(service: ServiceCore, call: Call, endpoint: MountedFacts, params: Params) {
     this.service = service;
     this.call = call;
     this.endpoint = endpoint;
@@ -120,8 +119,9 @@ export class Exchange implements PermissionRequest {
     };
   }
 
-  /** Writes, and says who caused it. */
+  /** Writes, and says who caused it. Not for a caller who was told already that it took too long. */
   write(transaction: Transaction): Promise<Outcome> {
+    if (this.phase === "over") return Promise.reject(tooLate());
     return this.service.store.write({ cause: this.cause, ...transaction });
   }
 

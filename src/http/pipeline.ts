@@ -1,3 +1,4 @@
+import { awaitedBy } from "../call/awaited.ts";
 import { Call, type Arrival, type Reply } from "../call/call.ts";
 import { isUnsafe, requireSameSite } from "../call/cross-site.ts";
 import { requireSecureTransport } from "../call/transport.ts";
@@ -21,6 +22,7 @@ import { readAccept, requireAccept } from "./formats/asked.ts";
 import type { Format } from "./formats/format.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
 import { addLimits, askLimiters } from "./limiting/admitting.ts";
+import { notDone, tooLate } from "./limiting/in-flight.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { countRequest } from "./list/rounds.ts";
 import { requirePermission } from "./permitting.ts";
@@ -44,19 +46,29 @@ export function respond(service: RoutedService, arrival: Arrival): Eventually<An
 }
 
 function goAll(way: Way, startedAt: number): Eventually<Answer> {
-  const { service } = way;
   let answer: Eventually<Answer>;
   try {
     answer = way.walk();
   } catch (error) {
     answer = way.fail(error);
   }
-  if (answer instanceof Promise) {
-    service.inFlight.count++;
-    const told = answer.catch((error: unknown) => way.fail(error));
-    return told.then((done) => (service.inFlight.count--, finish(way, done, startedAt)));
-  }
-  return finish(way, answer, startedAt);
+  return answer instanceof Promise ? goOn(way, answer, startedAt) : finish(way, answer, startedAt);
+}
+
+/** Waits for the answer, and no longer than the service lets its code take. */
+function goOn(way: Way, answer: Promise<Answer>, startedAt: number): Promise<Answer> {
+  const { inFlight } = way.service;
+  return new Promise<Answer | null>((resolve, reject) => {
+    const end = (done: Answer | null): void => (inFlight.remove(request), resolve(done));
+    const request = { isArriving: () => way.exchange?.phase === "arriving", giveUp: () => end(null) };
+    inFlight.add(request);
+    const fail = (error: unknown): void => {
+      const told = way.fail(error);
+      if (told instanceof Promise) told.then(end, reject);
+      else end(told);
+    };
+    answer.then(end, fail);
+  }).then((done) => finish(way, done ?? way.giveUp(), startedAt));
 }
 
 /** The steps, in the order of the contract (section 2). */
@@ -140,6 +152,21 @@ class Way {
     } catch (fault) {
       return this.#tellPlainly(fault);
     }
+  }
+
+  /** The answer to a request that has waited in vain. What it still gives is given to nobody, and it writes nothing any more. */
+  giveUp(): Answer {
+    const { service, call, exchange } = this;
+    const error = notDone(awaitedBy(call), service.inFlight.seconds);
+    if (exchange !== null) {
+      exchange.phase = "over";
+      exchange.whenOver?.();
+    }
+    service.observe?.({ kind: "fault", requestId: call.requestId, error });
+    const told = (this.told = tooLate());
+    const answer = this.#tell(told);
+    // What waits in vain may be the format.
+    return answer instanceof Promise ? (this.#tell(told, service.formats[0]) as Answer) : answer;
   }
 
   #tell(told: Problem, format?: Format): Eventually<Answer> {

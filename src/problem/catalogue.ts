@@ -274,7 +274,7 @@ export const catalogue = {
     503,
     "Service unavailable",
     "The service cannot answer at the moment.",
-    "The database or an issuer of tokens does not answer, too much is waiting, or the process is being stopped.",
+    "The database or an issuer of tokens does not answer, too much is waiting, the request has taken too long, or the process is being stopped.",
     "Try again after the seconds in Retry-After.",
   ),
   insufficient_storage: entry(

@@ -104,6 +104,7 @@ export async function openLatchkey({
     trustedProxies: settings.trustedProxies,
     basePath: settings.basePath,
     compression: settings.compression,
+    handlerTimeoutSeconds: settings.handlerTimeoutSeconds,
     tracer,
     observe,
     ...(now === undefined ? {} : { now }),

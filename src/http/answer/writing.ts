@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { awaited } from "../../call/awaited.ts";
 import type { Body, Call, Reply } from "../../call/call.ts";
 import { isUnsafe } from "../../call/cross-site.ts";
 import { sortOf } from "../../checking/members.ts";
@@ -42,9 +43,10 @@ type ViewOf = (reply: Reply) => View;
 export function writeReply(exchange: Exchange, given: Reply, viewOf: ViewOf): Eventually<Answer> {
   const reply = exchange.preferences === null ? given : inPreferredLength(exchange, given);
   if (reply.body === undefined) return writeContent(exchange, reply, null);
-  return after(contentOf(reply, reply.body, exchange.format, viewOf), (content) =>
-    writeContent(exchange, reply, requireContent(content, exchange.format)),
-  );
+  const { call, format } = exchange;
+  const content = contentOf(reply, reply.body, format, viewOf);
+  const late = content instanceof Promise ? awaited(call, `The format ${format.mediaType}`, content) : content;
+  return after(late, (written) => writeContent(exchange, reply, requireContent(written, format)));
 }
 
 function writeContent(exchange: Exchange, given: Reply, content: string | Uint8Array | null): Eventually<Answer> {
@@ -216,8 +218,10 @@ export function writeProblem(
     request_id: call.requestId,
     ...(told.issues.length === 0 ? {} : { errors: told.issues.slice(0, MAX_TOLD_ISSUES) }),
   };
-  return after(format.writeProblem(document, viewOf()), (content) =>
-    sendProblem(service, call, told, { format, content: requireContent(content, format) }),
+  const written = format.writeProblem(document, viewOf());
+  return after(
+    awaited(call, () => `The format ${format.mediaType}`, written),
+    (content) => sendProblem(service, call, told, { format, content: requireContent(content, format) }),
   );
 }
 

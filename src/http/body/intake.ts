@@ -1,3 +1,4 @@
+import { awaited } from "../../call/awaited.ts";
 import type { Call } from "../../call/call.ts";
 import { formatNetwork } from "../../call/trusted-proxies.ts";
 import { isObject, sortOf } from "../../checking/members.ts";
@@ -7,6 +8,7 @@ import { acceptFields, type EndpointFacts } from "../endpoint/facts.ts";
 import type { Exchange } from "../exchange.ts";
 import { formType, readForm } from "../formats/form.ts";
 import type { Format, ReadBody } from "../formats/format.ts";
+import { tooLate } from "../limiting/in-flight.ts";
 import { giveWay, giveWayFor } from "./turns.ts";
 
 /** The media type of the body; JSON where the caller names none. Ends the request where the endpoint does not read it. */
@@ -61,19 +63,23 @@ function describe(type: string | undefined, encoding: string | undefined): strin
 /** Reads the body in the format of its type. */
 export async function readBody(exchange: Exchange, mediaType: string, requireQuery: () => void): Promise<void> {
   const { endpoint, service } = exchange;
+  if (exchange.phase === "over") throw tooLate();
+  exchange.phase = "arriving";
   const bytes = await octetsOf(exchange);
+  exchange.phase = "going";
   requireQuery();
   if (bytes.length === 0 && endpoint.bodyOptional === true) return;
   if (bytes.length > 0) requireTypeOfBrowsers(exchange, endpoint.consumes ?? []);
   await giveWayFor(bytes);
-  const read = mediaType === formType ? readForm(bytes) : await readWith(formatFor(mediaType, service.formats), bytes);
+  const read =
+    mediaType === formType ? readForm(bytes) : await readWith(exchange, formatFor(mediaType, service.formats), bytes);
   exchange.body = { value: read.value, leavesAreText: !read.typed, element: read.element ?? null, mediaType, bytes };
   await giveWay(exchange.body);
 }
 
 /** A format of somebody's own may give anything: what is no body is its fault, and not the caller's. */
-async function readWith(format: Format, bytes: Uint8Array): Promise<ReadBody> {
-  const read: unknown = await format.read!(bytes);
+async function readWith({ call }: Exchange, format: Format, bytes: Uint8Array): Promise<ReadBody> {
+  const read: unknown = await awaited(call, () => `The format ${format.mediaType}`, format.read!(bytes));
   if (isObject(read) && "value" in read && typeof read["typed"] === "boolean") return read as unknown as ReadBody;
   throw new TypeError(`The format ${format.mediaType} read ${sortOf(read)}; it has to give { value, typed }`);
 }

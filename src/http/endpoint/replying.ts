@@ -1,3 +1,4 @@
+import { awaited } from "../../call/awaited.ts";
 import type { Reply } from "../../call/call.ts";
 import { aFieldList, aFieldValue } from "../../checking/header-fields.ts";
 import {
@@ -23,9 +24,11 @@ import type { Endpoint, ServedEndpoint } from "./endpoint.ts";
 
 /** The endpoint as it is served. Its replies are looked at: what a handler gives that nobody can send is a fault of its author's, told by its name. */
 export function served(endpoint: Endpoint): ServedEndpoint {
+  const handler = `The handler of ${endpoint.method} ${endpoint.path}`;
   const handle: ServedEndpoint["handle"] = isBuiltIn(endpoint)
     ? (context) => endpoint.handle(context)
-    : (context) => after(endpoint.handle(context), (reply) => requireReply(endpoint, reply));
+    : (context) =>
+        after(awaited(context.call, handler, endpoint.handle(context)), (reply) => requireReply(endpoint, reply));
   const deprecations = readDeprecation(`endpoint ${endpoint.method} ${endpoint.path}`, endpoint.deprecated);
   const prototype: unknown = Object.getPrototypeOf(endpoint);
   return Object.assign(Object.create(prototype as object | null) as ServedEndpoint, endpoint, { handle, deprecations });

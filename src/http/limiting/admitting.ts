@@ -1,3 +1,4 @@
+import { awaited } from "../../call/awaited.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Answer } from "../answer/writing.ts";
 import type { Exchange } from "../exchange.ts";
@@ -13,7 +14,8 @@ export function askLimiters(
   const [first, ...others] = limiters;
   if (first === undefined) return undefined;
   const { call, params, observedIdentity: identity } = exchange;
-  return after(first[stage]({ call, endpoint, params, identity }), (fields) => {
+  const asked = first[stage]({ call, endpoint, params, identity });
+  return after(awaited(call, "A limiter of requests", asked), (fields) => {
     if (fields.length > 0) exchange.limits = [...exchange.limits, ...fields];
     return askLimiters(others, stage, exchange, endpoint);
   });

@@ -105,6 +105,7 @@ test("without any setting the service runs on this machine, on SQLite, with the 
     issuer: "latchkey",
     basePath: "",
     compression: true,
+    handlerTimeoutSeconds: 60,
     connectionsPerAddress: 1000,
     passwordCost: { memoryKiB: 19_456, passes: 2, lanes: 1 },
     breachedPasswordsURL: null,

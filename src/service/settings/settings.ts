@@ -63,6 +63,7 @@ export interface Settings {
   readonly basePath: string;
   /** Bodies of 1 KiB and more are compressed for whoever asks for it. */
   readonly compression: boolean;
+  readonly handlerTimeoutSeconds: number;
   /** 0: any number. */
   readonly connectionsPerAddress: number;
   readonly passwordCost: PasswordCost;
@@ -132,6 +133,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     issuer,
     basePath: readings.basePath.value,
     compression: readings.compression.value === "on",
+    handlerTimeoutSeconds: readings.handlerTimeoutSeconds.value,
     connectionsPerAddress: readings.connectionsPerAddress.value,
     passwordCost: readings.passwordCost.value,
     breachedPasswordsURL: readings.breachedPasswordsURL.value,

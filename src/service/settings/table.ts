@@ -232,6 +232,13 @@ export const settingsTable = {
     parse: oneOf("on", "off"),
     meaning: "`off` where a proxy compresses, for clients that need no `If-Match`.",
   },
+  handlerTimeoutSeconds: {
+    name: "LATCHKEY_HANDLER_TIMEOUT_SECONDS",
+    default: "60",
+    parse: seconds(1, 3600),
+    meaning:
+      "How long code of one's own may take with a request, at most an hour; then its caller gets 503, and the log names what is not done.",
+  },
   connectionsPerAddress: {
     name: "LATCHKEY_CONNECTIONS_PER_ADDRESS",
     default: "1000",

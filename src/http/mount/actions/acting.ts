@@ -1,3 +1,4 @@
+import { awaited } from "../../../call/awaited.ts";
 import type { Reply } from "../../../call/call.ts";
 import { isObject, sentence, unknownMembers } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
@@ -96,12 +97,8 @@ async function ask(
   await giveWay(exchange.body);
   const { context } = exchange;
   const subject = row === null ? {} : { record: placed.show(row.record), revision: row.revision };
-  const given: unknown = await action.handle({
-    ...subject,
-    draft,
-    collection: placed.collection,
-    context,
-  } as RecordCall);
+  const asked = action.handle({ ...subject, draft, collection: placed.collection, context } as RecordCall);
+  const given = await awaited(exchange.call, () => `The action ${action.name} of ${placed.resource.path}`, asked);
   const done = readDone(placed, action, given ?? {});
   if (row !== null && Object.keys(done.values).length > 0) {
     requireSound(placed.resource, { ...row.record, ...done.values });

@@ -33,7 +33,7 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
   const transaction: Transaction = {
     changes: [
       insert,
-      ...(await furtherChanges(prepared, placed, { id, before: null, values })),
+      ...(await furtherChanges(prepared, placed, exchange, { id, before: null, values })),
       ...countKept(exchange, idempotency),
     ],
     ...(idempotency === null ? {} : { idempotency }),
@@ -76,7 +76,10 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
   requireNothingThere(exchange);
   const insert: Change = { kind: "insert", collection: placed.collection, key: exchange.key(), values };
   const transaction: Transaction = {
-    changes: [insert, ...(await furtherChanges(prepared, placed, { id: exchange.key(), before: null, values }))],
+    changes: [
+      insert,
+      ...(await furtherChanges(prepared, placed, exchange, { id: exchange.key(), before: null, values })),
+    ],
   };
   const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind === "written" || outcome.kind === "replayed")
@@ -163,7 +166,7 @@ async function change(
   const transaction: Transaction = {
     changes: [
       update,
-      ...(await furtherChanges(prepared, placed, { id: exchange.key(), before: row.record, values })),
+      ...(await furtherChanges(prepared, placed, exchange, { id: exchange.key(), before: row.record, values })),
       ...countKept(exchange, idempotency),
     ],
     ...(idempotency === null ? {} : { idempotency }),
@@ -196,7 +199,11 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
       key: exchange.key(),
       revision: row.revision,
     };
-    const further = await furtherChanges(prepared, placed, { id: exchange.key(), before: row.record, values: {} });
+    const further = await furtherChanges(prepared, placed, exchange, {
+      id: exchange.key(),
+      before: row.record,
+      values: {},
+    });
     const outcome = await commitRemoval(placed, exchange, row, [removal, ...further]);
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
     if (isOvertaken(outcome, exchange)) return null;

@@ -35,15 +35,16 @@ const lines = new WeakMap<Collection, Map<string, Promise<unknown>>>();
  */
 export async function untilSettled(
   { collection }: MountInPlace,
-  { params }: Exchange,
+  exchange: Exchange,
   attempt: () => Promise<Reply | null>,
 ): Promise<Reply> {
   const line = lineFor(collection);
-  const record = String(params["id"] ?? "");
+  const record = String(exchange.params["id"] ?? "");
   const reply = await attempt();
   if (reply !== null) return reply;
   const turn = (line.get(record) ?? Promise.resolve()).then(() => attemptAnew(attempt));
-  const over = turn.catch(() => undefined);
+  // Nobody waits behind one that is given up.
+  const over = Promise.race([turn.catch(() => undefined), new Promise<void>((go) => (exchange.whenOver = go))]);
   line.set(record, over);
   try {
     return await turn;

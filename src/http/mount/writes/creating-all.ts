@@ -55,7 +55,7 @@ async function partOf(placed: MountInPlace, exchange: Exchange, read: Draft, at:
     return {
       at,
       own: { kind: "insert", collection: placed.collection, ...(id === null ? {} : { key: id }), values },
-      further: await furtherChanges(prepared, placed, { id, before: null, values }),
+      further: await furtherChanges(prepared, placed, exchange, { id, before: null, values }),
       writing: { kind: "create", action: null, before: null },
     };
   });

@@ -1,3 +1,4 @@
+import { awaited } from "../../../call/awaited.ts";
 import { sentence, sortOf } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
@@ -31,7 +32,8 @@ export async function prepare(placed: MountInPlace, write: Write): Promise<Prepa
   // What has been checked stays as it is: what a hook adds stands in what it gives, and is looked at too.
   Object.freeze(write.draft?.values);
   Object.freeze(write.draft?.transient);
-  const prepared = await toldAsOlder(placed, () => beforeWrite(write));
+  const given = toldAsOlder(placed, () => beforeWrite(write));
+  const prepared = await awaited(write.context.call, () => `beforeWrite of ${resource.path}`, given);
   const mistakes = preparedMistakes(prepared, collection);
   if (mistakes.length === 0) return prepared;
   throw new TypeError(`mount(${resource.path}): beforeWrite gave something wrong: ${sentence(mistakes)}`);
@@ -40,10 +42,12 @@ export async function prepare(placed: MountInPlace, write: Write): Promise<Prepa
 /** The changes that belong to a write besides its own. */
 export async function furtherChanges(
   prepared: Prepared,
-  { links }: MountInPlace,
+  { links, resource }: MountInPlace,
+  { call }: Exchange,
   written: Parameters<typeof linkChanges>[1],
 ): Promise<readonly Change[]> {
-  const completed: unknown = (await prepared.complete?.()) ?? [];
+  const given = prepared.complete?.();
+  const completed: unknown = (await awaited(call, () => `complete of a beforeWrite of ${resource.path}`, given)) ?? [];
   if (!Array.isArray(completed))
     throw new TypeError(`complete of a beforeWrite gave ${sortOf(completed)}; it has to give a list of changes.`);
   return [...(prepared.changes ?? []), ...(completed as readonly Change[]), ...linkChanges(links, written)];

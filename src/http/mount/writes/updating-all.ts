@@ -154,7 +154,7 @@ function partOf(placed: MountInPlace, exchange: Exchange, { patch, row, only }: 
     return {
       at,
       own: { kind: "update", collection, key: id, values, revision: before.revision },
-      further: await furtherChanges(prepared, placed, { id, before: before.record, values }),
+      further: await furtherChanges(prepared, placed, exchange, { id, before: before.record, values }),
       writing: { kind: "update", action: null, before },
     };
   });
