@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { metrics } from "../src/door/features.ts";
 import type { Endpoint, Format } from "../src/door/http.ts";
 import {
   anyone,
@@ -178,13 +177,11 @@ test("whoever adds code may fail: the caller gets 500 with a request id, it is p
       mount(one("watched"), { permission: anyone }),
     ],
     features: [
-      metrics({ permission: anyone }),
       defineFeature({
         name: "alongside",
         setUp: () => ({
           offer: null,
           alongside: ({ resource }) => (resource.name === "watched" ? fault() : []),
-          measure: fault,
           observe: ({ kind }) => (kind === "request" ? fault() : undefined),
         }),
       }),
@@ -211,7 +208,6 @@ test("whoever adds code may fail: the caller gets 500 with a request id, it is p
     ["POST", "/actings/wrong", {}],
     ["POST", "/actings/answered", {}],
     ["POST", "/watcheds", { body: "a" }],
-    ["GET", "/metrics"],
   ];
 
   for (const [method, path, body] of rows) {

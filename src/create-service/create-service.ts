@@ -129,7 +129,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   for (const { observe: each } of [...all, ...(tracer === null ? [] : [tracer])])
     if (each !== undefined) observers.push(harmless(each, name));
   const observe = observerOf(observers);
-  const facts = (late.facts = factsOf(all, {
+  const facts = (late.facts = factsOf(all, composition, {
+    observe: tell,
     xml: options.xml !== false,
     inFlight: () => inFlight.count,
     clockAheadMs: clock.aheadMs,

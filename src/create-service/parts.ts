@@ -1,10 +1,11 @@
-import { atOnce } from "../checking/at-once.ts";
 import { DeclarationError } from "../checking/declaration-error.ts";
 import { problemsOf } from "../feature/clashes.ts";
 import { listsOf, type Composition } from "../feature/composition.ts";
 import type { Parts, ServiceFacts, ServiceParts } from "../feature/feature.ts";
+import { makeMeasuring } from "../feature/measuring.ts";
 import type { NamedUpkeep } from "../feature/upkeep.ts";
 import type { ScopesAllow } from "../http/core.ts";
+import type { Observer } from "../observation.ts";
 import type { LoginThrottle } from "../throttle/throttle.ts";
 
 /** What of its facts is not in the parts. */
@@ -31,15 +32,26 @@ export function upkeepOf({ inOrder }: Composition, throttle: LoginThrottle): rea
   ];
 }
 
-export function factsOf(all: readonly Parts[], asked: Asked): ServiceFacts {
+/** What the service consists of. */
+export function factsOf(
+  all: readonly Parts[],
+  { inOrder }: Composition,
+  { observe, ...asked }: Asked & { readonly observe: Observer },
+): ServiceFacts {
   const { collections: _, ...lists } = listsOf(all);
+  const measuring = makeMeasuring(observe);
   return {
     ...asked,
     ...lists,
     tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
     look: all.find(({ look }) => look !== undefined)?.look ?? null,
     problems: [...new Set(all.flatMap(problemsOf))],
-    measure: () => all.flatMap(({ measure }) => atOnce(measure?.() ?? [], "measure")),
+    measure() {
+      const taken = new Set<string>();
+      return inOrder.flatMap(({ feature: { name }, parts: { measure } }) =>
+        measure === undefined ? [] : measuring(`feature ${name}: measure`, measure, taken),
+      );
+    },
   };
 }
 

@@ -66,7 +66,7 @@ export interface Parts<Offer = unknown> extends ServiceParts {
   readonly observe?: Observer;
   /** What is wrong with it beside all the others, each with its cure: a place that nobody serves, for one. Told with everything else that stops the start. */
   mistakes?(all: Assembled): readonly string[];
-  /** What it measures of itself, for whoever tells it on. */
+  /** What it measures of itself, for whoever tells it on. Where it throws, or gives what is no metric, that is left out and told in the log with the feature's name. */
   readonly measure?: () => readonly MetricFamily[];
   /** What has run out, and how often it is looked for. */
   readonly upkeep?: readonly Upkeep[];

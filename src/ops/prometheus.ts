@@ -2,6 +2,7 @@ import { aFunction, optional } from "../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../checking/options.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
+import { makeMeasuring } from "../feature/measuring.ts";
 import { builtInEndpoint } from "../http/endpoint/built-in.ts";
 import { gauge, type MetricFamily } from "../measurement.ts";
 import { aPermission } from "../permission/checking.ts";
@@ -51,6 +52,7 @@ export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
       requireOptions(options, checks);
       const { permission = administrator, families = () => [], gather } = options;
       const { store } = host;
+      const measuring = makeMeasuring(host.observe);
       const counted = makeMetrics();
       const loop = watchEventLoop();
       let stopLoop = (): void => undefined;
@@ -58,7 +60,7 @@ export function metrics(options: MetricsOptions = {}): Feature<MetricsOffer> {
       const read = (): readonly MetricFamily[] =>
         [
           ...counted.read(),
-          ...families(),
+          ...measuring("feature metrics: families", families, new Set()),
           gauge("latchkey_requests_in_flight", "Requests that are being answered.", { "": host.service().inFlight() }),
           ...host.service().measure(),
           ...connectionFamilies(store.connections?.()),

@@ -1,0 +1,76 @@
+import { tooLate } from "../checking/at-once.ts";
+import {
+  isObject,
+  isText,
+  matching,
+  membersMistakes,
+  oneOf,
+  optional,
+  sortOf,
+  text,
+  type Check,
+} from "../checking/members.ts";
+import type { MetricFamily } from "../measurement.ts";
+import type { Observer } from "../observation.ts";
+import { faultOf } from "./failure.ts";
+
+/** Asks code of somebody's own what it has measured. `who` is its name in what is told; `taken` are the names that are there already. */
+export type Measuring = (
+  who: string,
+  measure: () => readonly MetricFamily[],
+  taken: Set<string>,
+) => readonly MetricFamily[];
+
+const members: Readonly<Record<keyof MetricFamily, Check>> = {
+  name: matching(/^[a-zA-Z_:][\w:]*$/, "it has to be letters, digits and underscores, like books_total"),
+  help: text,
+  type: oneOf("counter", "gauge", "histogram"),
+  together: optional(oneOf("max")),
+  samples: (value) =>
+    Array.isArray(value) && value.every(isSample)
+      ? null
+      : 'it has to be a list of pairs, like [[seriesOf("books_total", { shelf: "a" }), 7]]',
+};
+
+function isSample(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length !== 2) return false;
+  const [series, count] = value as readonly unknown[];
+  return isText(series) && /^[a-zA-Z_:][\w:]*(?:\{.*\})?$/.test(series) && typeof count === "number";
+}
+
+/** What cannot be told is left out, and its author is told so, once: whoever scrapes comes again and again, and the rest is right. */
+export function makeMeasuring(observe: Observer): Measuring {
+  const told = new Set<string>();
+
+  function tell(message: string, thrown: { readonly error?: unknown } = {}): void {
+    if (told.has(message)) return;
+    told.add(message);
+    observe({ kind: "notice", level: "error", message, ...thrown });
+  }
+
+  return (who, measure, taken) => {
+    try {
+      const given: unknown = measure();
+      if (given instanceof Promise) return (tell(tooLate(given, who).message), []);
+      if (!Array.isArray(given)) return (tell(`${who} gave ${sortOf(given)}; it has to give a list of families`), []);
+      return given.filter((family: unknown, at): family is MetricFamily => {
+        const mistake = mistakeIn(family, at, taken);
+        if (mistake !== null) tell(`${who} gave ${mistake}`);
+        else taken.add((family as MetricFamily).name);
+        return mistake === null;
+      });
+    } catch (error) {
+      tell(`${who} threw ${faultOf(error)}`, { error });
+      return [];
+    }
+  };
+}
+
+function mistakeIn(family: unknown, at: number, taken: ReadonlySet<string>): string | null {
+  const place = `families[${at}]`;
+  if (!isObject(family)) return `${place}, which is ${sortOf(family)} and no family`;
+  const mistakes = membersMistakes(family, members);
+  if (mistakes.length > 0) return `${place}: ${mistakes.join("; ")}`;
+  const { name } = family as unknown as MetricFamily;
+  return taken.has(name) ? `${place}: the family ${name} is there already; give it another name` : null;
+}
