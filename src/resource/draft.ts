@@ -12,6 +12,7 @@ import {
   type DraftContext,
   type Field,
 } from "./kinds/field.ts";
+import { instantOf } from "./kinds/times.ts";
 import { pointerTo } from "./pointer.ts";
 import type { ChangedValuesOf, MadeValuesOf, Resource, TransientOf } from "./resource.ts";
 
@@ -50,8 +51,9 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
     if (sent === undefined && options.partial === true && field.options.regenerated !== true) continue;
     // What others have written there stays as it is, whatever this program would take.
     if (resource.table !== null && staysAsItIs(name, field, sent, options)) continue;
-    const value = isWritable(field) ? valueOf(name, field, sent, options) : givenValue(name, field, sent, options);
-    if (value instanceof Promise) throw tooLate(value, `${resource.path}: what makes the field ${name}`);
+    const given: GivenField = { path: resource.path, name, field };
+    const value = isWritable(field) ? valueOf(given, sent, options) : givenValue(given, sent, options);
+    if (value instanceof Promise) throw tooLate(value, `${resource.path}: what reads the field ${name}`);
     if (value instanceof Flaw) issues.push(...issuesOf(name, value, isShown(field) ? undefined : sent));
     else if (value !== undefined) (isStored(field) ? values : transient)[name] = value;
   }
@@ -90,27 +92,53 @@ function issuesOf(name: string, { code, detail, parts }: Flaw, hidden: unknown):
   return parts.map((part) => ({ ...part, detail: told(part.detail), pointer: `/${name}${part.pointer}` }));
 }
 
+/** A field, and where it stands. */
+interface GivenField {
+  readonly path: string;
+  readonly name: string;
+  readonly field: Field;
+}
+
 /** Gives undefined where the field stays as it is. */
-function valueOf(name: string, field: Field, sent: unknown, options: DraftOptions): unknown {
+function valueOf(given: GivenField, sent: unknown, options: DraftOptions): unknown {
+  const { name, field } = given;
   const { default: fallback, optional } = field.options;
   if (sent === undefined) {
     if (field.options.filled === true) return undefined;
     if (options.current !== null && (!isShown(field) || typeof fallback === "function")) return undefined;
-    if (fallback !== undefined) return defaultOf(field, options);
+    if (fallback !== undefined) return defaultOf(given, options);
     if (optional === true) return isStored(field) ? null : undefined;
     return isRequired(field) ? new Flaw("required", "This field is required.") : undefined;
   }
   if (sent === null) {
     if (optional !== true || !isStored(field)) return new Flaw("invalid", "This field must not be null.");
-    return fallback === undefined ? null : defaultOf(field, options);
+    return fallback === undefined ? null : defaultOf(given, options);
   }
   // What is there and was not touched may be longer than is taken today.
   if (sent !== options.current?.[name] && isTooLong(field, sent)) return tooLong(field);
   return readValue(field, sent, options.leavesAreText);
 }
 
-function defaultOf({ options: { default: fallback } }: Field, { context }: DraftOptions): unknown {
-  return typeof fallback === "function" ? (fallback as (context: DraftContext) => unknown)(context) : fallback;
+function defaultOf(given: GivenField, { context }: DraftOptions): unknown {
+  const { default: fallback } = given.field.options;
+  return typeof fallback === "function" ? makeValue(given, fallback as Make, context) : fallback;
+}
+
+type Make = (context: DraftContext) => unknown;
+
+/** What a function of the author's makes. Where that is no value of the field, it is the function's fault and no caller's. */
+function makeValue({ path, name, field }: GivenField, make: Make, context: DraftContext): unknown {
+  const who = `${path}: what makes the field ${name}`;
+  const { kind, options } = field;
+  const made = atOnce(make(context), who) ?? null;
+  if (made === null && options.optional === true) return isStored(field) ? null : undefined;
+  if (made === null)
+    throw new TypeError(`${who} gave nothing; it has to give a value, or the field has to be optional`);
+  // What nobody is shown may be kept in another form than it is sent in.
+  if (!isShown(field) || make === instantOf) return made;
+  const read = kind.parse(made);
+  if (read instanceof Flaw) throw new TypeError(`${who} gave what its kind does not take: ${read.detail}`);
+  return read;
 }
 
 function readValue({ kind }: Field, sent: unknown, leavesAreText: boolean): unknown {
@@ -154,15 +182,13 @@ export function regeneratedValues(
 ): Readonly<Record<string, unknown>> {
   const anew = Object.entries(fields).filter(([, { options }]) => options.regenerated === true);
   return Object.fromEntries(
-    anew.map(([name, { options }]) => [
-      name,
-      atOnce(options.generated!(context), `${path}: what makes the field ${name}`),
-    ]),
+    anew.map(([name, field]) => [name, makeValue({ path, name, field }, field.options.generated!, context)]),
   );
 }
 
 /** A field that the service gives: made once, or at each write, and repeated by a caller only as it is. */
-function givenValue(name: string, field: Field, sent: unknown, options: DraftOptions): unknown {
+function givenValue(given: GivenField, sent: unknown, options: DraftOptions): unknown {
+  const { name, field } = given;
   const { current, leavesAreText, context } = options;
   if (sent !== undefined) {
     const repeated = sent === null ? null : readValue(field, sent, leavesAreText);
@@ -171,10 +197,10 @@ function givenValue(name: string, field: Field, sent: unknown, options: DraftOpt
   }
   if (field.computed !== undefined) return undefined;
   const { generated, regenerated, default: fallback } = field.options;
-  if (current !== null) return regenerated === true ? generated?.(context) : undefined;
-  if (field.options.filled === true) return undefined;
-  if (generated !== undefined) return generated(context);
-  if (fallback !== undefined) return defaultOf(field, options);
+  if (generated !== undefined && (current === null || regenerated === true))
+    return current === null && field.options.filled === true ? undefined : makeValue(given, generated, context);
+  if (current !== null || field.options.filled === true) return undefined;
+  if (fallback !== undefined) return defaultOf(given, options);
   return field.options.optional === true ? null : undefined;
 }
 

@@ -52,6 +52,10 @@ export function updatedAt(options: UpdatedAtOptions = {}): Field<string> {
 function updatedAtField(options: UpdatedAtOptions): Field<string> {
   requireOptions(options, updatedAtOptions, { of: "updatedAt" });
   const { kind } = dateTime();
-  const generated: FieldOptions<string>["generated"] = ({ now }) => new Date(now).toISOString();
-  return defineField(kind, { ...options, generated, regenerated: true });
+  return defineField(kind, { ...options, generated: instantOf, regenerated: true });
+}
+
+/** What the time is, as date-times are kept. */
+export function instantOf({ now }: { readonly now: number }): string {
+  return new Date(now).toISOString();
 }

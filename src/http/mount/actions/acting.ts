@@ -3,7 +3,7 @@ import type { Reply } from "../../../call/call.ts";
 import { isObject, sentence, unknownMembers } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
 import { regeneratedValues } from "../../../resource/draft.ts";
-import { Flaw, isShown, isStored, type Field } from "../../../resource/kinds/field.ts";
+import { isStored } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Change, Idempotency, JSONValue, Key, Row, Transaction, WrittenValues } from "../../../store/store.ts";
 import { giveWay } from "../../body/turns.ts";
@@ -14,6 +14,7 @@ import type { MountInPlace } from "../mount.ts";
 import { findVisible, requireParents, showChanged } from "../reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "../writes/committing.ts";
 import { requireDraft } from "../writes/drafting.ts";
+import { readGiven, readValue, type MakeFault } from "../writes/given-values.ts";
 import { countKept, recall, repeatable, type Repeated } from "../writes/idempotency.ts";
 import { refusal, type Unwritten } from "../writes/outcome.ts";
 import { requireCollectionAsKnown, requirePreconditions } from "../writes/preconditions.ts";
@@ -210,8 +211,6 @@ function readDone(placed: MountInPlace, action: ServedAction, given: unknown): D
   };
 }
 
-type MakeFault = (what: string) => TypeError;
-
 function readValues(
   fields: Resource["fields"],
   values: Readonly<Record<string, unknown>>,
@@ -220,18 +219,7 @@ function readValues(
   const stored = Object.keys(fields).filter((name) => isStored(fields[name]!));
   const unknown = unknownMembers(values, stored);
   if (unknown.length > 0) throw fault(`values for no field: ${unknown.join("; ")}`);
-  const read = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    read.map(([name, value]) => {
-      const field = fields[name]!;
-      // What nobody is shown may be kept in another form than it is sent in.
-      return [name, isShown(field) && !isKeyOf(value) ? readValue(name, field, value, fault) : value];
-    }),
-  ) as WrittenValues;
-}
-
-function isKeyOf(value: unknown): boolean {
-  return isObject(value) && Object.keys(value).join() === "keyOf" && Number.isSafeInteger(value["keyOf"]);
+  return readGiven(fields, values, fault);
 }
 
 function readAnswer({ fields }: Resource, answer: unknown, fault: MakeFault): Readonly<Record<string, JSONValue>> {
@@ -244,11 +232,4 @@ function readAnswer({ fields }: Resource, answer: unknown, fault: MakeFault): Re
       readValue(name, field, answer[name] ?? null, fault) as JSONValue,
     ]),
   );
-}
-
-function readValue(name: string, { kind, options }: Field, value: unknown, fault: MakeFault): unknown {
-  if (value === null && options.optional === true) return null;
-  const read = kind.parse(value);
-  if (read instanceof Flaw) throw fault(`a wrong ${name}: ${read.detail.replace(/\.$/, "")}`);
-  return read;
 }

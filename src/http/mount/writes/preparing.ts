@@ -11,6 +11,7 @@ import { linkChanges } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { toldAsOlder } from "../older/translating.ts";
 import { matches } from "../reads/matches.ts";
+import { readGiven } from "./given-values.ts";
 import { preparedMistakes, type Prepared, type Write } from "./write.ts";
 
 /** A caller who may reach only some rows may make or leave behind only such. And what is left can be shown. */
@@ -35,8 +36,12 @@ export async function prepare(placed: MountInPlace, write: Write): Promise<Prepa
   const given = toldAsOlder(placed, () => beforeWrite(write));
   const prepared = await awaited(write.context.call, () => `beforeWrite of ${resource.path}`, given);
   const mistakes = preparedMistakes(prepared, collection);
-  if (mistakes.length === 0) return prepared;
-  throw new TypeError(`mount(${resource.path}): beforeWrite gave something wrong: ${sentence(mistakes)}`);
+  const fault = (what: string): TypeError =>
+    new TypeError(`mount(${resource.path}): beforeWrite gave ${sentence([what])}`);
+  if (mistakes.length > 0) throw fault(`something wrong: ${mistakes.join("; ")}`);
+  if (prepared.values === undefined) return prepared;
+  const complete = (): ReturnType<NonNullable<Prepared["complete"]>> => prepared.complete?.() ?? [];
+  return { ...prepared, values: readGiven(resource.fields, prepared.values, fault), complete };
 }
 
 /** The changes that belong to a write besides its own. */

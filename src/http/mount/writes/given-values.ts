@@ -1,0 +1,36 @@
+import { isObject } from "../../../checking/members.ts";
+import { Flaw, isShown, type Field } from "../../../resource/kinds/field.ts";
+import type { Resource } from "../../../resource/resource.ts";
+import type { WrittenValues } from "../../../store/store.ts";
+
+/** The fault of whoever has given something: `a wrong title: …` is what. */
+export type MakeFault = (what: string) => TypeError;
+
+/** The values that a hook or an action gives for a record, each read by its field, so that what is shown is what is declared. */
+export function readGiven(
+  fields: Resource["fields"],
+  values: Readonly<Record<string, unknown>>,
+  fault: MakeFault,
+): WrittenValues {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.map(([name, value]) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      // What nobody is shown may be kept in another form than it is sent in. The id of what it stands within is no field.
+      const isRead = field !== undefined && isShown(field) && !isKeyOf(value);
+      return [name, isRead ? readValue(name, field, value, fault) : value];
+    }),
+  ) as WrittenValues;
+}
+
+function isKeyOf(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).join() === "keyOf" && Number.isSafeInteger(value["keyOf"]);
+}
+
+/** One of them. */
+export function readValue(name: string, { kind, options }: Field, value: unknown, fault: MakeFault): unknown {
+  if (value === null && options.optional === true) return null;
+  const read = kind.parse(value);
+  if (read instanceof Flaw) throw fault(`a wrong ${name}: ${read.detail.replace(/\.$/, "")}`);
+  return read;
+}
