@@ -61,6 +61,7 @@ const service = await createService({
   mounts: [
     mount(notes, {
       permission: owner("user_id"),
+      needs: [signedLinks],
       actions: {
         share: {
           permission: owner("user_id"),

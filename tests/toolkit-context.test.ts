@@ -10,7 +10,9 @@ import {
   Secret,
   text,
   type Context,
+  createService,
 } from "../src/door/index.ts";
+import { sqliteStore } from "../src/door/stores.ts";
 import { ownService } from "./own-service.ts";
 
 /** Everything that a program can get at from a value by looking: its members, those of its classes, and what they give. */
@@ -134,6 +136,47 @@ test("an endpoint and an action use what a feature offers, and none of another s
 
   assert.equal((await ask("POST", "/notes/1/greet")).json.line, "Hello you");
   assert.equal((await ask("POST", "/notes/1/lost")).status, 500);
+});
+
+test("a mount or an endpoint whose needs are not met stops the start, all of them at once", async () => {
+  const offered = defineFeature({ name: "offered", setUp: () => ({ offer: 7 }) });
+  const another = defineFeature({ name: "offered", setUp: () => ({ offer: 8 }) });
+  const absent = defineFeature({ name: "absent", setUp: () => ({ offer: 9 }) });
+  const note = defineResource({ name: "note", fields: { line: text() } });
+  const start = (needs: Parameters<typeof mount>[1]["needs"] & object) =>
+    createService({
+      store: sqliteStore({ path: ":memory:" }),
+      features: [
+        offered,
+        defineFeature({
+          name: "own",
+          setUp: () => ({
+            offer: null,
+            endpoints: [
+              defineEndpoint({ method: "GET", path: "/a", access: anyone, needs, handle: () => ({ status: 204 }) }),
+            ],
+          }),
+        }),
+      ],
+      mounts: [mount(note, { permission: anyone, needs })],
+    });
+
+  await assert.rejects(start([offered, another, absent]), (error: Error) => {
+    for (const each of ["mount(/notes)", "GET /a"]) {
+      assert.ok(
+        error.message.includes(
+          `- ${each} needs another offered than the one in the list; make it once and give it to both`,
+        ),
+      );
+      assert.ok(error.message.includes(`- ${each} needs absent, which is not in the list; add it`), error.message);
+    }
+    return true;
+  });
+  assert.throws(
+    () => mount(note, { permission: anyone, needs: ["offered" as never] }),
+    /mount\(\/notes\): needs is a list; what stands there is 'offered' and no feature/,
+  );
+  await (await start([offered])).close();
 });
 
 test("what a context keeps to itself does not compile", () => {

@@ -19,6 +19,7 @@ import {
 import { isThrown } from "../checking/thrown.ts";
 import type { Look } from "../html/look.ts";
 import type { Offering } from "../http/core.ts";
+import { aFeatureList } from "../http/endpoint/checking.ts";
 import { declarationMistakes } from "../http/endpoint/declared.ts";
 import { misplacedMounts } from "../http/mount/placing.ts";
 import { DeclarationError } from "../resource/resource.ts";
@@ -104,6 +105,7 @@ export function compose(features: readonly Feature[], own: Parts, surroundings: 
           ...missingIdentity(all),
           ...unreadTypes(all, surroundings.xml),
           ...mistakesTogether(all),
+          ...all.flatMap(({ parts }) => needsOf(parts).flatMap((each) => unmetNeeds(each, features))),
         ]),
   );
   if (mistakes.length > 0) throw new DeclarationError(mistakes, { cause: faults[0] });
@@ -186,18 +188,9 @@ const partsMembers: Readonly<Record<keyof Parts, Check>> = {
 };
 const featureMembers: Readonly<Record<keyof Feature, Check>> = {
   name: matching(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, "it has to be lower-case words joined by hyphens, like audit-trail"),
-  needs: (value) => {
-    if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
-    const at = Array.from(value).findIndex((each) => !isFeature(each));
-    if (at === -1) return null;
-    return `what stands there is ${shown(value[at])} and no feature; make it once and hand it over: const people = accounts(); tokenLogin(people)`;
-  },
+  needs: aFeatureList,
   setUp: aFunction,
 };
-
-function isFeature(value: unknown): boolean {
-  return isObject(value) && isText(value["name"]) && typeof value["setUp"] === "function";
-}
 
 /** Its own parts are looked at with those of the others. */
 function isParts(parts: unknown): parts is Parts {
@@ -237,7 +230,10 @@ function hostOf(feature: Feature, surroundings: Surroundings, done: ReadonlyMap<
 
 function offerOf<Offer>(feature: Offering<Offer>, done: ReadonlyMap<unknown, SetUp>): Offer {
   const found = done.get(feature);
-  if (found === undefined) throw new TypeError(`${feature.name} is no feature of this service.`);
+  if (found === undefined)
+    throw new TypeError(
+      `${feature.name} is no feature of this service. Add it to features, and to the needs of whoever uses it: then the start tells.`,
+    );
   return found.parts.offer as Offer;
 }
 
@@ -249,12 +245,29 @@ function* mistakesOfList(features: readonly Feature[]): Generator<string> {
       yield features[first] === feature
         ? `feature ${feature.name} stands in the list twice; leave one out`
         : `two features are called ${feature.name}; leave one out, or give it another name`;
-    for (const needed of feature.needs) {
-      if (features.includes(needed)) continue;
-      const namesake = features.some(({ name }) => name === needed.name);
-      yield namesake
-        ? `feature ${feature.name} needs another ${needed.name} than the one in the list; make it once and give it to both`
-        : `feature ${feature.name} needs ${needed.name}, which is not in the list; add it`;
-    }
+    yield* unmetNeeds({ who: `feature ${feature.name}`, needs: feature.needs }, features);
   }
+}
+
+/** Whoever uses features, and which. */
+interface Needing {
+  readonly who: string;
+  readonly needs: readonly Offering<unknown>[];
+}
+
+function needsOf({ mounts = [], endpoints = [] }: ServiceParts): readonly Needing[] {
+  return [
+    ...mounts.map(({ resource: { path }, needs }) => ({ who: `mount(${path})`, needs })),
+    ...endpoints.map(({ method, path, needs = [] }) => ({ who: `${method} ${path}`, needs })),
+  ];
+}
+
+function unmetNeeds({ who, needs }: Needing, features: readonly Offering<unknown>[]): readonly string[] {
+  return needs
+    .filter((needed) => !features.includes(needed))
+    .map(({ name }) =>
+      features.some((each) => each.name === name)
+        ? `${who} needs another ${name} than the one in the list; make it once and give it to both`
+        : `${who} needs ${name}, which is not in the list; add it`,
+    );
 }

@@ -57,3 +57,15 @@ export const aProblemList: Check = (value) => {
     unknown.map((code) => `there is no problem ${shownName(code)}${suggestion(code, Object.keys(catalogue))}`),
   );
 };
+
+/** Features, by value: which they are, the service knows. */
+export const aFeatureList: Check = (value) => {
+  if (!Array.isArray(value)) return "it has to be a list of features; defineFeature fills it in";
+  const at = Array.from(value).findIndex((each) => !isFeature(each));
+  if (at === -1) return null;
+  return `what stands there is ${shown(value[at])} and no feature; make it once and hand it over: const people = accounts(); tokenLogin(people)`;
+};
+
+function isFeature(value: unknown): boolean {
+  return isObject(value) && isText(value["name"]) && typeof value["setUp"] === "function";
+}

@@ -27,7 +27,7 @@ import type { Collection } from "../../store/store.ts";
 import { FORMAT_PARAMETER, type Format } from "../formats/format.ts";
 import { MAX_BODY_BYTES } from "../limits.ts";
 import type { Mount } from "../mount/mount.ts";
-import { actions, aProblemList, permissionsMistakes } from "./checking.ts";
+import { actions, aFeatureList, aProblemList, permissionsMistakes } from "./checking.ts";
 import type { Endpoint, EndpointDocumentation, ResponseDocumentation } from "./endpoint.ts";
 import { pathMistake } from "./path.ts";
 
@@ -102,6 +102,7 @@ const endpointMembers: Readonly<Record<keyof Endpoint, Check>> = {
   logsIn: optional(aBoolean),
   repeatable: optional(aBoolean),
   bodyOptional: optional(aBoolean),
+  needs: optional(aFeatureList),
   maxBodyBytes: optional((value) =>
     typeof value === "number" && Number.isInteger(value) && value > 0 && value <= MAX_BODY_BYTES
       ? null

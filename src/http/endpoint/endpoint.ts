@@ -4,6 +4,7 @@ import type { Deprecation } from "../../deprecation.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Permission } from "../../permission/contract.ts";
 import type { AnyProblem } from "../../problem/definition.ts";
+import type { Offering } from "../core.ts";
 import type { Context } from "../exchange.ts";
 import type { ServedAction } from "../mount/actions/action.ts";
 import type { MountInPlace } from "../mount/mount.ts";
@@ -38,6 +39,8 @@ export interface Endpoint extends Omit<ServedEndpoint, "access" | "rows" | "moun
   readonly access: Permission | "open";
   /** It will go: every answer says so in its headers. */
   readonly deprecated?: Deprecation;
+  /** The features that its handler uses (`context.use`), by value: where one is not in the service, that does not start. */
+  readonly needs?: readonly Offering<unknown>[];
 }
 
 /** What the API's documentation says about an endpoint. */

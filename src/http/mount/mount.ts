@@ -18,7 +18,8 @@ import type { AnyProblem } from "../../problem/definition.ts";
 import { isShown } from "../../resource/kinds/field.ts";
 import { DeclarationError, type Fields, type RecordOf, type Resource, type StoredOf } from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";
-import { columnMistakes, permissionsMistakes } from "../endpoint/checking.ts";
+import type { Offering } from "../core.ts";
+import { aFeatureList, columnMistakes, permissionsMistakes } from "../endpoint/checking.ts";
 import { readActions, type Actions, type ServedAction } from "./actions/action.ts";
 import type { ActionAnswers, ActionsGive } from "./actions/given.ts";
 import { collectionOf } from "./collection.ts";
@@ -65,6 +66,8 @@ export interface MountOptions<
    * out and records can be changed at all), or whoever may read it (`readers`), as for reviews, comments and bids.
    */
   readonly writers?: "editors" | "readers";
+  /** The features that its hooks and actions use (`context.use`), by value: where one is not in the service, that does not start. */
+  readonly needs?: readonly Offering<unknown>[];
   /** All of it will go: every answer says so in its headers. */
   readonly deprecated?: Deprecation;
   /** For the API's documentation: what `beforeWrite` refuses with, besides what every such write can end in. */
@@ -95,6 +98,7 @@ export interface Mount<R extends Resource = Resource> {
   readonly personal: boolean;
   readonly arrays: boolean;
   readonly writers: "editors" | "readers";
+  readonly needs: readonly Offering<unknown>[];
   readonly deprecations: readonly Deprecated[];
   readonly problems: Readonly<Partial<Record<ResourceAction, readonly AnyProblem[]>>>;
   readonly actions: readonly ServedAction[];
@@ -169,6 +173,7 @@ export function mount(resource: Resource, options: MountOptions): Mount {
     personal: options.personal ?? false,
     arrays: options.arrays ?? false,
     writers: options.writers ?? "editors",
+    needs: options.needs ?? [],
     deprecations: readDeprecation(`resource ${resource.path}`, options.deprecated),
     problems: options.problems ?? {},
     actions: served,
@@ -203,6 +208,7 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
   arrays: optional(aBoolean),
   writers: optional(oneOf("editors", "readers")),
   cache: optional(oneOf("public")),
+  needs: optional(aFeatureList),
   deprecated: optional(aDeprecation),
   problems: optional(problemsMistake),
   actions: optional(anObject),
