@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { anyone, dateTime, decimal, defineResource, integer, mount, reference, text } from "../src/door/index.ts";
-import { onBoth } from "./existing.ts";
+import { onBoth, onPostgres } from "./existing.ts";
 
 /** With what others' databases do by themselves: defaults, a trigger, a counter, a rule, references that are looked at last. */
 const shop = {
@@ -298,6 +298,15 @@ onBoth(
       },
     ]);
     assert.equal((await api.ask("DELETE", "/countries/ch")).status, 405);
+
+    const permission = { list: anyone, create: anyone };
+    const closed = await serve(mount(country, { permission }));
+    assert.equal((await closed.ask("POST", "/countries", { body: { name: "x" } })).status, 500);
+    const fault = closed.observed.find(({ kind }) => kind === "fault");
+    assert.match(
+      String(fault?.kind === "fault" ? fault.error : null),
+      /The table of country gives no ids, .* permission for replace/,
+    );
   },
 );
 
@@ -316,5 +325,44 @@ onBoth(
       serve(mount(twice, { permission: anyone })),
       /product\.twice gets its values from the database alone; declare twice with readOnly: true, filled: true/,
     );
+  },
+);
+
+const indexed = `
+  CREATE TABLE film (id serial PRIMARY KEY, title text NOT NULL, words tsvector NOT NULL);
+  CREATE TRIGGER words BEFORE INSERT OR UPDATE ON film FOR EACH ROW EXECUTE FUNCTION tsvector_update_trigger(words, 'pg_catalog.english', title);
+  CREATE TABLE bare (id serial PRIMARY KEY, title text NOT NULL, words tsvector NOT NULL);
+  CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN RETURN new; END $f$;
+  CREATE TRIGGER late AFTER INSERT ON bare FOR EACH ROW EXECUTE FUNCTION nothing();
+  CREATE TRIGGER changes BEFORE UPDATE ON bare FOR EACH ROW EXECUTE FUNCTION nothing();
+  CREATE TRIGGER statements BEFORE INSERT ON bare EXECUTE FUNCTION nothing();
+  CREATE TRIGGER off BEFORE INSERT ON bare FOR EACH ROW EXECUTE FUNCTION nothing();
+  ALTER TABLE bare DISABLE TRIGGER off;`;
+
+onPostgres("a column that no kind shows may be filled by a trigger", indexed, async ({ serve, sql }) => {
+  const films = (name: string) =>
+    mount(defineResource({ name, table: name, writes: ["create", "update"], fields: { title: text() } }), {
+      permission: anyone,
+    });
+  const api = await serve(films("film"));
+
+  const made = await api.ask("POST", "/films", { body: { title: "A brass key" } });
+
+  assert.equal(made.status, 201, made.text);
+  assert.deepEqual(await sql("SELECT words::text AS words FROM film"), [{ words: "'brass':2 'key':3" }]);
+  await assert.rejects(serve(films("bare")), /bares: a new row of bare needs a value for words; declare a field/);
+});
+
+onPostgres(
+  "a row that its trigger leaves without a value is refused",
+  `${indexed} CREATE TRIGGER x BEFORE INSERT ON bare FOR EACH ROW EXECUTE FUNCTION nothing();`,
+  async ({ serve, sql }) => {
+    const bare = defineResource({ name: "bare", table: "bare", writes: ["create"], fields: { title: text() } });
+    const api = await serve(mount(bare, { permission: anyone }));
+
+    const refused = await api.ask("POST", "/bares", { body: { title: "A brass key" } });
+
+    assert.equal(refused.status, 400, refused.text);
+    assert.deepEqual(await sql("SELECT count(*)::integer AS rows FROM bare"), [{ rows: 0 }]);
   },
 );

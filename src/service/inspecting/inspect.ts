@@ -162,6 +162,9 @@ function declare(named: Named, all: readonly Named[]): string {
   const declared = new Set(shown.map((column) => fields.get(column.name)!)).add("id");
   const columns = renamed.filter(([field]) => declared.has(field!));
   return [
+    ...(givesIds(found, key!)
+      ? []
+      : ["// The table gives no ids. Whoever makes a record chooses one (PUT), which takes a permission for replace."]),
     `export const ${constant} = defineResource({`,
     `  name: ${textLiteral(name)},`,
     ...(plural === `${name}s` ? [] : [`  plural: ${textLiteral(plural)},`]),
@@ -177,6 +180,10 @@ function declare(named: Named, all: readonly Named[]): string {
     "});",
     "",
   ].join("\n");
+}
+
+function givesIds({ columns, isFilledByTrigger }: FoundExisting, key: string): boolean {
+  return isFilledByTrigger || columns.some(({ name, filled, generated }) => name === key && (filled || generated));
 }
 
 function callOf({ factory, first, options }: Extract<Declared, { factory: string }>): string {

@@ -1,6 +1,6 @@
 import { catalogue, type ProblemCode } from "../../../problem/catalogue.ts";
 import { ownAmong, type AnyProblem } from "../../../problem/definition.ts";
-import { problem, type Issue } from "../../../problem/problem.ts";
+import { problem } from "../../../problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
 import type { MountInPlace } from "../mount.ts";
 import { asOlder } from "../older/translating.ts";
@@ -31,7 +31,7 @@ function refusalIn(outcome: Unwritten, mount: MountInPlace): Error {
         issues: [{ pointer: `/${outcome.column}`, code: "invalid", detail: "There is no record with this id." }],
       });
     case "unfit":
-      if (outcome.column === "id") return problem("invalid", { issues: [idNeeded(mount)] });
+      if (outcome.column === "id") return idNeeded(mount);
       return problem("invalid", {
         issues: [
           {
@@ -49,13 +49,14 @@ function refusalIn(outcome: Unwritten, mount: MountInPlace): Error {
 }
 
 /** A table that was there before may leave the keys to whoever makes its rows. */
-function idNeeded({ resource: { path, id } }: MountInPlace): Issue {
+function idNeeded({ resource: { name, path, id }, permissions }: MountInPlace): Error {
+  if (permissions.replace === undefined)
+    return new TypeError(
+      `The table of ${name} gives no ids, and nobody may choose one: give the mount a permission for replace, or take "create" out of writes`,
+    );
   const what = id === "integer" ? "a whole number from 1" : id === "uuid" ? "a UUID" : "a text";
-  return {
-    pointer: "/id",
-    code: "required",
-    detail: `The table gives no ids, or not this one. Choose one, ${what}, and make the record there: PUT ${path}/{id}.`,
-  };
+  const detail = `The table gives no ids, or not this one. Choose one, ${what}, and make the record there: PUT ${path}/{id}.`;
+  return problem("invalid", { issues: [{ pointer: "/id", code: "required", detail }] });
 }
 
 /** What a `require` was called: a code of the catalogue, or of a problem that the mount names. */

@@ -7,7 +7,7 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
   const name = postgres.quoteTable(table);
   const [kind] = yield* ask(
     statement(
-      "SELECT relkind::text FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('r', 'p', 'v', 'm', 'f')",
+      `SELECT relkind::text, ${isFilledSQL} FROM pg_class WHERE oid = to_regclass($1) AND relkind IN ('r', 'p', 'v', 'm', 'f')`,
       [name],
     ),
   );
@@ -46,8 +46,13 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
     uniques,
     indexes,
     references,
+    isFilledByTrigger: kind[1] === true,
   };
 }
+
+/** Whether there is a trigger `BEFORE INSERT … FOR EACH ROW` that runs for us: the bits are those of `pg_trigger.h`. */
+const isFilledSQL =
+  "EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') AND tgtype & 7 = 7)";
 
 /** A domain is told as the type that it stands for. */
 const columnsSQL =

@@ -12,6 +12,8 @@ export interface FoundExisting {
   /** Indexes over whole columns and all rows, in one direction; the unique ones too. */
   readonly indexes: readonly (readonly string[])[];
   readonly references: readonly FoundExistingReference[];
+  /** A trigger sees each new row before its columns are looked at, and may give them values. */
+  readonly isFilledByTrigger: boolean;
 }
 
 /** One of its columns. */

@@ -200,7 +200,7 @@ function writeMistakes(collection: Collection, existing: ExistingTable, found: F
         `${table}.${raw} gets its values from the database alone; declare ${name} with readOnly: true, filled: true`,
       );
   }
-  if (!writes.includes("create")) return mistakes;
+  if (!writes.includes("create") || found.isFilledByTrigger) return mistakes;
   const named = new Set(["id", ...collection.columns.map(({ name }) => name)].map((name) => rawNameOf(existing, name)));
   const missing = found.columns.filter(
     ({ name, nullable, filled, generated }) => !named.has(name) && !nullable && !filled && !generated,

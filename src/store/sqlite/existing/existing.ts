@@ -44,6 +44,8 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
     uniques,
     indexes,
     references: yield* findReferences(table),
+    // Triggers of SQLite cannot change what is about to be written.
+    isFilledByTrigger: false,
   };
 }
 
