@@ -62,7 +62,7 @@ certifyScheme("session", async (tools) => {
     scheme: session({ sessions: kept, accounts }),
     valid: id,
     wrong: "A".repeat(43),
-    malformed: ["short", "!".repeat(43)],
+    malformed: ["x", "short", "!".repeat(43)],
     lifetimeSeconds: 3600,
     revoke: () => kept.end(id),
     // An id of 256 bits: what arrives is a cookie that outlived its session.

@@ -35,7 +35,7 @@ export interface SchemeSubject {
   revoke?(): Promise<unknown>;
   /** False where what is wrong does not count as a guess, because nobody could guess it. */
   readonly countsGuesses?: boolean;
-  /** What must never be told; the credentials themselves where it is left out. */
+  /** What must never be told; the credentials themselves where it is left out, of eight characters or more. */
   readonly secrets?: readonly string[];
 }
 
