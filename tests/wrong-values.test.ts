@@ -368,6 +368,8 @@ test("what is wrong with a declaration is a DeclarationError, and nothing is lef
 
 const visits: Collection = { name: "visits", key: "integer", columns: [{ name: "at", type: "integer" }] };
 
+const erase = { kind: "deleteAll", collection: visits, where: { all: [] } } as const;
+
 for (const [what, change, told] of [
   ["of no kind", { kind: "inser", collection: visits, values: {} }, /its kind is 'inser'.*did you mean insert\?/],
   [
@@ -376,16 +378,64 @@ for (const [what, change, told] of [
     /there is no member vaules of insert; did you mean values\?/,
   ],
   ["of no table", { kind: "insert", values: {} }, /its collection is missing/],
+  ["without values", { kind: "insert", collection: visits }, /values is missing; it has to be an object/],
+  [
+    "of a list of values",
+    { kind: "insert", collection: visits, values: [] },
+    /values is a list; it has to be an object/,
+  ],
+  ["of no rows", { kind: "deleteAll", collection: visits }, /where is missing; it has to be a condition/],
+  [
+    "of null for rows",
+    { kind: "updateAll", collection: visits, where: null, values: {} },
+    /where is null; it has to be a/,
+  ],
+  ["of less than none", { ...erase, atMost: -1 }, /atMost is -1; it has to be a whole number of 1 or more/],
+  ["of a half", { ...erase, atMost: 0.5 }, /atMost is 0\.5; it has to be a whole number/],
+  [
+    "of NaN rows",
+    { ...erase, kind: "require", atLeast: Number.NaN, name: "a" },
+    /atLeast is NaN; it has to be a whole/,
+  ],
+  ["that requires without a name", { ...erase, kind: "require", atLeast: 0 }, /name is missing; it has to be a text/],
+  [
+    "of a state that is none",
+    { kind: "update", collection: visits, key: 1, values: {}, revision: "1" },
+    /revision is a text; it has to be a whole number/,
+  ],
+  [
+    "of no column",
+    { ...erase, where: { columns: "at" } },
+    /Collection visits: a condition is \{ column, operator, value \}/,
+  ],
+  [
+    "of null without yes or no",
+    { ...erase, where: { column: "at", operator: "null" } },
+    /Column at: null takes true or false/,
+  ],
 ] as const)
   test(`a change ${what} is refused before anything is written`, async () => {
     const store = memory();
     await store.open([visits]);
     const good: Change = { kind: "insert", collection: visits, values: { at: 1 } };
 
+    await store.write({ changes: [good] });
+
     await assert.rejects(store.write({ changes: [good, change as Loose] }), told);
-    assert.equal(await store.count(visits, null), 0);
+    assert.equal(await store.count(visits, null), 1);
     await store.close();
   });
+
+test("a page of less than no rows is a fault, and not an empty one", async () => {
+  const store = memory();
+  await store.open([visits]);
+
+  assert.throws(
+    () => store.list({ collection: visits, where: null, sort: [], limit: -1 }),
+    /A limit of -1 is no number of rows/,
+  );
+  await store.close();
+});
 
 for (const [what, reply, told] of [
   ["a slip", { staus: 200 }, /GET \/a gave what is no reply: there is no option staus; did you mean status\?/],

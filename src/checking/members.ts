@@ -227,11 +227,19 @@ export function shown(value: unknown): string {
   return isObject(value) ? "an object" : inspect(value).slice(0, 60);
 }
 
+/** An object of a class that has none of the members: a Date, a Map, an answer of `fetch`. It would pass for one that says nothing. */
+export function isStrange(value: Members, known: readonly string[]): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== Object.prototype && prototype !== null && !known.some((name) => name in value);
+}
+
 /** For what a caller may have sent, or a column may hold: what it is, and nothing of what stands in it. */
 export function sortOf(value: unknown): string {
   if (isText(value)) return "a text";
   if (typeof value === "number") return Number.isFinite(value) ? "a number" : String(value);
   if (types.isDate(value)) return "a Date";
+  if (types.isMap(value)) return "a Map";
+  if (types.isSet(value)) return "a Set";
   if (types.isPromise(value)) return "a promise";
   return typeof value === "object" || typeof value === "undefined" || typeof value === "function"
     ? shown(value)

@@ -1,6 +1,8 @@
 import {
   aFunction,
+  anObject,
   anything,
+  aWholeNumber,
   isObject,
   isText,
   membersMistakes,
@@ -9,11 +11,14 @@ import {
   optional,
   sentence,
   shown,
+  shownTo,
   sortOf,
   text,
   together,
+  unseen,
   wholeFrom,
   type Check,
+  type Checks,
   type Members,
   objectWith,
 } from "../checking/members.ts";
@@ -159,22 +164,37 @@ export function storeMistakes(collections: unknown): readonly string[] {
   }).flat();
 }
 
+const aCollection: Check = (value) =>
+  isObject(value) && isText(value["name"]) ? null : "it has to be a table that the service has";
+const aWhere: Check = (value) =>
+  isObject(value) ? null : 'it has to be a condition, like { column: "at", operator: "lt", value: 7 }';
+/** What it is worth, the table knows by its columns. */
+const common = { kind: anything, collection: aCollection, key: anything };
+const values = anObject;
+const revision = optional(unseen(aWholeNumber));
+const atMost = optional(wholeFrom(1));
+
 /** The members that each kind of change has. */
-const changeMembers = {
-  insert: ["kind", "collection", "key", "values"],
-  update: ["kind", "collection", "key", "values", "revision"],
-  delete: ["kind", "collection", "key", "revision"],
-  updateAll: ["kind", "collection", "where", "values", "atMost"],
-  deleteAll: ["kind", "collection", "where", "atMost"],
-  add: ["kind", "collection", "key", "column", "by", "values"],
-  forget: ["kind", "collection", "key", "caller"],
-  require: ["kind", "collection", "where", "atLeast", "atMost", "name"],
-} as const satisfies { readonly [K in Change["kind"]]: readonly (keyof Extract<Change, { readonly kind: K }>)[] };
+const changeMembers: { readonly [K in Change["kind"]]: ChecksOf<Required<Extract<Change, { readonly kind: K }>>> } = {
+  insert: { ...common, values },
+  update: { ...common, values, revision },
+  delete: { ...common, revision },
+  updateAll: { kind: anything, collection: aCollection, where: aWhere, values, atMost },
+  deleteAll: { kind: anything, collection: aCollection, where: aWhere, atMost },
+  add: { ...common, column: text, by: aWholeNumber, values },
+  forget: { ...common, caller: (value) => (isText(value) ? null : "it has to be a text") },
+  require: {
+    kind: anything,
+    collection: aCollection,
+    where: aWhere,
+    atLeast: optional(wholeFrom(0)),
+    atMost: optional(wholeFrom(0)),
+    name: text,
+  },
+};
 
 const kinds = Object.keys(changeMembers);
-const knownMembers: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
-  Object.entries(changeMembers).map(([kind, members]) => [kind, new Set<string>(members)]),
-);
+const knownMembers: ReadonlyMap<unknown, Checks> = new Map(Object.entries(changeMembers));
 
 /** Throws a TypeError where a change is none that there is, or has a member that means nothing: it would be passed over without a word. */
 export function requireChanges({ changes }: Transaction): void {
@@ -188,13 +208,15 @@ export function requireChanges({ changes }: Transaction): void {
 }
 
 function changeMistake(change: Members): string | null {
-  const { kind, collection } = change;
+  const { kind } = change;
   const known = knownMembers.get(kind);
   if (known === undefined) return `its kind is ${shown(kind)}; ${oneOf(...kinds)(kind)}`;
   for (const name in change)
-    if (!known.has(name))
-      return `there is no member ${shownName(name)} of ${String(kind)}${suggestion(name, [...known])}`;
-  return isObject(collection) && isText(collection["name"])
-    ? null
-    : `its collection is ${sortOf(collection)}, and no table`;
+    if (!Object.hasOwn(known, name))
+      return `there is no member ${shownName(name)} of ${String(kind)}${suggestion(name, Object.keys(known))}`;
+  for (const name in known) {
+    const wrong = known[name]!(change[name]);
+    if (wrong !== null) return `its ${name} is ${shownTo(known[name]!, change[name])}; ${wrong}`;
+  }
+  return null;
 }

@@ -44,15 +44,17 @@ export function collectionOf(resource: Resource, narrowedBy: readonly string[] =
     });
   }
   const computed = computedColumns(resource);
-  return {
+  for (const column of columns) Object.freeze(column);
+  // Everybody who handles a record is given it.
+  return Object.freeze({
     name: tableOf(resource),
     key: columnTypeOf(resource),
-    columns,
-    indexes: resource.table === null ? indexesOf(resource, columns, narrowedBy) : [],
+    columns: Object.freeze(columns),
+    indexes: Object.freeze(resource.table === null ? indexesOf(resource, columns, narrowedBy) : []),
     ...(computed.length === 0 ? {} : { computed }),
     ...(resource.table === null ? {} : { existing: existingOf(resource.table, resource.fields) }),
     ...(Object.keys(resource.removed).length === 0 ? {} : { removed: resource.removed }),
-  };
+  });
 }
 
 /** What the database makes of the columns. */

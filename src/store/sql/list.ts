@@ -97,7 +97,7 @@ export function namesOfPage({ existing, computed, id }: Table, shown: readonly T
 }
 
 function limitOf({ dialect }: Table, { limit }: ListQuery, values: Parameters): string {
-  if (!Number.isSafeInteger(limit)) throw new TypeError(`A limit of ${limit} is no whole number`);
+  if (!Number.isSafeInteger(limit) || limit < 0) throw new TypeError(`A limit of ${limit} is no number of rows`);
   return dialect.limitInText ? String(limit) : values.place(limit);
 }
 

@@ -17,6 +17,10 @@ export function compileWhere(table: Table, where: Where, values: Parameters): st
   if ("link" in where) return compileLink(table, where, values);
   // A comparison with NULL is neither true nor false in SQL, and a row has to be one or the other.
   if ("not" in where) return `(${compileWhere(table, where.not, values)}) IS NOT TRUE`;
+  if (typeof where.column !== "string")
+    throw new TypeError(
+      `Collection ${table.collection.name}: a condition is { column, operator, value }, or all, any or not of others`,
+    );
   return compileOne(table.dialect, requireColumn(table, where.column), where, values);
 }
 
@@ -56,7 +60,7 @@ function compileOne(
     case "in":
       return isOneOf(dialect, column, requireList(column, value), values);
     case "null":
-      return `${column.sql} ${value === true ? "IS NULL" : "IS NOT NULL"}`;
+      return `${column.sql} ${requireFlag(column, value) ? "IS NULL" : "IS NOT NULL"}`;
     case "contains":
       return dialect.contains(column.text, values.place(encodeOperand(dialect, column, requireText(column, value))));
     case "starts":
@@ -151,6 +155,11 @@ function requireShadow({ name, shadow }: TableColumn): string {
 function requireText(column: Column, value: Value): string {
   if (column.type === "text" && typeof value === "string") return value;
   throw new TypeError(`Column ${column.name}: contains and starts compare text with text`);
+}
+
+function requireFlag(column: Column, value: Value): boolean {
+  if (typeof value === "boolean") return value;
+  throw new TypeError(`Column ${column.name}: null takes true or false`);
 }
 
 function requireList(column: Column, value: Value): readonly Value[] {

@@ -1,6 +1,6 @@
 import { awaited } from "../../../call/awaited.ts";
 import type { Reply } from "../../../call/call.ts";
-import { isObject, sentence, unknownMembers } from "../../../checking/members.ts";
+import { isObject, isStrange, sentence, sortOf, unknownMembers } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
 import { regeneratedValues } from "../../../resource/draft.ts";
 import { isStored } from "../../../resource/kinds/field.ts";
@@ -97,7 +97,11 @@ async function ask(
 ): Promise<Done> {
   await giveWay(exchange.body);
   const { context } = exchange;
-  const subject = row === null ? {} : { record: placed.show(row.record), revision: row.revision };
+  const subject: Partial<Pick<RecordCall, "record" | "revision">> =
+    row === null ? {} : { record: placed.show(row.record) as RecordCall["record"], revision: row.revision };
+  // It is the handler's to read: what it changes in it would be shown, and kept nowhere.
+  Object.freeze(subject.record);
+  Object.freeze(draft);
   const asked = action.handle({ ...subject, draft, collection: placed.collection, context } as RecordCall);
   const given = await awaited(exchange.call, () => `The action ${action.name} of ${placed.resource.path}`, asked);
   const done = readDone(placed, action, given ?? {});
@@ -193,10 +197,12 @@ function readDone(placed: MountInPlace, action: ServedAction, given: unknown): D
   const fault = (what: string): TypeError =>
     new TypeError(`The action ${action.name} of ${placed.resource.path} gave ${sentence([what])}`);
   if (!isObject(given)) throw fault("no object; it has to give { values, changes, answer }, or nothing");
+  if (isStrange(given, RESULT)) throw fault(`${sortOf(given)}, which says nothing of this kind`);
   const unknown = unknownMembers(given, RESULT);
   if (unknown.length > 0) throw fault(`something unknown: ${unknown.join("; ")}`);
   const { values = {}, changes = [], answer } = given;
-  if (!isObject(values)) throw fault("values that are no object");
+  if (!isObject(values) || isStrange(values, Object.keys(placed.resource.fields)))
+    throw fault(`values that are ${isObject(values) ? sortOf(values) : "no object"}`);
   if (!Array.isArray(changes) || !changes.every(isObject)) throw fault("changes that are no list of changes");
   if (action.method === "GET" && (Object.keys(values).length > 0 || changes.length > 0))
     throw fault("something to write, and GET changes nothing");

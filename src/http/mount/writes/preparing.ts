@@ -33,6 +33,7 @@ export async function prepare(placed: MountInPlace, write: Write): Promise<Prepa
   // What has been checked stays as it is: what a hook adds stands in what it gives, and is looked at too.
   Object.freeze(write.draft?.values);
   Object.freeze(write.draft?.transient);
+  Object.freeze(write.current);
   const given = toldAsOlder(placed, () => beforeWrite(write));
   const prepared = await awaited(write.context.call, () => `beforeWrite of ${resource.path}`, given);
   const mistakes = preparedMistakes(prepared, collection);

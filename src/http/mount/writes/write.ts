@@ -3,6 +3,7 @@ import {
   aList,
   anObject,
   isObject,
+  isStrange,
   membersMistakes,
   optional,
   sortOf,
@@ -135,8 +136,15 @@ export function preparedMistakes(prepared: unknown, { columns }: Collection): re
     return [`it is ${sortOf(prepared)}; it has to give { values, changes }, or {} where nothing is added`];
   const known = columns.map(({ name }) => name);
   const { values } = prepared;
+  if (isStrange(prepared, Object.keys(preparedMembers)))
+    return [`${sortOf(prepared)}, which says nothing of this kind`];
+  if (isObject(values) && isStrange(values, known)) return [`values that are ${sortOf(values)}`];
   return [
-    ...membersMistakes({ ...prepared }, preparedMembers),
+    // What a class has is looked at as well: a Map has a function of the name values.
+    ...membersMistakes(
+      { ...prepared, values, changes: prepared["changes"], complete: prepared["complete"] },
+      preparedMembers,
+    ),
     ...Object.keys(isObject(values) ? values : {})
       .filter((name) => !known.includes(name))
       .map((name) => `there is no column ${shownName(name)}${suggestion(name, known)}`),
