@@ -16,12 +16,17 @@ export const aFieldValue: Check = (value) => {
   return isFieldValue(value) ? null : "it has characters that no header field can have; encode them";
 };
 
+/** What says where an answer ends and how it is written: two of them contradict each other, and of that requests are smuggled (RFC 9112 §11.2). */
+const ours = new Set(["content-encoding", "content-length", "content-type", "trailer", "transfer-encoding", "upgrade"]);
+
 /** The same of header fields: pairs of a name and a value. */
 export const aFieldList: Check = (value) => {
   const isList =
     Array.isArray(value) &&
     value.every((each: unknown) => Array.isArray(each) && each.length === 2 && each.every(isText));
   if (!isList) return 'it has to be a list of pairs, like [["Location", "/books/7"]]';
+  const own = (value as [string, string][]).find(([name]) => ours.has(name.toLowerCase()));
+  if (own !== undefined) return `${own[0]} is written by the service; leave it out`;
   const wrong = (value as [string, string][]).find(([name, text]) => !isFieldName(name) || !isFieldValue(text));
   if (wrong === undefined) return null;
   return isFieldName(wrong[0])

@@ -240,7 +240,7 @@ function coreOf(options: ServiceOptions, common: Common, find: RoutedService["fi
     heldBodies: makeHeldBodies(),
     longReads: makeLongReads(),
     alongside: all.flatMap(({ alongside = [] }) => alongside),
-    scopesAllow: options.scopesAllow ?? scopesAllowOf(all),
+    scopesAllow: scopesAllowOf(options.scopesAllow === undefined ? all : [options]),
     limiters: all.flatMap(({ limiter }) => limiter ?? []),
     allowsCleartextLogins: options.allowCleartextLogins ?? false,
     hsts: options.hsts ?? "host",

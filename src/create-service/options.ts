@@ -13,6 +13,7 @@ import {
   optional,
   origins,
   shown,
+  sortOf,
   wholeFrom,
   type Check,
   orNull,
@@ -118,6 +119,19 @@ export function mistakesOf(options: ServiceOptions): readonly string[] {
   const given: unknown = options;
   if (!isObject(given))
     return [`createService: its options are ${shown(given)}; write createService({ store, mounts })`];
-  const mistakes = [...membersMistakes({ ...options }, serviceOptions), ...secretMistakes(options.secret)];
+  const mistakes = [
+    ...membersMistakes({ ...options }, serviceOptions),
+    ...secretMistakes(options.secret),
+    ...clockMistakes(options.now),
+  ];
   return mistakes.map((mistake) => `createService: ${mistake}`);
+}
+
+/** Time is read with every request, so reading it once more does nothing. */
+function clockMistakes(now: (() => unknown) | undefined): readonly string[] {
+  if (typeof now !== "function") return [];
+  const given = now();
+  return Number.isFinite(given)
+    ? []
+    : [`now gave ${sortOf(given)}; it has to give milliseconds since the epoch at once`];
 }

@@ -1,4 +1,5 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
+import { sortOf } from "../checking/members.ts";
 import { problemsOf } from "../feature/clashes.ts";
 import { listsOf, type Composition } from "../feature/composition.ts";
 import type { Parts, ServiceFacts, ServiceParts } from "../feature/feature.ts";
@@ -56,9 +57,16 @@ export function factsOf(
 }
 
 /** What all features allow alike; null where none limits anything. */
-export function scopesAllowOf(all: readonly Parts[]): ScopesAllow | null {
+export function scopesAllowOf(all: readonly Pick<Parts, "scopesAllow">[]): ScopesAllow | null {
   const rules = all.flatMap((parts) => parts.scopesAllow ?? []);
-  return rules.length === 0 ? null : (scopes, method) => rules.every((allow) => allow(scopes, method));
+  return rules.length === 0 ? null : (scopes, method) => rules.every((allow) => isYes(allow(scopes, method)));
+}
+
+/** A promise of no would pass for yes. */
+function isYes(given: unknown): boolean {
+  if (typeof given === "boolean") return given;
+  if (given instanceof Promise) given.catch(() => undefined);
+  throw new TypeError(`scopesAllow gave ${sortOf(given)}; it has to give true or false at once`);
 }
 
 export function requireFacts({ facts }: { readonly facts?: ServiceFacts }): ServiceFacts {

@@ -20,5 +20,7 @@ export function failureOf({ name }: Feature, step: "start" | "stop", error: unkn
 
 /** A fault in somebody's own code: where it is from says the cause of what is thrown. */
 export function faultOf(error: unknown): string {
-  return isThrown(error, Error) ? lineOfThrown(error) : `${shown(error)}, which is no error`;
+  return isThrown(error, Error)
+    ? lineOfThrown(error)
+    : `${error === undefined ? "nothing" : shown(error)}, which is no error`;
 }

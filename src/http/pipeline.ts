@@ -2,6 +2,7 @@ import { awaitedBy } from "../call/awaited.ts";
 import { Call, type Arrival, type Reply } from "../call/call.ts";
 import { isUnsafe, requireSameSite } from "../call/cross-site.ts";
 import { requireSecureTransport } from "../call/transport.ts";
+import { atOnce } from "../checking/at-once.ts";
 import { isThrown } from "../checking/thrown.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { Problem, problem } from "../problem/problem.ts";
@@ -130,7 +131,8 @@ class Way {
   }
 
   #serve(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Answer> {
-    endpoint.guard?.(exchange.context);
+    if (endpoint.guard !== undefined)
+      atOnce<unknown>(endpoint.guard(exchange.context), `guard of ${endpoint.method} ${endpoint.path}`);
     exchange.format = requireFormat(exchange);
     if (endpoint.consumes === undefined) {
       requireKnownQuery(exchange);

@@ -1,5 +1,5 @@
 import { aFieldList } from "../checking/header-fields.ts";
-import { unknownMembers } from "../checking/members.ts";
+import { isObject, isText, optional, sortOf, unknownMembers, type Check } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { catalogue, type CatalogueEntry } from "./catalogue.ts";
 import { codeOf, type AnyProblem } from "./definition.ts";
@@ -93,6 +93,21 @@ export function problem(which: AnyProblem, options?: ProblemOptions): Problem {
   }
 }
 
+/** Issues, as `check` of a resource gives them. */
+export const anIssueList: Check = (value) =>
+  Array.isArray(value) && value.every(isIssue)
+    ? null
+    : "it has to be a list of { pointer, code, detail }, which may be empty";
+
+function isIssue(value: unknown): boolean {
+  return isObject(value) && isText(value["pointer"]) && isText(value["code"]) && isText(value["detail"]);
+}
+
+const optionChecks: Readonly<Record<"detail" | "issues", Check>> = {
+  detail: optional((value) => (isText(value) ? null : "it has to be a text")),
+  issues: optional(anIssueList),
+};
+
 const optionNames = ["detail", "issues", "headers", "cause"] as const satisfies readonly (keyof ProblemOptions)[];
 
 /** Throws a TypeError where there is no such problem, or where it is told what means nothing. */
@@ -104,6 +119,12 @@ function requireKnown(which: unknown, options: unknown): void {
     );
   const [unknown] = typeof options === "object" && options !== null ? unknownMembers({ ...options }, optionNames) : [];
   if (unknown !== undefined) throw new TypeError(`problem(${shownName(String(code))}): ${unknown}`);
+  for (const name in optionChecks) {
+    const given = (options as Readonly<Record<string, unknown>> | undefined)?.[name];
+    const wrong = optionChecks[name as keyof typeof optionChecks](given);
+    if (wrong !== null)
+      throw new TypeError(`problem(${shownName(String(code))}): ${name} is ${sortOf(given)}; ${wrong}`);
+  }
   const headers = (options as ProblemOptions | undefined)?.headers;
   const mistake = headers === undefined ? null : aFieldList(headers);
   if (mistake !== null) throw new TypeError(`problem(${shownName(String(code))}): headers: ${mistake}`);

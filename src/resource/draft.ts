@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { atOnce, tooLate } from "../checking/at-once.ts";
 import { sortOf } from "../checking/members.ts";
-import type { Issue } from "../problem/problem.ts";
+import { anIssueList, type Issue } from "../problem/problem.ts";
 import {
   Flaw,
   isRequired,
@@ -67,16 +67,18 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
         detail: `A ${resource.name} has no field of this name.`,
       });
   }
-  if (issues.length === 0 && resource.check !== null && options.partial !== true)
+  if (issues.length === 0 && options.partial !== true)
     issues.push(...issuesFound(resource, { ...options.current, ...values, ...transient }));
   return issues.length === 0 ? { values, transient } : issues.slice(0, MAX_ISSUES);
 }
 
 /** What the resource's own `check` says. */
-function issuesFound({ path, check }: Resource, record: Readonly<Record<string, unknown>>): readonly Issue[] {
-  const found: unknown = atOnce(check!(record), `${path}: check`);
-  if (Array.isArray(found)) return found as readonly Issue[];
-  throw new TypeError(`${path}: check gave ${sortOf(found)}; it has to give a list of issues, which may be empty`);
+export function issuesFound({ path, check }: Resource, record: Readonly<Record<string, unknown>>): readonly Issue[] {
+  if (check === null) return [];
+  const found: unknown = atOnce(check(record), `${path}: check`);
+  const wrong = anIssueList(found);
+  if (wrong === null) return found as readonly Issue[];
+  throw new TypeError(`${path}: check gave ${sortOf(found)}; ${wrong}`);
 }
 
 function staysAsItIs(name: string, field: Field, sent: unknown, { current }: DraftOptions): boolean {

@@ -64,7 +64,7 @@ export function defineResource(declaration: ResourceDeclaration<Fields>): Resour
     within,
     id: declaration.id ?? "integer",
     parentColumn,
-    fields: { ...fields, ...computedFields(declaration) },
+    fields: Object.freeze({ ...fields, ...computedFields(declaration) }),
     filters: new Map(filtersOf(declaration).map(([field, { operators }]) => [field, operators])),
     deprecations: deprecationsOf(declaration),
     sorts: ["id", ...(declaration.sorts ?? [])],

@@ -16,6 +16,7 @@ import {
   wholeFrom,
   type Check,
   type Checks,
+  type Members,
 } from "../../checking/members.ts";
 import { readDeprecation } from "../../deprecation.ts";
 import { after } from "../../eventually.ts";
@@ -37,10 +38,16 @@ export function served(endpoint: Endpoint): ServedEndpoint {
 function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
   const given: unknown = reply;
   const mistakes = isObject(given)
-    ? membersMistakes(given, replyMembers)
+    ? [...membersMistakes(given, replyMembers), ...bodyless(given)]
     : [`it is ${sortOf(given)}; a handler gives { status, body }`];
   if (mistakes.length === 0) return reply;
   throw new TypeError(`The handler of ${method} ${path} gave what is no reply: ${sentence(mistakes)}`);
+}
+
+/** RFC 9110 §15.3.5 and the following. */
+function bodyless({ status, body }: Members): readonly string[] {
+  const hasNone = status === 204 || status === 205 || status === 304;
+  return hasNone && body !== undefined ? [`body is ${sortOf(body)}; ${status} has none`] : [];
 }
 
 const bodyMembers: Readonly<Record<NonNullable<Reply["body"]>["kind"], Checks>> = {
@@ -78,7 +85,13 @@ const replyMembers: Readonly<Record<keyof Reply, Check>> = {
   status: wholeFrom(200, 599),
   headers: unseen(optional(aFieldList)),
   body: unseen(optional(aBody)),
-  tag: unseen(optional((value) => (value === null || isText(value) ? null : "it has to be a text, or null"))),
+  tag: unseen(
+    optional((value) =>
+      value === null || (isText(value) && /^[\x21\x23-\x7e\x80-\xff]*$/.test(value))
+        ? null
+        : "it has to be a text without spaces and quotation marks, or null",
+    ),
+  ),
   cache: unseen(optional(oneOf("public", "private", "no-store"))),
   vary: unseen(optional(aFieldValue)),
   maxAgeSeconds: optional(wholeFrom(0)),

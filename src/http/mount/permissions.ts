@@ -43,9 +43,9 @@ export function permissionsOf(
   permission: PermissionsOf<Resource>,
   resource: Resource,
 ): Readonly<Partial<Record<ResourceAction, Permission<string>>>> {
-  if (!isPermission(permission)) return permission;
+  if (!isPermission(permission)) return Object.freeze({ ...permission });
   const offered = Object.keys(writeOf).filter((action) => isWritten(resource, action as ResourceAction));
-  return Object.fromEntries(offered.map((action) => [action, permission]));
+  return Object.freeze(Object.fromEntries(offered.map((action) => [action, permission])));
 }
 
 /** What each action does with the row of a table that was there before. */

@@ -2,7 +2,7 @@ import { awaited } from "../../../call/awaited.ts";
 import type { Reply } from "../../../call/call.ts";
 import { isObject, isStrange, sentence, sortOf, unknownMembers } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
-import { regeneratedValues } from "../../../resource/draft.ts";
+import { issuesFound, regeneratedValues } from "../../../resource/draft.ts";
 import { isStored } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Change, Idempotency, JSONValue, Key, Row, Transaction, WrittenValues } from "../../../store/store.ts";
@@ -113,8 +113,8 @@ async function ask(
 }
 
 /** What holds across fields holds whoever changes them. */
-function requireSound({ check }: Resource, record: Readonly<Record<string, unknown>>): void {
-  const issues = check === null ? [] : check(record);
+function requireSound(resource: Resource, record: Readonly<Record<string, unknown>>): void {
+  const issues = issuesFound(resource, record);
   if (issues.length > 0) throw invalid(issues);
 }
 
