@@ -16,7 +16,7 @@ export interface BreachedPasswordsOptions {
   readonly url: string;
   readonly observe: Observer;
   readonly fetch?: FetchRange;
-  /** In milliseconds; what has not been answered by then is not waited for. */
+  /** In milliseconds; what has not been answered by then is not waited for, and the password is taken. */
   readonly limitMs?: number;
 }
 

@@ -12,7 +12,7 @@ import type { RequestLimiter } from "./limiting/limiting.ts";
 import type { Cursors } from "./list/cursors.ts";
 import type { LongReads } from "./list/long-reads.ts";
 
-/** Whether a credential with these scopes may be used with a method (`GET` for HEAD and QUERY too). */
+/** Whether a credential with these scopes may be used with a method (`GET` for HEAD and QUERY too). True or false, at once: anything else is a fault (500), and nobody is let in. */
 export type ScopesAllow = (scopes: readonly string[], method: string) => boolean;
 
 /** As much of a feature as tells what it offers. */

@@ -105,7 +105,7 @@ export interface ResourceDeclaration<
   readonly pageSize?: Partial<PageSize>;
   /** Lists that no index serves are meant, like `contains` in a large table: the start does not name them. They are read beside all else, for some seconds at most. */
   readonly scans?: boolean;
-  /** What must hold across fields. Gives an issue for each thing that is wrong. */
+  /** What must hold across fields. Gives an issue for each thing that is wrong, at once; anything but a list of issues is a fault (500), and nothing is written. */
   check?(record: CheckedOf<Resource<F, N, string, I>>): readonly Issue[];
   /** One sentence for the API's documentation. */
   readonly description?: string;

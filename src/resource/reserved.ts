@@ -1,6 +1,6 @@
 /**
  * Names that databases keep for themselves: what SQLite takes for a value when it reads the rows of another query (`true`, `false`), and the
- * columns that every table of PostgreSQL has.
+ * columns that every table of PostgreSQL has. A field of such a name does not start.
  */
 export const reservedNames: ReadonlySet<string> = new Set([
   "true",

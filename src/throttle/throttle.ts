@@ -74,12 +74,13 @@ export interface LoginThrottleOptions {
   readonly store: Store;
   /** The server's own, so that the store does not tell what was typed as a name. Processes that share a store share it. */
   readonly secret?: Secret;
-  /** Wrong credentials in any window before the next try is refused. */
+  /** Wrong credentials in any window before the next try is refused (429); 10 where it is left out. */
   readonly limit?: number;
+  /** The window, which slides; 60 where it is left out. */
   readonly windowSeconds?: number;
-  /** Failures in a row for one account, after which one try in a window is left until one is right. */
+  /** Failures in a row for one account, after which one try in a window is left until one is right; 100 where it is left out. */
   readonly ceiling?: number;
-  /** How long the address of a login is known. */
+  /** How long the address of a login is known, in seconds; 30 days where it is left out. */
   readonly knownSeconds?: number;
 }
 

@@ -17,7 +17,7 @@ import { refreshUses } from "./refresh-uses.ts";
 export interface FreshAccess {
   readonly kind: "issued";
   readonly access: string;
-  /** How long the access token lives (`expires_in`). */
+  /** How long the access token lives, in seconds (`expires_in`, RFC 6749 §5.1). */
   readonly accessSeconds: number;
 }
 
@@ -37,9 +37,9 @@ export interface TokenPairsOptions {
   readonly secret: Secret;
   readonly issuer: string;
   readonly refreshSeconds: number;
-  /** The ceiling of a family, from the login. */
+  /** The ceiling of a family, in seconds from the login. */
   readonly familySeconds: number;
-  /** How long a used refresh token still gives its one successor. */
+  /** How long a used refresh token still gives its one successor, in seconds. */
   readonly graceSeconds: number;
   /** True where it is left out. False: a refresh token stays good until it expires or its family ends, for clients that keep their first one. */
   readonly rotates?: boolean;

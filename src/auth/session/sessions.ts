@@ -45,9 +45,9 @@ export interface StoredSession {
 /** What `sessions()` is made of. */
 export interface SessionsOptions {
   readonly store: Store;
-  /** How long a session lives unused. */
+  /** How long a session lives unused, in seconds. */
   readonly idleSeconds: number;
-  /** How long it lives at most. */
+  /** How long it lives at most, in seconds, from its login. */
   readonly lifetimeSeconds: number;
   readonly observe: Observer;
 }

@@ -23,7 +23,10 @@ export interface ServedEndpoint extends MountedFacts {
   readonly own?: ServedAction;
   /** For the API's documentation. */
   readonly documentation?: EndpointDocumentation;
-  /** Ends the request before its format, its type and its body are looked at: where a call from another site must not even begin. */
+  /**
+   * Ends the request before its format, its type and its body are looked at, by throwing a problem: where a call from another site must not even
+   * begin. At once: a promise is a fault (500).
+   */
   guard?(context: Context): void;
   /** Ends the request where what its path names is not there. It is asked only where preconditions are weighed, which come after that. */
   target?(context: Context): Eventually<unknown>;
@@ -70,7 +73,10 @@ export interface EndpointDeclaration<Path extends string> extends Omit<
 > {
   /** `/orders/{order_id}/items`: a name in braces is an id (1 to 2^53-1), `{name:text}` is one segment of text, `{id:uuid}` a UUID in lower case. */
   readonly path: Path & KnownParameters<Path>;
-  /** Ends the request before its format, its type and its body are looked at: where a call from another site must not even begin. */
+  /**
+   * Ends the request before its format, its type and its body are looked at, by throwing a problem: where a call from another site must not even
+   * begin. At once: a promise is a fault (500).
+   */
   guard?(context: Context<ParamsOf<Path>>): void;
   /** Ends the request where what its path names is not there. It is asked only where preconditions are weighed, which come after that. */
   target?(context: Context<ParamsOf<Path>>): Eventually<unknown>;

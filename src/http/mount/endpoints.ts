@@ -128,12 +128,12 @@ async function actInShape(placed: MountInPlace, action: ServedAction, context: C
   return { ...reply, body: { kind: "data", value, element: resource.name, jsonMembers } };
 }
 
-/** GET of one record, for an endpoint of one's own. */
+/** GET of one record, for an endpoint of one's own. The id is `id` in its path. Ends the request with 404 where the permission does not show the record. */
 export function readRecord(placed: MountInPlace, context: Context): Eventually<Reply> {
   return read(placed, exchangeOf(context));
 }
 
-/** PATCH of one record, for an endpoint of one's own. */
+/** PATCH of one record, for an endpoint of one's own. The id is `id` in its path; preconditions, hooks and problems are those of the mount. */
 export function updateRecord(placed: MountInPlace, context: Context): Promise<Reply> {
   return update(placed, exchangeOf(context));
 }

@@ -25,7 +25,7 @@ export interface EnumerationOptions<V extends string = string> extends FieldOpti
 }
 
 /**
- * One of a few words.
+ * One of a few words. Regards case; what is none of them is refused, and the words are told.
  *
  * @example
  * ```ts

@@ -49,11 +49,11 @@ export interface FieldOptions<T> {
   readonly confidential?: boolean;
   /** No two records share the value; `"case-insensitive"`: in any spelling. */
   readonly unique?: boolean | "case-insensitive";
-  /** What a record gets when the caller sends none. */
+  /** What a record gets when the caller sends none. What a function gives, at once, is read as what is sent is; where the field does not take it, that is a fault (500). */
   readonly default?: T | ((context: DraftContext) => T);
   /** In a table that was there before: the database gives it a value where the caller sends none. Together with `readOnly`, always. */
   readonly filled?: boolean;
-  /** Made by the service when the record is created, and read-only. */
+  /** Made by the service when the record is created, and read-only. What it gives is looked at as that of `default` is. */
   readonly generated?: (context: DraftContext) => T;
   /** Made anew whenever the record is written. Only together with `generated`. */
   readonly regenerated?: boolean;

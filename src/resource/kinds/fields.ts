@@ -31,7 +31,8 @@ const NOT_IN_XML = /[\ufffe\uffff]/;
 const notInXML = new Flaw("invalid", "The characters U+FFFE and U+FFFF are not allowed.");
 
 /**
- * Text without control characters; with `multiline` it may have line breaks and tabs.
+ * Text without control characters; with `multiline` it may have line breaks and tabs. Of 1 to 10,000 characters (code points) where `minLength`
+ * and `maxLength` say nothing else, and without white space at its ends.
  *
  * @example
  * ```ts
@@ -102,7 +103,7 @@ function lengthOf(value: string, max: number): number {
 }
 
 /**
- * True or false.
+ * True or false. In XML and in a query it is the text `true` or `false`.
  *
  * @example
  * ```ts
@@ -129,7 +130,7 @@ export function boolean(options: FieldOptions<boolean> = {}): Field<boolean> {
 }
 
 /**
- * A point in time (RFC 3339), answered in UTC with milliseconds.
+ * A point in time (RFC 3339), answered in UTC with milliseconds. It is a text, `2026-01-31T09:30:00.000Z`, and no `Date`; what is sent has an offset.
  *
  * @example
  * ```ts
@@ -206,7 +207,8 @@ export interface JSONOptions extends FieldOptions<unknown> {
 }
 
 /**
- * Any JSON value, kept as it is; in XML it stands as JSON text.
+ * Any JSON value, kept as it is; in XML it stands as JSON text. Of 65,536 characters as JSON where `maxLength` says nothing else. Nobody looks into
+ * it: a `Map` that your own code gives is `{}` as JSON.
  *
  * @example
  * ```ts

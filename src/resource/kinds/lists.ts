@@ -12,7 +12,7 @@ export interface ArrayOptions<T> extends FieldOptions<readonly T[]> {
   readonly maxItems?: number;
 }
 
-/** A list of simple values, each read as a field of that kind: `array(text({ maxLength: 30 }))`. In XML it stands as JSON text. */
+/** A list of simple values, each read as a field of that kind: `array(text({ maxLength: 30 }))`. In XML it stands as JSON text. Of up to 100 members where `maxItems` says nothing else. */
 export function array<T, const O extends ArrayOptions<T> = {}>(
   of: Field<T>,
   options?: Only<O, ArrayOptions<T>>,

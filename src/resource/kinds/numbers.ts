@@ -12,7 +12,7 @@ export interface IntegerOptions extends FieldOptions<number> {
 }
 
 /**
- * A whole number that JavaScript can hold exactly.
+ * A whole number that JavaScript can hold exactly. From -(2^53-1) to 2^53-1 where `minimum` and `maximum` say nothing else.
  *
  * @example
  * ```ts

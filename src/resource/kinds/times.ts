@@ -4,7 +4,7 @@ import { fieldOptions, toldByResource } from "./field-mistakes.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type Told } from "./field.ts";
 import { dateTime } from "./fields.ts";
 
-/** A day (RFC 3339, `full-date`): `2026-01-31`. */
+/** A day (RFC 3339, `full-date`): `2026-01-31`. A text without a time zone, from the year 0000 to 9999; one that is on no calendar is refused. */
 export function date<const O extends FieldOptions<string> = {}>(
   options?: Only<O, FieldOptions<string>>,
 ): Field<string, Told<O>["names"]>;
