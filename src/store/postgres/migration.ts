@@ -1,5 +1,5 @@
 import { keyType } from "../sql/changes/rows-before.ts";
-import { encode, foldCell } from "../sql/codec.ts";
+import { encodeRow, foldCell } from "../sql/codec.ts";
 import { tablesToCopy } from "../sql/content.ts";
 import type { Cell } from "../sql/dialect.ts";
 import { quote, shadowOf } from "../sql/names.ts";
@@ -136,10 +136,12 @@ export const postgresSchema: Schema = {
     yield* run(`ANALYZE ${[...tablesToCopy(postgres, collections).keys()].map(quote).join(", ")}`);
   },
   /** One statement for all: an array a column. */
-  insertRows({ name, columns }, rows) {
+  insertRows(table, rows) {
+    const { name, columns } = table;
     const names = columns.map((column) => quote(column.name)).join(", ");
     const places = columns.map((column, at) => `$${at + 1}::${postgres.storageOf(column)}[]`).join(", ");
-    const values: Cell[] = columns.map((column, at) => rows.map((cells) => encode(postgres, column, cells[at])));
+    const encoded = rows.map((row) => encodeRow(postgres, table, row));
+    const values: Cell[] = columns.map((_, at) => encoded.map((cells) => cells[at]!));
     return [statement(`INSERT INTO ${quote(name)} (${names}) SELECT * FROM unnest(${places})`, values)];
   },
 };

@@ -1,5 +1,6 @@
 import { sortOf } from "../../checking/members.ts";
 import { wordsOf } from "../../words/words.ts";
+import type { Cells, CopiedTable } from "../copy.ts";
 import { formatDecimal, parseDecimal } from "../decimal.ts";
 import { fold } from "../fold.ts";
 import type { Column, Value } from "../store.ts";
@@ -43,6 +44,19 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
   throw new TypeError(
     `Column ${column.name}${table === undefined ? "" : ` of ${table}`} is of type ${column.type} and cannot hold ${whatIs(value, column)}`,
   );
+}
+
+/** The values of a row that is copied. A TypeError tells which row it is, by its key, which stands in addresses too; of other values it tells nothing. */
+export function encodeRow(dialect: Dialect, { columns, key }: CopiedTable, row: Cells): Cell[] {
+  return columns.map((column, at) => {
+    try {
+      return encode(dialect, column, row[at]);
+    } catch (error) {
+      if (!(error instanceof TypeError) || key.includes(column.name)) throw error;
+      const which = key.map((name, first) => `${name} ${JSON.stringify(row[first])}`).join(" and ");
+      throw new TypeError(`${error.message}, in the row with ${which}`, { cause: error });
+    }
+  });
 }
 
 /** What was given, for its author, who looks for it in a log: without what stands in it, for it may be a password. */

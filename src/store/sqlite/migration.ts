@@ -1,4 +1,4 @@
-import { encode } from "../sql/codec.ts";
+import { encodeRow } from "../sql/codec.ts";
 import { quote, shadowOf } from "../sql/names.ts";
 import { createTable, defineColumn, shadowsOf } from "../sql/schema/definition.ts";
 import { leftOvers, requiredLeftOvers } from "../sql/schema/found-table.ts";
@@ -104,15 +104,11 @@ export const sqliteSchema: Schema = {
     for (const [name, next] of Object.entries(nextKeys))
       yield* ask(statement("INSERT INTO latchkey_keys (collection, next) VALUES (?, ?)", [name, next]));
   },
-  insertRows({ name, columns }, rows) {
+  insertRows(table, rows) {
+    const { name, columns } = table;
     const names = columns.map((column) => quote(column.name)).join(", ");
     const text = `INSERT INTO ${quote(name)} (${names}) VALUES (${columns.map(() => "?").join(", ")})`;
-    return rows.map((cells) =>
-      statement(
-        text,
-        columns.map((column, at) => encode(sqlite, column, cells[at])),
-      ),
-    );
+    return rows.map((row) => statement(text, encodeRow(sqlite, table, row)));
   },
 };
 
