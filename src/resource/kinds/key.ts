@@ -6,8 +6,9 @@ const MAX_LENGTH = 500;
 const flaw = new Flaw("invalid", `A text of 1 to ${MAX_LENGTH} characters is required.`);
 
 function parse(value: unknown): string | Flaw {
-  const isKey = typeof value === "string" && value !== "" && value.length <= MAX_LENGTH && value.isWellFormed();
-  return isKey ? value : flaw;
+  const isText = typeof value === "string" && value !== "" && value.length <= MAX_LENGTH && value.isWellFormed();
+  // No text of PostgreSQL has a NUL.
+  return isText && !value.includes("\0") ? value : flaw;
 }
 
 /** How keys of other people's tables are read and kept where they are texts: as they are. */

@@ -115,7 +115,8 @@ function namesOf(tables: ReadonlyMap<string, FoundExisting>): readonly Named[] {
 
 function fieldName(raw: string): string {
   const name = nameFrom(raw);
-  return name === "id" || reservedNames.has(name) ? `own_${name}` : name;
+  // Every object of JavaScript has a `constructor`, and what a declaration says is compared with it.
+  return name === "id" || name === "constructor" || reservedNames.has(name) ? `own_${name}` : name;
 }
 
 /** The one column that tells the rows apart. */

@@ -34,9 +34,12 @@ export function listsOf(found: FoundExisting, key: string, shown: readonly Found
   };
 }
 
+/** Types of PostgreSQL that are texts only when they are turned into one, which no index has. */
+const turned = /^(?:citext|inet|cidr|macaddr|name|xml|interval|"char"|character(?! varying))/;
+
 function isCompared(column: FoundExistingColumn): boolean {
   const kind = kindFor(column);
-  return "factory" in kind && kind.factory !== "json";
+  return "factory" in kind && kind.factory !== "json" && !turned.test(column.storage);
 }
 
 function isUnique({ uniques }: FoundExisting, column: string): boolean {

@@ -43,7 +43,7 @@ export const postgres: Dialect = {
   },
   typeOf: (expression, table) => `SELECT pg_typeof((SELECT (${expression}) FROM ${table} LIMIT 1))::text`,
   // What has a point in its name stands in another schema.
-  quoteTable: (table) => table.split(".").map(quote).join("."),
+  quoteTable: (table) => namesIn(table).map(quote).join("."),
   fail: (said, column) => `latchkey_refuse(${said})::text::${storageOf(column)}`,
   revisionOf: {
     database: "xmin::text::bigint",
@@ -52,6 +52,19 @@ export const postgres: Dialect = {
   },
   joined: (...parts) => `concat(${parts.join(", ")})`,
 };
+
+/** The parts of the name of a table: `shop.users`, and in quotes, as in SQL, what has a point in it: `shop."a.b"`. */
+function namesIn(table: string): readonly string[] {
+  const parts = table.match(/(?<=^|\.)(?:"(?:[^"]|"")+"(?=\.|$)|[^.]*)/g) ?? [];
+  return parts.map((part) => (/^".+"$/s.test(part) ? part.slice(1, -1).replaceAll('""', '"') : part));
+}
+
+/** SQL that tells a table as `quoteTable` takes it, with its schema where the name alone does not lead there. */
+export function toldTableSQL(oid: string, name: string, schema: string): string {
+  const part = (column: string): string =>
+    `CASE WHEN ${column} ~ '[.]|^"' THEN '"' || replace(${column}, '"', '""') || '"' ELSE ${column}::text END`;
+  return `CASE WHEN pg_table_is_visible(${oid}) THEN ${part(name)} ELSE ${part(schema)} || '.' || ${part(name)} END`;
+}
 
 /** The table of a collection. */
 export const tableOf = tablesOf(postgres);

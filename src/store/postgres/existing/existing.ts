@@ -1,6 +1,6 @@
 import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
-import { postgres } from "../dialect.ts";
+import { postgres, toldTableSQL } from "../dialect.ts";
 
 /** A table that others have made, as PostgreSQL tells of it. */
 export function* findExisting(table: string): Script<FoundExisting | null> {
@@ -54,15 +54,23 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
 const isFilledSQL =
   "EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal AND tgenabled IN ('O', 'A') AND tgtype & 7 = 7)";
 
+/** Where columns are domains: all that stand behind one another, the column's own first, each with what it is made of. */
+const domainsSQL =
+  "WITH RECURSIVE domains AS (SELECT oid AS first, oid, typbasetype, typtypmod, typnotnull, typdefault, typtype, 0 AS at FROM pg_type WHERE typtype = 'd' " +
+  "UNION ALL SELECT o.first, d.oid, d.typbasetype, d.typtypmod, d.typnotnull, d.typdefault, d.typtype, o.at + 1 FROM domains o JOIN pg_type d ON d.oid = o.typbasetype WHERE d.typtype = 'd'), " +
+  "resolved AS (SELECT first, (array_agg(typbasetype ORDER BY at DESC))[1] AS base, (array_agg(typtypmod ORDER BY at DESC))[1] AS typmod, " +
+  "bool_or(typnotnull) AS notnull, bool_or(typdefault IS NOT NULL) AS filled, array_agg(oid) AS oids FROM domains GROUP BY first) ";
+
 /** A domain is told as the type that it stands for. */
 const columnsSQL =
-  "SELECT a.attname::text, format_type(t.oid, CASE WHEN t.oid = a.atttypid THEN a.atttypmod ELSE d.typtypmod END), " +
-  "NOT (a.attnotnull OR d.typnotnull), a.atthasdef OR a.attidentity <> '' OR d.typdefault IS NOT NULL, a.attgenerated <> '' OR a.attidentity = 'a', " +
+  domainsSQL +
+  "SELECT a.attname::text, format_type(t.oid, coalesce(d.typmod, a.atttypmod)), " +
+  "NOT (a.attnotnull OR coalesce(d.notnull, FALSE)), a.atthasdef OR a.attidentity <> '' OR coalesce(d.filled, FALSE), a.attgenerated <> '' OR a.attidentity = 'a', " +
   "CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(enumlabel ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid) END, " +
   "(SELECT CASE WHEN c.collname = 'default' THEN (SELECT datcollate FROM pg_database WHERE datname = current_database()) ELSE c.collcollate END " +
   "FROM pg_collation c WHERE c.oid = a.attcollation) IN ('C', 'POSIX'), " +
-  "(SELECT json_agg(pg_get_constraintdef(k.oid)) FROM pg_constraint k WHERE k.contype = 'c' AND (k.contypid = d.oid AND d.oid <> t.oid OR k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum])) " +
-  "FROM pg_attribute a JOIN pg_type d ON d.oid = a.atttypid JOIN pg_type t ON t.oid = CASE WHEN d.typtype = 'd' THEN d.typbasetype ELSE d.oid END " +
+  "(SELECT json_agg(pg_get_constraintdef(k.oid)) FROM pg_constraint k WHERE k.contype = 'c' AND (k.contypid = ANY (d.oids) OR k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum])) " +
+  "FROM pg_attribute a LEFT JOIN resolved d ON d.first = a.atttypid JOIN pg_type t ON t.oid = coalesce(d.base, a.atttypid) " +
   "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
 
 /** Those over whole columns and all rows. */
@@ -76,7 +84,8 @@ const indexesSQL =
 const referencesSQL =
   "SELECT conname::text, json_build_object('from', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(conkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = conrelid AND a.attnum = k.num), " +
   "'to', (SELECT json_agg(a.attname ORDER BY k.at) FROM unnest(confkey) WITH ORDINALITY AS k(num, at) JOIN pg_attribute a ON a.attrelid = confrelid AND a.attnum = k.num)), " +
-  "confdeltype::text, CASE WHEN pg_table_is_visible(confrelid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END " +
+  "confdeltype::text, " +
+  `${toldTableSQL("confrelid", "c.relname", "n.nspname")} ` +
   "FROM pg_constraint JOIN pg_class c ON c.oid = confrelid JOIN pg_namespace n ON n.oid = c.relnamespace " +
   "WHERE contype = 'f' AND conrelid = to_regclass($1) ORDER BY conname";
 

@@ -119,7 +119,7 @@ function dateTime(type: string): Form | null {
         (x) => `to_char(${x} AT TIME ZONE 'UTC', ${instant})`,
         (place) => `${place}::timestamptz`,
         {
-          fits: (x) => `${x} >= '0001-01-02T00:00Z' AND ${x} < '9999-12-31T00:00Z'`,
+          fits: (x) => `${x} >= '0001-01-01T00:00Z' AND ${x} < '10000-01-01T00:00Z'`,
         },
       );
     case "timestamp without time zone":

@@ -1,6 +1,7 @@
 import type { Secret } from "../../../crypto/secret.ts";
 import type { FoundExisting } from "../../sql/existing/found.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
+import { toldTableSQL } from "../dialect.ts";
 import { useWhole } from "../whole/whole.ts";
 import { findExisting } from "./existing.ts";
 
@@ -16,7 +17,7 @@ function* findAll(): Script<ReadonlyMap<string, FoundExisting>> {
   const [ours] = yield* ask(statement("SELECT to_regclass('latchkey_schema') IS NOT NULL"));
   const rows = yield* ask(
     statement(
-      "SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END AS name " +
+      `SELECT ${toldTableSQL("c.oid", "c.relname", "n.nspname")} AS name ` +
         "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " +
         "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%' AND c.relname NOT LIKE 'latchkey\\_%' " +
         (ours![0] === true
@@ -28,7 +29,6 @@ function* findAll(): Script<ReadonlyMap<string, FoundExisting>> {
   const found = new Map<string, FoundExisting>();
   for (const [name] of rows) {
     const table = yield* findExisting(String(name));
-    // What has a point in its name cannot be told from one in another schema.
     if (table !== null) found.set(String(name), table);
   }
   return found;

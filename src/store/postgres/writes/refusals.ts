@@ -12,7 +12,7 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
     if (change.kind === "require") return { kind: "refused", change: at, name: change.name };
     return { kind: error.message === "stale" ? "stale" : "missing", change: at };
   }
-  const broken = brokenBy(error, table);
+  const broken = brokenBy(error, table, change);
   if (broken === null) return null;
   const hasNoKey = change.kind === "insert" && change.key === undefined && table.existing === null;
   // A key that was handed out and is there: somebody else's program has used it, and the next one will do.
@@ -20,7 +20,11 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
   return refusalOf(broken, table, change, at);
 }
 
-function brokenBy({ code, constraint, table: holder, column }: ServerError, table: Table): BrokenRule | null {
+function brokenBy(
+  { code, constraint, table: holder, column }: ServerError,
+  table: Table,
+  change: Change,
+): BrokenRule | null {
   switch (code) {
     case state.unique:
       return { rule: "unique", column: takenColumn(table, constraint) };
@@ -38,8 +42,23 @@ function brokenBy({ code, constraint, table: holder, column }: ServerError, tabl
       return { rule: "own", column: null };
     default:
       // A value that does not fit: too long, too large, no word of an enumeration.
-      return code.startsWith("22") ? { rule: "own", column: null } : null;
+      return code.startsWith("22") ? { rule: "own", column: tooLargeColumn(table, change) } : null;
   }
+}
+
+/** The column of a table of others whose value its type does not hold. PostgreSQL does not tell it. */
+function tooLargeColumn({ collection: { existing } }: Table, change: Change): string | null {
+  const values = "values" in change ? Object.entries(change.values) : [];
+  return values.find(([name, value]) => isTooLarge(existing?.found?.[name]?.storage ?? "", value))?.[0] ?? null;
+}
+
+function isTooLarge(storage: string, value: unknown): boolean {
+  if (typeof value === "number") {
+    const bits = storage === "smallint" ? 16 : storage === "integer" ? 32 : null;
+    return bits !== null && (value < -(2 ** (bits - 1)) || value >= 2 ** (bits - 1));
+  }
+  const most = /^character(?: varying)?\((\d+)\)$/.exec(storage)?.[1];
+  return most !== undefined && typeof value === "string" && [...value].length > Number(most);
 }
 
 function takenColumn({ collection }: Table, constraint = ""): string | null {

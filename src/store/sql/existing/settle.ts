@@ -239,13 +239,9 @@ function* unfitRows(schema: Schema, collection: Collection): Script<readonly str
     const isNullable = collection.existing!.found![column.name]!.nullable;
     const unfit = unfitIn({ column, form, isNullable }, quoted);
     if (unfit === null) continue;
+    const looked = quoted === '"id"' ? quoted : `"id", ${quoted}`;
     const rows = yield* ask(
-      statement(
-        `SELECT "id" FROM (SELECT "id", ${quoted} FROM ${table.name} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 4`.replace(
-          `"id", "id"`,
-          `"id"`,
-        ),
-      ),
+      statement(`SELECT "id" FROM (SELECT ${looked} FROM ${table.name} LIMIT ${lookedAt}) AS t WHERE ${unfit} LIMIT 4`),
     );
     if (rows.length === 0) continue;
     const some = rows.slice(0, 3).map(([id]) => String(id));
