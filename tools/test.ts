@@ -19,7 +19,7 @@ const groups = 4 * processes;
 
 /** Who looks at the whole process, or changes it, has one of its own. */
 const wantsAProcess =
-  /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bmock\.|\bglobalThis\b/;
+  /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\bmock\.|\bglobalThis\b/;
 
 const startsProcesses =
   /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:cli|command|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
