@@ -23,7 +23,7 @@ import { readAccept, requireAccept } from "./formats/asked.ts";
 import type { Format } from "./formats/format.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
 import { addLimits, askLimiters } from "./limiting/admitting.ts";
-import { notDone, tooLate, type Waiting } from "./limiting/in-flight.ts";
+import { notDone, tooLate } from "./limiting/in-flight.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { countRequest } from "./list/rounds.ts";
 import { requirePermission } from "./permitting.ts";
@@ -61,13 +61,7 @@ function goOn(way: Way, answer: Promise<Answer>, startedAt: number): Promise<Ans
   const { inFlight } = way.service;
   return new Promise<Answer | null>((resolve, reject) => {
     const end = (done: Answer | null): void => (inFlight.remove(request), resolve(done));
-    const request: Waiting = {
-      place: null,
-      seconds: 0,
-      isArriving: () => way.exchange?.phase === "arriving",
-      giveUp: () => end(null),
-    };
-    inFlight.add(request);
+    const request = inFlight.add(way, () => end(null));
     const fail = (error: unknown): void => {
       const told = way.fail(error);
       if (told instanceof Promise) told.then(end, reject);

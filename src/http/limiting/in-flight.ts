@@ -1,15 +1,18 @@
 import { problem, type Problem } from "../../problem/problem.ts";
 
 /** A request that waits for something. */
-export interface Waiting {
-  /** Where it stands among all that wait, from 0; null where it does not. `InFlight` keeps it. */
+interface Waiting {
+  /** Where it stands among all that wait, from 0; null where it does not. */
   place: number | null;
-  /** How many seconds it was seen waiting. `InFlight` counts it. */
+  /** How many seconds it was seen waiting. */
   seconds: number;
-  /** Its body is on its way, for which bindings have limits of their own. */
-  isArriving(): boolean;
-  /** Answers it without what it waits for. */
+  readonly way: Walking;
   giveUp(): void;
+}
+
+/** How far a request has come. Where its body is on its way, bindings have limits of their own. */
+interface Walking {
+  readonly exchange: { readonly phase: string } | null;
 }
 
 /** How long code of one's own may take with a request, in seconds, where nobody says. */
@@ -36,9 +39,12 @@ export class InFlight {
     return this.#waiting.length;
   }
 
-  add(request: Waiting): void {
-    request.place = this.#waiting.push(request) - 1;
+  /** `giveUp` answers it without what it waits for. */
+  add(way: Walking, giveUp: () => void): Waiting {
+    const request: Waiting = { place: this.#waiting.length, seconds: 0, way, giveUp };
+    this.#waiting.push(request);
     this.#timer ??= setInterval(() => this.#look(), 1000).unref();
+    return request;
   }
 
   remove(request: Waiting): void {
@@ -56,10 +62,10 @@ export class InFlight {
       clearInterval(this.#timer);
       this.#timer = null;
     }
-    for (const request of [...this.#waiting]) {
+    for (const request of this.#waiting.slice()) {
       // The first second may have been a part of one.
       if (request.seconds >= this.seconds) request.giveUp();
-      else request.seconds = request.isArriving() ? 0 : request.seconds + 1;
+      else request.seconds = request.way.exchange?.phase === "arriving" ? 0 : request.seconds + 1;
     }
   }
 }
