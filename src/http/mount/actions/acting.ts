@@ -33,7 +33,7 @@ export async function act(placed: MountInPlace, action: ServedAction, exchange: 
   const known = await recall(exchange, idempotency);
   if (known !== null) return repeat(placed, action, exchange, known);
   const draft = readSent(action, exchange);
-  return untilSettled(placed, exchange, async () => {
+  const attempt = async (): Promise<Reply | null> => {
     const row = await findSubject(placed, action, exchange);
     const done = await ask(placed, action, exchange, { row, draft });
     if (action.method === "GET" || isNothing(done))
@@ -56,7 +56,9 @@ export async function act(placed: MountInPlace, action: ServedAction, exchange: 
     if (outcome.kind === "replayed") return repeat(placed, action, exchange, outcome);
     if (!isOvertakenAction(outcome, row, exchange)) throw refusal(outcome, placed);
     return null;
-  });
+  };
+  // What only reads waits for nobody who writes.
+  return action.method === "GET" ? (await attempt())! : untilSettled(placed, exchange, attempt);
 }
 
 /** On the collection nothing is bound to a state but what the action itself has looked at. */

@@ -25,13 +25,16 @@ import type { Written } from "./write.ts";
 
 const ATTEMPTS = 10;
 
-/** Who waits to make a change anew: the last of them, by collection and record. */
+/** So long whoever comes to a line waits behind it, in milliseconds: what stands there may be slow, and is none of theirs. */
+const PATIENCE_MS = 2000;
+
+/** Who waits to make a change, or to make it anew: the last of them, by collection and record. */
 const lines = new WeakMap<Collection, Map<string, Promise<unknown>>>();
 
 /**
  * The reply of the first attempt that gives one. Whoever changes a record without If-Match wants the change on whatever is there: where another
- * was faster, it is made anew on what that one has written. In this process they do so one after another; from those of other processes they
- * come apart by a random time, longer with every attempt.
+ * was faster, it is made anew on what that one has written. In this process they do so one after another, and whoever comes meanwhile lines up
+ * as well, for one of the two would be in vain; from those of other processes they come apart by a random time, longer with every attempt.
  */
 export async function untilSettled(
   { collection }: MountInPlace,
@@ -40,9 +43,13 @@ export async function untilSettled(
 ): Promise<Reply> {
   const line = lineFor(collection);
   const record = String(exchange.params["id"] ?? "");
-  const reply = await attempt();
-  if (reply !== null) return reply;
-  const turn = (line.get(record) ?? Promise.resolve()).then(() => attemptAnew(attempt));
+  const last = line.get(record);
+  if (last === undefined) {
+    const reply = await attempt();
+    if (reply !== null) return reply;
+  }
+  const ahead = last === undefined ? line.get(record) : withPatience(last);
+  const turn = (ahead ?? Promise.resolve()).then(() => attemptAnew(attempt));
   // Nobody waits behind one that is given up.
   const over = Promise.race([turn.catch(() => undefined), new Promise<void>((go) => (exchange.whenOver = go))]);
   line.set(record, over);
@@ -51,6 +58,13 @@ export async function untilSettled(
   } finally {
     if (line.get(record) === over) line.delete(record);
   }
+}
+
+function withPatience(ahead: Promise<unknown>): Promise<unknown> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, PATIENCE_MS);
+    void ahead.then(() => (clearTimeout(timer), resolve(undefined)));
+  });
 }
 
 async function attemptAnew(attempt: () => Promise<Reply | null>): Promise<Reply> {
