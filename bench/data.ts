@@ -63,7 +63,8 @@ async function measure(name: string, store: Store): Promise<void> {
   const service = await createService({ store, mounts: [mountedTags, mountedUsers, mountedOrders, mountedItems] });
   await fill(store);
   // The words come in behind the writes; rows that wait count for every word.
-  while (((await store.countWords?.(mountedUsers.collection, ["nobody"], userCount)) ?? [1])[0]! > 0) await sleep(100);
+  while (((await store.countWords?.(mountedUsers.collection, [], userCount)) ?? { waiting: 1 }).waiting > 0)
+    await sleep(100);
   const listener = createServer(requestListener(service)).listen(0, "127.0.0.1");
   await once(listener, "listening");
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

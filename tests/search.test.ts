@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   anyOf,
   administrator,
@@ -14,6 +19,7 @@ import {
 } from "../src/door/index.ts";
 import { sqliteStore, type Store } from "../src/door/stores.ts";
 import type { ExplainedList } from "../src/http/mount/explaining.ts";
+import type { ListQuery } from "../src/store/store.ts";
 import { linksOf, ownService, type people } from "./own-service.ts";
 import { serve, type API } from "./serve.ts";
 
@@ -173,7 +179,10 @@ test("texts of thousands of words are taken in a few at a time", async (t) => {
   await own.service.store.write({ changes });
 
   assert.deepEqual((await own.get("/notes?search=w3x7&fields=id")).json, [{ id: 4 }]);
-  assert.deepEqual(await own.service.store.countWords!(mounted.collection, ["w3x777", "w"], 1), [1, 2]);
+  assert.deepEqual(await own.service.store.countWords!(mounted.collection, ["w3x777", "w"], 1), {
+    rows: [1, 2],
+    waiting: 0,
+  });
 });
 
 test("a declaration says which texts are searched, and all else is told at once", () => {
@@ -262,4 +271,45 @@ test("a word that 1,000 rows have is found by the index while as many others are
 
   assert.deepEqual([found.status, many.status], [200, 200]);
   assert.deepEqual(isLong, [false, true]);
+});
+
+test("behind many writes a word that few rows have is looked for in the index and what waits for it, and in no other row", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-search-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "things.db");
+  const things = defineResource({ name: "thing", fields: { label: text({ maxLength: 50 }) }, search: ["label"] });
+  const mounted = mount(things, { permission: anyone });
+  const { collection } = mounted;
+  const store = sqliteStore({ path: file });
+  const asked: ListQuery[] = [];
+  const watched: Store = { ...store, listJSON: (query) => (asked.push(query), store.listJSON(query)) };
+  const own = await ownService(t, { store: watched, mounts: [mounted] });
+  const changes = Array.from({ length: 3000 }, (_, at) => ({
+    kind: "insert" as const,
+    collection,
+    values: { label: at % 1500 === 7 ? "rare" : "plain" },
+  }));
+  await store.write({ changes });
+  for (let at = 0; at < 500 && (await store.countWords!(collection, [], 1))?.waiting !== 0; at++) await sleep(10);
+  // Until it ends its second transaction nobody can take in what waits.
+  const other = new DatabaseSync(file);
+  t.after(() => other.close());
+  other.exec(`BEGIN IMMEDIATE; DELETE FROM "_things_words" WHERE "id" % 1500 = 8 AND "id" > 1000;
+    INSERT INTO "_things_words" SELECT '', "id" FROM "things" WHERE "id" > 900; COMMIT; BEGIN IMMEDIATE`);
+
+  const rare = await own.get("/things?search=rare");
+  const plain = await own.get("/things?search=plain&limit=1");
+
+  assert.deepEqual(
+    rare.json.map(({ id }: { id: number }) => id),
+    [8, 1508],
+  );
+  assert.equal(plain.json.length, 1);
+  assert.deepEqual(
+    asked.map(({ long }) => long),
+    [true, true],
+  );
+  const [ofRare, ofPlain] = await Promise.all(asked.map(async (query) => (await store.plan!(query)).join("; ")));
+  assert.doesNotMatch(ofRare!, /SCAN things/);
+  assert.match(ofPlain!, /SCAN things/);
 });

@@ -149,8 +149,11 @@ export type { Operator } from "../operators.ts";
 /** Which rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code point; `contains` and `starts` regard case; `icontains` and `istarts` do not, and are for folded columns. A comparison with no value does not hold, and `not` turns exactly that round: every row is one or the other. */
 export type Where<C extends string = string> =
   | { readonly column: C; readonly operator: Operator; readonly value: Value }
-  /** A word (`wordsOf`) in one of the searched columns begins like this. `few`: hardly any rows have it (`countWords`), and are found by it. */
-  | { readonly word: string; readonly few?: true }
+  /**
+   * A word (`wordsOf`) in one of the searched columns begins like this. `few`: hardly any rows have it (`countWords`), and are found by
+   * it; with `waiting` many besides that are not in the index yet, and have to be looked at.
+   */
+  | { readonly word: string; readonly few?: true; readonly waiting?: true }
   /** The rows that the other collection names, in its column `record`, beside one of these values of `linked`. */
   | { readonly link: Collection; readonly record: string; readonly linked: string; readonly values: readonly Key[] }
   | { readonly all: readonly Where<C>[] }

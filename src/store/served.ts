@@ -17,7 +17,7 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
   let isOpen = false;
   let unique: string | null = null;
   // A word that few rows have leaves few to put in order.
-  if (conditions.some((each) => "word" in each && each.few === true)) return true;
+  if (conditions.some((each) => "word" in each && each.few === true && each.waiting !== true)) return true;
   for (const condition of conditions) {
     if ("word" in condition || "link" in condition) return false;
     const { column, operator, value } = condition;

@@ -44,7 +44,7 @@ export interface Store {
    * How many rows have a word in their searched columns that begins like each of these (`wordsOf`): roughly, and beyond `atMost` no
    * more than that there are more. Null while the index of the words is being built. Left out where a driver has none.
    */
-  countWords?(collection: Collection, words: readonly string[], atMost: number): Eventually<readonly number[] | null>;
+  countWords?(collection: Collection, words: readonly string[], atMost: number): Eventually<WordCounts | null>;
   /** What belongs to each of some keys, in one statement and by an index; keys without rows are left out. Null where it is longer than asked for. */
   listRelated(query: RelatedQuery): Eventually<readonly RelatedText[] | null>;
   /** How many rows there are. `long`: as for a query. */
@@ -68,6 +68,13 @@ export interface Store {
   /** How busy the way to the database is; left out where there are no connections to wait for. */
   connections?(): ConnectionCounts;
   close(): Promise<void>;
+}
+
+/** How many rows have each of some words. */
+export interface WordCounts {
+  readonly rows: readonly number[];
+  /** How many rows were written and are not in the index of the words yet. */
+  readonly waiting: number;
 }
 
 /** A column that a list is ordered by. */

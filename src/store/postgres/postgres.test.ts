@@ -116,7 +116,7 @@ test("what waits for its words goes, also where the row is gone", async (t) => {
     (await client.query(`SELECT id FROM "_searched_words" WHERE word = ''`)).rowCount;
   for (let at = 0; at < 300 && (await waiting()) !== 0; at++) await sleep(20);
   assert.equal(await waiting(), 0);
-  assert.deepEqual(await store.countWords!(searched, ["ada"], 10), [1]);
+  assert.deepEqual(await store.countWords!(searched, ["ada"], 10), { rows: [1], waiting: 0 });
 });
 
 test("a write gives up the lock, the statement and the connection that it does not get in time", async (t) => {

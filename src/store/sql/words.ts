@@ -1,7 +1,7 @@
 import { wordsOf } from "../../words/words.ts";
 import { behindPrefix } from "../prefix.ts";
 import { firstIndexingMs, isSearched } from "../searched.ts";
-import type { Collection } from "../store.ts";
+import type { Collection, WordCounts } from "../store.ts";
 import { wordsAsCell } from "./codec.ts";
 import { reading, type Cell, type Dialect, type Parameters, type Read } from "./dialect.ts";
 import { quote, wordsColumnOf, wordsTableOf } from "./names.ts";
@@ -38,12 +38,12 @@ export function compileWord(table: Table, word: string, isFew: boolean, values: 
   return `(${among}(${found.join(" OR ")}))`;
 }
 
-/** How many rows have each word, counted no further than it matters; null while the table is not complete. */
+/** How many rows have each word and how many wait, counted no further than it matters; null while the table is not complete. */
 export function readWordCounts(
   { dialect, wordsTable }: Table,
   words: readonly string[],
   atMost: number,
-): Read<readonly number[] | null> {
+): Read<WordCounts | null> {
   // In the order of the index: PostgreSQL would else go through the table for a word that many have, whose rows may all stand at its end.
   const count = (where: string): string =>
     `(SELECT count(*) FROM (SELECT 1 FROM ${wordsTable} WHERE ${where} ORDER BY "word", "id" LIMIT ${Math.trunc(atMost) + 1}) AS t)`;
@@ -52,8 +52,8 @@ export function readWordCounts(
     return `SELECT ${[count(`"word" = ${TAKEN}`), count(`"word" = ${PENDING}`), ...counts].join(", ")}`;
   };
   return reading(dialect, write, ([found]) => {
-    const [taken, pending, ...counts] = found!;
-    return taken === 0 ? counts.map((each) => Number(each) + Number(pending)) : null;
+    const [taken, waiting, ...rows] = found! as number[];
+    return taken === 0 ? { rows, waiting: waiting! } : null;
   });
 }
 

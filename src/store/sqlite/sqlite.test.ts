@@ -66,7 +66,7 @@ test("what waits for its words goes, also where the row is gone", async () => {
       prepare(database, `SELECT count(*) FROM "_searched_words" WHERE word = ''`).get()![0];
     for (let at = 0; at < 300 && waiting() !== 0; at++) await wait(20);
     assert.equal(waiting(), 0);
-    assert.deepEqual(await store.countWords!(searched, ["ada"], 10), [1]);
+    assert.deepEqual(await store.countWords!(searched, ["ada"], 10), { rows: [1], waiting: 0 });
     database.close();
     await store.close();
   });

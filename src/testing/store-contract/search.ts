@@ -174,7 +174,7 @@ function promiseLateWords(promise: Promises): void {
 
     await soon(async () => {
       const counts = await store.countWords!(books, ["common", "29", "rare"], 10);
-      assert.deepEqual(counts, [11, 1, 0]);
+      assert.deepEqual(counts, { rows: [11, 1, 0], waiting: 0 });
     });
   });
 }

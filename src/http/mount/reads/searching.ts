@@ -1,11 +1,11 @@
 import { after, type Eventually } from "../../../eventually.ts";
 import { problem } from "../../../problem/problem.ts";
 import { isServed } from "../../../store/served.ts";
-import type { Collection, ListQuery, Store, Where } from "../../../store/store.ts";
+import type { Collection, ListQuery, Store, Where, WordCounts } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import { allOf } from "./conditions.ts";
 
-/** Rows that are found by a word and then put in order, 1000 and as many that are not in the index yet: more are read in their order, and each is looked at. */
+/** Rows that are found by a word, or wait for the index, and then put in order. Of a word that more have all are read in their order, and looked at. */
 const FEW = 2000;
 
 /** That a row has a word. */
@@ -28,15 +28,20 @@ export function conditionsOf(
   collection: Collection,
   words: readonly string[],
 ): Eventually<readonly WordCondition[] | null> {
-  const counts = store.countWords === undefined ? [] : store.countWords(collection, words, FEW);
+  const counts = store.countWords === undefined ? UNKNOWN : store.countWords(collection, words, FEW);
   return after(counts, (found) => {
     if (found === null) return null;
     const conditions = words.map((word): WordCondition => ({ word }));
-    const rarest = found.indexOf(Math.min(...found));
-    // One is enough: of the few rows that have it each is looked at for the others.
-    if (found[rarest]! <= FEW) conditions[rarest] = { word: words[rarest]!, few: true };
+    const rarest = found.rows.indexOf(Math.min(...found.rows));
+    if (found.rows.length === 0 || found.rows[rarest]! > FEW) return conditions;
+    // One is enough: of the few rows that have it each is looked at for the others. So is what a file has just brought in, which is
+    // not for the event loop, but mostly less than the list.
+    const word: WordCondition = { word: words[rarest]!, few: true };
+    conditions[rarest] = found.rows[rarest]! + found.waiting <= FEW ? word : { ...word, waiting: true };
     return conditions;
   });
 }
+
+const UNKNOWN: WordCounts = { rows: [], waiting: 0 };
 
 const BUILDING = "The index of the words is being built. Try again soon.";

@@ -16,6 +16,7 @@ import type {
   Where,
   RelatedQuery,
   RelatedText,
+  WordCounts,
 } from "../../store.ts";
 import { prepare, type Statement, type Statements, statementsOf } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
@@ -31,7 +32,7 @@ export interface Reader {
   findBy(collection: Collection, column: string, value: Value): Row | null;
   list(query: ListQuery): readonly Row[];
   listJSON(query: ListQuery): ListText;
-  countWords(collection: Collection, words: readonly string[], atMost: number): readonly number[] | null;
+  countWords(collection: Collection, words: readonly string[], atMost: number): WordCounts | null;
   listRelated(query: RelatedQuery): readonly RelatedText[] | null;
   count(collection: Collection, where: Where | null): number;
   estimate(collection: Collection): number | null;

@@ -35,6 +35,9 @@ export type ToWriter = string | null;
 /** What it sends back for each group: the results in its order, as JSON, or why none of so many has happened. */
 export type FromWriter = { readonly results: string } | { readonly failed: Failure; readonly count: number };
 
+/** Between two portions of words while others write, who wait for each: one takes some five. */
+const indexingPauseMs = 100;
+
 /** The thread that writes: each group with one trip to the disk. */
 function write(port: MessagePort, { path, files, descriptor, busyMs, collections, shapes }: WriterData): void {
   let database: DatabaseSync | null = null;
@@ -42,7 +45,7 @@ function write(port: MessagePort, { path, files, descriptor, busyMs, collections
   let committed = (): void => {};
   const checkpoints = checkpointsBeside({ path, files, descriptor });
   const searched = searchedOf(collections).map(tableOf);
-  const indexing = searched.length === 0 ? null : indexBeside(index);
+  const indexing = searched.length === 0 ? null : indexBeside(index, () => indexingPauseMs);
 
   const hear = (message: ToWriter): void => {
     if (message !== null) {
