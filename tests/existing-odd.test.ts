@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { anyone, dateTime, defineResource, integer, mount, reference, Secret, text } from "../src/door/index.ts";
+import { anyone, dateTime, defineResource, integer, json, mount, reference, Secret, text } from "../src/door/index.ts";
+import { date } from "../src/door/resources.ts";
 import { inspectPostgres, inspectSQLite } from "../src/door/stores.ts";
 import { declarationsOf } from "../src/service/inspecting/inspect.ts";
 import type { ConfigFile } from "../src/service/system/config-file.ts";
-import { onBoth, onPostgres, type Before } from "./existing.ts";
+import { onBoth, onPostgres, onSQLite, type Before } from "./existing.ts";
 import "./from-source.ts";
 
 /** Tables with the traits that schemas of others have, and that a tidy one has not. */
@@ -153,5 +154,184 @@ onBoth(
     assert.equal((await api.get("/countries/ch%00")).status, 404);
     assert.ok((await api.ask("PUT", "/countries/ch%00", { body: {} })).status < 500);
     assert.deepEqual(await sql("SELECT * FROM country"), []);
+  },
+);
+
+for (const [type, value, field] of [
+  ["datetime", "0000-00-00 00:00:00", dateTime()],
+  ["datetime", "2026-13-01 00:00:00", dateTime()],
+  ["date", "2026-00-10", date()],
+] as const)
+  onSQLite(
+    `a ${type} that is on no calendar keeps a service from starting, with its row: ${value}`,
+    `CREATE TABLE post (id integer PRIMARY KEY, at ${type} NOT NULL DEFAULT '${value}'); INSERT INTO post (id) VALUES (7)`,
+    async ({ serve }) => {
+      const posts = defineResource({ name: "post", table: "post", fields: { at: field } });
+
+      await assert.rejects(serve(mount(posts, { permission: anyone })), (error: Error) => {
+        assert.match(`${error.message} ${String(error.cause)}`, /post\.at has values .* in the rows 7/);
+        return true;
+      });
+    },
+  );
+
+onSQLite(
+  "a number in a column of the type json is kept and shown, though the column makes a number of its text",
+  "CREATE TABLE note (id integer PRIMARY KEY, meta json)",
+  async ({ serve }) => {
+    const fields = { meta: json({ optional: true }) };
+    const notes = defineResource({ name: "note", table: "note", writes: ["create", "update"], fields });
+    const api = await serve(mount(notes, { permission: anyone }));
+
+    for (const meta of [-1, 0, 0.5, 1e-7, 2 ** 53 - 1, "12", true, null, [1], { a: 1.5 }]) {
+      const { status, json: made, text: said } = await api.ask("POST", "/notes", { body: { meta } });
+      assert.equal(status, 201, said);
+      assert.deepEqual(made.meta, meta);
+      assert.deepEqual((await api.get(`/notes/${made.id}`)).json.meta, meta);
+    }
+    assert.equal((await api.get("/notes")).json.length, 10);
+  },
+);
+
+onSQLite(
+  "a view that asks for a function of another program is told, and the others are declared",
+  "CREATE TABLE book (id integer PRIMARY KEY, tags text); CREATE VIEW shelf AS SELECT id, sortconcat(tags) AS tags FROM book",
+  async (before) => {
+    const declared = await inspected(before);
+
+    assert.match(declared, /shelf is not declared: it cannot be read: no such function: sortconcat\./);
+    assert.match(declared, /defineResource\(\{\n {2}name: "book"/);
+  },
+);
+
+onBoth(
+  "a table with a row of the key 0 is told when tables are looked at, and what refers to it stays a number",
+  "CREATE TABLE language (id integer PRIMARY KEY, name text NOT NULL); INSERT INTO language VALUES (0, 'none'), (1, 'Deutsch'); CREATE TABLE post (id integer PRIMARY KEY, language_id integer NOT NULL REFERENCES language(id)); INSERT INTO post VALUES (1, 0);",
+  async (before) => {
+    const declared = await inspected(before);
+
+    assert.match(declared, /\/\/ language is not declared: it has a row with the key 0/);
+    assert.match(declared, /language_id: integer\(/);
+  },
+);
+
+onPostgres(
+  "an address of the net is shown as it was written",
+  "CREATE TABLE visit (id serial PRIMARY KEY, address inet NOT NULL)",
+  async ({ serve }) => {
+    const visits = defineResource({
+      name: "visit",
+      table: "visit",
+      writes: ["create", "update"],
+      fields: { address: text() },
+      filters: { address: ["eq"] },
+      scans: true,
+    });
+    const api = await serve(mount(visits, { permission: anyone }));
+
+    for (const address of ["10.0.0.1", "10.0.0.0/8", "2001:db8::1"]) {
+      const made = await api.ask("POST", "/visits", { body: { address } });
+      assert.equal(made.json.address, address);
+      assert.deepEqual((await api.get(`/visits?address=${encodeURIComponent(address)}`)).json, [made.json]);
+    }
+  },
+);
+
+onPostgres(
+  "a trigger of others that looks for its table in vain is a fault, and the database counts as there",
+  `CREATE SCHEMA shop; CREATE TABLE shop.note (id serial PRIMARY KEY, body text NOT NULL); CREATE TABLE shop.log (at timestamptz);
+   CREATE FUNCTION shop.noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO log VALUES (now()); RETURN NEW; END $$;
+   CREATE TRIGGER noted AFTER INSERT ON shop.note FOR EACH ROW EXECUTE FUNCTION shop.noted();`,
+  async ({ serve, sql }) => {
+    const notes = defineResource({ name: "note", table: "shop.note", writes: ["create"], fields: { body: text() } });
+    const api = await serve(mount(notes, { permission: anyone }));
+
+    assert.equal((await api.ask("POST", "/notes", { body: { body: "x" } })).status, 500);
+    assert.deepEqual(await sql("SELECT * FROM shop.note"), []);
+    assert.equal((await api.get("/notes")).status, 200);
+  },
+);
+
+onSQLite(
+  "a row without a key is refused where the table would take it",
+  "CREATE TABLE customer (id text PRIMARY KEY, name text)",
+  async ({ serve, sql }) => {
+    const customers = defineResource({
+      name: "customer",
+      table: "customer",
+      id: "text",
+      writes: ["create", "update"],
+      fields: { name: text() },
+    });
+    const api = await serve(mount(customers, { permission: anyone }));
+
+    const { status, json: told, text: said } = await api.ask("POST", "/customers", { body: { name: "Ada" } });
+    assert.deepEqual([status, told.errors?.[0].pointer], [400, "/id"], said);
+    assert.deepEqual(await sql("SELECT * FROM customer"), []);
+  },
+);
+
+onPostgres(
+  "a value that breaks a rule of its column, or is none of its type, is told with its field",
+  `CREATE TABLE thing (id serial PRIMARY KEY, stock integer CONSTRAINT "in stock" CHECK (stock >= 0), address inet, lasts interval, info jsonb,
+   least integer, most integer, CHECK (least <= most))`,
+  async ({ serve }) => {
+    const optional = { optional: true } as const;
+    const fields = {
+      stock: integer({ ...optional, minimum: -9 }),
+      address: text(optional),
+      lasts: text(optional),
+      info: json(optional),
+      least: integer(optional),
+      most: integer(optional),
+    };
+    const things = defineResource({ name: "thing", table: "thing", writes: ["create"], fields });
+    const api = await serve(mount(things, { permission: anyone }));
+
+    for (const [body, pointer] of [
+      [{ stock: -1 }, "/stock"],
+      [{ stock: 1, address: "nonsense" }, "/address"],
+      [{ address: "10.0.0.1", stock: 2 ** 31 }, "/stock"],
+      [{ lasts: "nonsense" }, "/lasts"],
+      [{ info: { a: "\0" } }, "/info"],
+      [{ least: 2, most: 1 }, ""],
+      [{ address: "10.0.0.1", lasts: "nonsense" }, ""],
+    ] as const) {
+      const { status, json: told } = await api.ask("POST", "/things", { body });
+      assert.deepEqual([status, told.errors?.[0].pointer], [400, pointer], JSON.stringify(body));
+    }
+  },
+);
+
+onSQLite(
+  "a value that breaks a CHECK of one column is told with its field",
+  `CREATE TABLE thing (id integer PRIMARY KEY, "in stock" integer, sold integer CHECK (sold >= 0), least integer, most integer, CHECK (least <= most))`,
+  async ({ serve }) => {
+    const optional = { optional: true, minimum: -9 } as const;
+    const fields = { sold: integer(optional), least: integer(optional), most: integer(optional) };
+    const things = defineResource({ name: "thing", table: "thing", writes: ["create"], fields });
+    const api = await serve(mount(things, { permission: anyone }));
+
+    for (const [body, pointer] of [
+      [{ sold: -1 }, "/sold"],
+      [{ least: 2, most: 1 }, ""],
+    ] as const) {
+      const { status, json: told } = await api.ask("POST", "/things", { body });
+      assert.deepEqual([status, told.errors[0].pointer], [400, pointer]);
+    }
+  },
+);
+
+onBoth(
+  "a column that is called like the format of an answer is no filter",
+  "CREATE TABLE medium (id integer PRIMARY KEY, format integer NOT NULL UNIQUE)",
+  async (before) => {
+    const fields = { format: integer() };
+
+    assert.doesNotMatch(await inspected(before), /filters/);
+    assert.throws(
+      () => defineResource({ name: "medium", table: "medium", fields, filters: { format: ["eq"] } }),
+      /every list has a parameter of this name/,
+    );
   },
 );

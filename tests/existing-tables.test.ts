@@ -117,6 +117,12 @@ onBoth("lists of such a table are filtered and walked like all others", filled, 
   for (const [query, expected] of [
     ["joined_at=2026-01-31T09:30:00Z", [2]],
     ["joined_at=2026-01-31T10:30:00%2B01:00", [2]],
+    ["joined_at=2026-01-31T09:30:00.123456Z", [1]],
+    ["joined_at=2026-01-31T10:30:00.123456%2B01:00", [1]],
+    ["joined_at=2026-01-31T09:30:00.123Z", []],
+    ["joined_at[in]=2026-01-31T09:30:00.123456Z", [1]],
+    ["joined_at[lte]=2026-01-31T09:30:00.123456Z", [1, 2]],
+    ["joined_at[gt]=2026-01-31T09:30:00.123456Z", [3]],
     ["joined_at[ne]=2026-01-31T09:30:00Z", [1, 3]],
     ["joined_at[gt]=2026-01-31T09:30:00Z", [1, 3]],
     ["joined_at[gte]=2026-01-31T09:30:00Z", [1, 2, 3]],
@@ -306,6 +312,31 @@ onBoth("values that are not of the declared kind are told with their rows", wron
     assert.match(String(fault?.kind === "fault" && fault.error), /theirs\.title of the row 3 is no value of the field/);
   }
 });
+
+onPostgres(
+  "a trigger with a search path of its own finds its tables beside those of the same names that Latchkey has",
+  `CREATE SCHEMA latchkey; CREATE SCHEMA shop; CREATE TABLE shop.notes (id serial PRIMARY KEY, body text NOT NULL); CREATE TABLE shop.log (body text);
+   CREATE FUNCTION shop.noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO log VALUES (NEW.body); RETURN NEW; END $$;
+   CREATE TRIGGER noted AFTER INSERT ON shop.notes FOR EACH ROW EXECUTE FUNCTION shop.noted();
+   ALTER FUNCTION shop.noted() SET search_path = shop;`,
+  async ({ serve, sql, url }) => {
+    await sql(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET search_path = latchkey`);
+    const own = defineResource({ name: "note", fields: { body: text() } });
+    const theirs = defineResource({
+      name: "their_note",
+      table: "shop.notes",
+      writes: ["create"],
+      fields: { body: text() },
+    });
+    const api = await serve(mount(own, { permission: anyone }), mount(theirs, { permission: anyone }));
+
+    assert.equal((await api.ask("POST", "/notes", { body: { body: "ours" } })).status, 201);
+    assert.equal((await api.ask("POST", "/their_notes", { body: { body: "theirs" } })).status, 201);
+    assert.deepEqual(await sql("SELECT body FROM shop.log"), [{ body: "theirs" }]);
+    assert.deepEqual(await sql("SELECT body FROM latchkey.notes"), [{ body: "ours" }]);
+    assert.deepEqual(await sql("SELECT body FROM shop.notes"), [{ body: "theirs" }]);
+  },
+);
 
 onPostgres(
   "in a schema of its own, Latchkey has tables of the same names as others",

@@ -34,6 +34,11 @@ export function onBoth(title: string, made: Definition, body: (before: Before, t
   test(`${title} (PostgreSQL)`, async (t) => body(await inPostgres(t, textFor(made, "postgres")), t));
 }
 
+/** Promises what SQLite alone has. */
+export function onSQLite(title: string, made: string, body: (before: Before, t: TestContext) => Promise<void>): void {
+  test(`${title} (SQLite)`, async (t) => body(await inSQLite(t, made), t));
+}
+
 /** Promises what PostgreSQL alone has. */
 export function onPostgres(title: string, made: string, body: (before: Before, t: TestContext) => Promise<void>): void {
   test(`${title} (PostgreSQL)`, async (t) => body(await inPostgres(t, made), t));

@@ -64,7 +64,15 @@ function readOne(
     // NUL cannot be stored by every engine, and no stored text has one.
     return text.includes("\0") ? new Flaw("invalid", "Control characters are not allowed.") : text;
   }
-  return kind.parseText(text) as string | boolean | Flaw;
+  const value = kind.parseText(text) as string | boolean | Flaw;
+  const isExact = kind.column.type === "date-time" && resource.table !== null && typeof value === "string";
+  return isExact ? withAllDigits(value, text) : value;
+}
+
+/** An instant with what stands behind its milliseconds: tables of others may have more digits, and show them. */
+function withAllDigits(instant: string, text: string): string {
+  const more = /\.\d{3}(\d*[1-9])/.exec(text)?.[1] ?? "";
+  return instant.replace(/Z$/, `${more}Z`);
 }
 
 /** A number as JSON writes it. */

@@ -105,7 +105,9 @@ function namesOf(tables: ReadonlyMap<string, FoundExisting>): readonly Named[] {
     const constant = freeName(constantFrom(plural), constants);
     const key = keyOf(found);
     const id = key === null ? null : idOf(key);
-    const why = key === null ? whyNoKey(found) : id === null ? `its key ${key.name} is of type ${key.storage}` : null;
+    const why =
+      found.unserved ??
+      (key === null ? whyNoKey(found) : id === null ? `its key ${key.name} is of type ${key.storage}` : null);
     const taken = new Set(["id"]);
     const others = found.columns.filter((column) => column !== key);
     const fields = new Map(others.map((column) => [column.name, freeName(fieldName(column.name), taken)]));
@@ -266,4 +268,4 @@ function listLines({ found, fields, key }: Named, shown: readonly FoundExistingC
 }
 
 /** What every list is asked by. */
-const parameters = new Set(["limit", "cursor", "sort", "fields", "search", "expand", "count"]);
+const parameters = new Set(["limit", "cursor", "sort", "fields", "search", "expand", "format"]);

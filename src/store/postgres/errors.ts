@@ -103,6 +103,8 @@ export function spoilsConnection(error: unknown): boolean {
 /** The error as the store's caller sees it: faults stay what they are. */
 export function storeError(error: unknown): unknown {
   // `Failing row contains (…)`: with all values of the row, and whoever hears of the fault may keep the whole error.
+  // A function of somebody else's trigger looks for a table where ours are; the server answers.
+  const isWithin = isServerError(error) && error.where !== undefined;
   if (isServerError(error)) for (const name of withValues) delete error[name];
   if (error instanceof TypeError || error instanceof MigrationNeeded || error instanceof StoreSetupError) return error;
   if (error instanceof StoreUnavailable) return error;
@@ -115,7 +117,7 @@ export function storeError(error: unknown): unknown {
     return new TypeError(`${(error as Error).message.replace(/".*"/s, '"…"')} (SQLSTATE ${found})`);
   // What a row holds is no value of its field.
   if (found === state.refused) return new TypeError((error as Error).message, { cause: error });
-  if (found?.startsWith("42") && found !== state.privilege && found !== state.noTable) return error;
+  if (found?.startsWith("42") && found !== state.privilege && (found !== state.noTable || isWithin)) return error;
   if (found === state.canceled) return new StoreTimeout(`PostgreSQL: ${reasonOf(error)}`, { cause: error });
   return found === state.diskFull
     ? new StoreFull(`PostgreSQL: ${reasonOf(error)}`, { cause: error })

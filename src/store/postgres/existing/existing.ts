@@ -39,6 +39,12 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
       onDelete: does === "c" ? "cascade" : does === "n" || does === "d" ? "null" : "restrict",
     });
   }
+  const ruled = yield* ask(
+    statement(
+      "SELECT conname::text, attname::text FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND ARRAY[attnum] = conkey WHERE contype = 'c' AND conrelid = to_regclass($1)",
+      [name],
+    ),
+  );
   return {
     isTable: kind[0] === "r" || kind[0] === "p",
     columns,
@@ -47,6 +53,7 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
     indexes,
     references,
     isFilledByTrigger: kind[1] === true,
+    ruled: new Map(ruled.map(([constraint, column]) => [String(constraint), String(column)])),
   };
 }
 

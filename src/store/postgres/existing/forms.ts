@@ -1,4 +1,13 @@
-import { compared, converted, everyOf, plain, same, wordsIn, type Form } from "../../sql/existing/form.ts";
+import {
+  compared,
+  converted,
+  everyOf,
+  inMilliseconds,
+  plain,
+  same,
+  wordsIn,
+  type Form,
+} from "../../sql/existing/form.ts";
 import type { Column, FoundColumnForm } from "../../store.ts";
 
 /** How a column that was found in PostgreSQL holds values of the declared kind; a sentence where it cannot. */
@@ -131,8 +140,10 @@ function dateTime(type: string): Form | null {
           fits: (x) => `${x} >= '0001-01-01' AND ${x} <= '9999-12-31T23:59:59.999999'`,
         },
       );
-    default:
-      return isTextual(type) ? writtenAs(`^${day}T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$`) : null;
+    default: {
+      if (!isTextual(type)) return null;
+      return { ...writtenAs(`^${day}T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$`), cellOf: inMilliseconds };
+    }
   }
 }
 
@@ -192,6 +203,11 @@ function text(
         (x) => byCodePoint(asText(x)),
         (place) => `${place}::uuid`,
       );
+    case "inet": {
+      // As a text it would get `/32`, which nobody wrote.
+      const side = { of: (x: string) => byCodePoint(`abbrev(${x})`), operand: same };
+      return { ...plain, convert: (x) => `abbrev(${x})`, equal: side, order: side, inOrder: false };
+    }
     case "bytea":
       return `is of type bytea, which no kind of field shows`;
     default:

@@ -1,7 +1,8 @@
 import type { Secret } from "../../../crypto/secret.ts";
-import type { FoundExisting } from "../../sql/existing/found.ts";
+import { countedKeyOf, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
+import { quote } from "../../sql/names.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";
-import { toldTableSQL } from "../dialect.ts";
+import { postgres, toldTableSQL } from "../dialect.ts";
 import { useWhole } from "../whole/whole.ts";
 import { findExisting } from "./existing.ts";
 
@@ -11,6 +12,18 @@ export function inspectDatabase(url: Secret): Promise<ReadonlyMap<string, FoundE
     await session.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     return session.play(findAll());
   });
+}
+
+/** Why it cannot be served, where the role may look at its keys. */
+function* unserved(name: string, table: FoundExisting): Script<Pick<FoundExisting, "unserved">> {
+  const key = countedKeyOf(table);
+  if (key === null) return {};
+  const quoted = postgres.quoteTable(name);
+  const [may] = yield* ask(statement("SELECT has_column_privilege($1, $2, 'SELECT')", [quoted, key]));
+  if (may![0] !== true) return {};
+  const [least] = yield* ask(statement(`SELECT min(${quote(key)}) FROM ${quoted}`));
+  const why = unservedFor(least![0]);
+  return why === null ? {} : { unserved: why };
 }
 
 function* findAll(): Script<ReadonlyMap<string, FoundExisting>> {
@@ -29,7 +42,7 @@ function* findAll(): Script<ReadonlyMap<string, FoundExisting>> {
   const found = new Map<string, FoundExisting>();
   for (const [name] of rows) {
     const table = yield* findExisting(String(name));
-    if (table !== null) found.set(String(name), table);
+    if (table !== null) found.set(String(name), { ...table, ...(yield* unserved(String(name), table)) });
   }
   return found;
 }

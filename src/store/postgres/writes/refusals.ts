@@ -37,19 +37,33 @@ function brokenBy(
       return { rule: "own", column: named ?? null };
     }
     case state.check:
+      return { rule: "own", column: table.collection.existing?.constraints?.[constraint ?? ""] ?? null };
     case state.exclusion:
     case state.raised:
       return { rule: "own", column: null };
     default:
       // A value that does not fit: too long, too large, no word of an enumeration.
-      return code.startsWith("22") ? { rule: "own", column: tooLargeColumn(table, change) } : null;
+      return code.startsWith("22") ? { rule: "own", column: unfitColumn(table, change) } : null;
   }
 }
 
-/** The column of a table of others whose value its type does not hold. PostgreSQL does not tell it. */
-function tooLargeColumn({ collection: { existing } }: Table, change: Change): string | null {
+/** The column of a table of others whose value its type does not hold, where only one comes into question. PostgreSQL does not tell it. */
+function unfitColumn({ collection: { existing } }: Table, change: Change): string | null {
   const values = "values" in change ? Object.entries(change.values) : [];
-  return values.find(([name, value]) => isTooLarge(existing?.found?.[name]?.storage ?? "", value))?.[0] ?? null;
+  const found = (isUnfit: (storage: string, value: unknown) => boolean): readonly string[] =>
+    values.flatMap(([name, value]) => (isUnfit(existing?.found?.[name]?.storage ?? "", value) ? [name] : []));
+  const tooLarge = found(isTooLarge);
+  if (tooLarge.length > 0) return tooLarge[0]!;
+  const others = found(hasSyntax);
+  return others.length === 1 ? others[0]! : null;
+}
+
+/** Types whose texts are written in a way of their own, which no kind of field checks. */
+const ownSyntax = /^(?:inet|cidr|macaddr8?|interval|xml|bit|tsvector|tsquery|ltree|money|time|point|int[48]range)\b/;
+
+function hasSyntax(storage: string, value: unknown): boolean {
+  if (storage === "jsonb") return String(JSON.stringify(value)).includes("\\u0000");
+  return typeof value === "string" && ownSyntax.test(storage);
 }
 
 function isTooLarge(storage: string, value: unknown): boolean {

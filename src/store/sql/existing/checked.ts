@@ -20,7 +20,8 @@ export function unfitIn(
   const isNull = isNullable && column.nullable !== true;
   const unfit = [
     ...(isNull ? [`${x} IS NULL`] : []),
-    ...(form.fits === undefined ? [] : [`(${x} IS NOT NULL AND NOT (${form.fits(x)}))`]),
+    // A condition is NULL too where a function makes nothing of a value, as SQLite's do of month 0.
+    ...(form.fits === undefined ? [] : [`(${x} IS NOT NULL AND (${form.fits(x)}) IS NOT TRUE)`]),
   ];
   return unfit.length === 0 ? null : unfit.join(" OR ");
 }

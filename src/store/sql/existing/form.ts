@@ -49,6 +49,11 @@ export function compared(convert: Form["convert"], operand: Side["operand"], mor
   return { ...plain, convert, equal: side, order: side, written: operand, ...more };
 }
 
+/** An instant as texts have it that are written like ours, whose order more digits would break. */
+export function inMilliseconds(cell: Cell): Cell {
+  return typeof cell === "string" ? cell.replace(/(\.\d{3})\d+Z$/, "$1Z") : cell;
+}
+
 /** Of several conditions all. */
 export function everyOf(...conditions: readonly (Form["fits"] | undefined)[]): Form["fits"] {
   const asked = conditions.filter((each) => each !== undefined);

@@ -14,6 +14,10 @@ export interface FoundExisting {
   readonly references: readonly FoundExistingReference[];
   /** A trigger sees each new row before its columns are looked at, and may give them values. */
   readonly isFilledByTrigger: boolean;
+  /** The columns of rules of their own (CHECK) by the names of these, where a rule is about one column. */
+  readonly ruled?: ReadonlyMap<string, string>;
+  /** Why no resource can be kept in it, as its rows tell; only said where all tables are looked at. */
+  readonly unserved?: string;
 }
 
 /** One of its columns. */
@@ -33,6 +37,20 @@ export interface FoundExistingReference {
   /** The columns of that table. */
   readonly to: readonly string[];
   readonly onDelete: "cascade" | "restrict" | "null";
+}
+
+/** Why no resource is kept in a table whose least key is this; null where one can be. */
+export function unservedFor(least: unknown): string | null {
+  return least === null || Number(least) >= 1
+    ? null
+    : `it has a row with the key ${String(least)}, and ids are whole numbers from 1; serve a view without it`;
+}
+
+/** The key of a table where it is one column of whole numbers; null where it is another. */
+export function countedKeyOf({ isTable, key, columns }: FoundExisting): string | null {
+  const [only] = key;
+  const storage = columns.find(({ name }) => name === only)?.storage ?? "";
+  return isTable && key.length === 1 && /int/i.test(storage) && !/interval/i.test(storage) ? only! : null;
 }
 
 /** What a column is called in its table. */

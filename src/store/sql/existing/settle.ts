@@ -74,6 +74,7 @@ function settledAs(schema: Schema, collection: Collection, existing: ExistingTab
   const ruled = [
     ...found.uniques,
     ...found.references.map(({ constraint, columns }) => [constraint ?? "", columns] as const),
+    ...[...(found.ruled ?? [])].map(([constraint, column]) => [constraint, [column]] as const),
   ];
   const constraints = Object.fromEntries(
     ruled.flatMap(([name, columns]) => {

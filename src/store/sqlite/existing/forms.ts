@@ -1,4 +1,4 @@
-import { compared, converted, everyOf, plain, wordsIn, type Form } from "../../sql/existing/form.ts";
+import { compared, converted, everyOf, inMilliseconds, plain, wordsIn, type Form } from "../../sql/existing/form.ts";
 import type { Column, FoundColumnForm } from "../../store.ts";
 
 /** How a column that was found in SQLite holds values of the declared kind; a sentence where it cannot. SQLite keeps any value in any column, so each is looked at. */
@@ -21,9 +21,9 @@ export function formOf(column: Column, { storage, shape }: FoundColumnForm): For
     case "date":
       return { ...plain, fits: isDay };
     case "date-time":
-      return shape === "zulu" ? { ...plain, fits: isZulu } : spaced;
+      return shape === "zulu" ? { ...plain, fits: isZulu, cellOf: inMilliseconds } : spaced;
     case "json":
-      return { ...plain, fits: (x) => `typeof(${x}) = 'text' AND json_valid(${x})` };
+      return json;
     case "text": {
       const words = wordsIn(column.rule);
       const isWord = words === undefined ? undefined : (x: string) => `${x} IN (${words.map(literal).join(", ")})`;
@@ -33,6 +33,13 @@ export function formOf(column: Column, { storage, shape }: FoundColumnForm): For
     }
   }
 }
+
+/** A column of a type called `json` makes a number of the text of one. */
+const json: Form = {
+  ...plain,
+  fits: (x) => `(typeof(${x}) = 'text' AND json_valid(${x}) OR ${isNumber(x)})`,
+  convert: (x) => `(CASE typeof(${x}) WHEN 'text' THEN ${x} ELSE json_quote(${x}) END)`,
+};
 
 /** How a column of date-times writes them, by one of its values: as `toISOString` does, or as Django, Rails and SQLite's own functions do. */
 export function shapeOf(value: unknown): "zulu" | "spaced" {

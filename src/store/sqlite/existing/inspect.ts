@@ -1,7 +1,38 @@
-import type { FoundExisting } from "../../sql/existing/found.ts";
-import { play, statement } from "../../sql/schema/script.ts";
+import { countedKeyOf, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
+import { quote } from "../../sql/names.ts";
+import { play, statement, type Rows, type Step } from "../../sql/schema/script.ts";
 import { connectReadOnly, sendTo } from "../connection.ts";
 import { findExisting } from "./existing.ts";
+
+type Send = (step: Step) => Rows;
+
+/** A table, with why it cannot be served. A view may ask for functions or tables that are not there. */
+function lookAt(name: string, send: Send): FoundExisting {
+  try {
+    const found = play(findExisting(name), send)!;
+    const key = countedKeyOf(found);
+    const unserved = key === null ? null : unservedFor(send(statement(leastSQL(key, name)))[0]![0]);
+    return unserved === null ? found : { ...found, unserved };
+  } catch (error) {
+    const unserved = `it cannot be read: ${(error as Error).message}`;
+    return { ...nothing, unserved };
+  }
+}
+
+const nothing: FoundExisting = {
+  isTable: false,
+  columns: [],
+  key: [],
+  uniques: new Map(),
+  indexes: [],
+  references: [],
+  isFilledByTrigger: false,
+};
+
+/** What is no number is told when the service starts. */
+function leastSQL(key: string, table: string): string {
+  return `SELECT min(${quote(key)}) FROM ${quote(table)} WHERE typeof(${quote(key)}) = 'integer'`;
+}
 
 /** Every table of a file that is not ours, by its name; it is only read. */
 export function inspectFile(path: string): ReadonlyMap<string, FoundExisting> {
@@ -20,7 +51,7 @@ export function inspectFile(path: string): ReadonlyMap<string, FoundExisting> {
       ),
     );
     const found = new Map<string, FoundExisting>();
-    for (const [name] of names) found.set(String(name), play(findExisting(String(name)), send)!);
+    for (const [name] of names) found.set(String(name), lookAt(String(name), send));
     return found;
   } finally {
     database.close();

@@ -56,6 +56,7 @@ export function changesOf(
       if (change.kind === "require") return requireRows(prepared, table, change, at);
       if (change.kind === "insert" && table.existing === null)
         return insert({ statements, counters, notes }, table, change, keys);
+      if (isKeyless(table, change)) return { kind: "unfit", change: at, column: "id" };
       const row = makeCompiled(table, change, keys);
       if (row !== undefined) return { kind: "done", collection, row };
       return { kind: read(collection, (change as Of<"update">).key) === null ? "missing" : "stale", change: at };
@@ -110,6 +111,12 @@ export function changesOf(
   }
 
   return { make, brokenAtEnd: explain.atEnd, read };
+}
+
+/** Whether SQLite would take a row whose key is NULL: one that is no whole number may be, where nobody gives it. */
+function isKeyless({ collection: { existing } }: Table, change: RowChange): boolean {
+  const key = existing?.found?.["id"];
+  return change.kind === "insert" && change.key === undefined && key?.nullable === true && !key.filled;
 }
 
 /** How changes are made here; `known` gives the keys of those before. */

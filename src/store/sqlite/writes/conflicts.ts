@@ -97,7 +97,7 @@ function brokenBy(error: unknown, table: Table, reference: () => BrokenRule): Br
     case code.datatype:
       return { rule: "own", column: columnIn(table, message) };
     case code.check:
-      return { rule: "own", column: null };
+      return { rule: "own", column: checkedColumn(table, message) };
     default:
       return null;
   }
@@ -111,6 +111,14 @@ function columnIn({ existing, columns }: Table, message: string): string | null 
     return names.some((each) => told.some((place) => place.trim().endsWith(`.${unquoted(each)}`)));
   });
   return found?.name ?? null;
+}
+
+/** `CHECK constraint failed: "stock" >= 0` means `stock`; null where it names a rule, or several columns. */
+function checkedColumn({ existing, columns }: Table, message: string): string | null {
+  if (existing === null) return null;
+  const words = new Set(message.slice(message.indexOf(": ") + 1).match(/[\p{L}\p{N}_$]+/gu));
+  const found = [...columns.keys()].filter((name) => words.has(unquoted(existing.nameOf(name))));
+  return found.length === 1 ? found[0]! : null;
 }
 
 function unquoted(name: string): string {
