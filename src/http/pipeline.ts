@@ -3,16 +3,15 @@ import { Call, type Arrival, type Reply } from "../call/call.ts";
 import { isUnsafe, requireSameSite } from "../call/cross-site.ts";
 import { requireSecureTransport } from "../call/transport.ts";
 import { atOnce } from "../checking/at-once.ts";
-import { isThrown } from "../checking/thrown.ts";
 import { after, type Eventually } from "../eventually.ts";
-import { Problem, problem } from "../problem/problem.ts";
+import { problem, type Problem } from "../problem/problem.ts";
 import type { Witness } from "../scheme/explanation.ts";
-import { StoreFull, StoreUnavailable } from "../store/store.ts";
 import { requireAddress, requireFraming } from "./addressing.ts";
 import { hasPreconditions, requirePreconditionsHold } from "./answer/conditional.ts";
 import { addCors, answerOptions } from "./answer/cors.ts";
 import { addDeprecations } from "./answer/deprecating.ts";
 import { requireKnownPreferences } from "./answer/preferences.ts";
+import { tellable } from "./answer/tellable.ts";
 import { withoutBody, writeProblem, writeReply, type Answer } from "./answer/writing.ts";
 import { octetsOf, readBody, requireMediaType } from "./body/intake.ts";
 import type { ServiceCore } from "./core.ts";
@@ -24,6 +23,7 @@ import type { Format } from "./formats/format.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
 import { addLimits, askLimiters } from "./limiting/admitting.ts";
 import { notDone, tooLate } from "./limiting/in-flight.ts";
+import { requireInTime } from "./limiting/in-time.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { countRequest } from "./list/rounds.ts";
 import { requirePermission } from "./permitting.ts";
@@ -130,6 +130,7 @@ class Way {
   }
 
   #serve(exchange: Exchange, endpoint: ServedEndpoint): Eventually<Answer> {
+    requireInTime(exchange.context);
     if (endpoint.guard !== undefined)
       atOnce<unknown>(endpoint.guard(exchange.context), `guard of ${endpoint.method} ${endpoint.path}`);
     exchange.format = requireFormat(exchange);
@@ -164,10 +165,21 @@ class Way {
       exchange.whenOver?.();
     }
     service.observe?.({ kind: "fault", requestId: call.requestId, error });
-    const told = (this.told = tooLate());
-    const answer = this.#tell(told);
-    // What waits in vain may be the format.
-    return answer instanceof Promise ? (this.#tell(told, service.formats[0]) as Answer) : answer;
+    return this.#tellAtOnce((this.told = tooLate()));
+  }
+
+  /** In the caller's format where that can; what waits in vain may be the format. */
+  #tellAtOnce(told: Problem): Answer {
+    const { observe, formats } = this.service;
+    const hear = (error: unknown): void => observe?.({ kind: "fault", requestId: this.call.requestId, error });
+    try {
+      const answer = this.#tell(told);
+      if (!(answer instanceof Promise)) return answer;
+      answer.catch(hear);
+    } catch (error) {
+      hear(error);
+    }
+    return this.#tell(told, formats[0]) as Answer;
   }
 
   #tell(told: Problem, format?: Format): Eventually<Answer> {
@@ -243,17 +255,6 @@ function requireKnownQuery(exchange: Exchange): void {
       detail: "There is no such parameter.",
     })),
   );
-}
-
-/** What the caller may learn of it: a problem as it is, anything else as a fault of ours. */
-function tellable(error: unknown): Problem {
-  if (isThrown(error, Problem)) return error;
-  // Room is made by people, and that takes a while.
-  if (isThrown(error, StoreFull))
-    return problem("insufficient_storage", { cause: error, headers: [["Retry-After", "30"]] });
-  if (isThrown(error, StoreUnavailable))
-    return problem("unavailable", { cause: error, headers: [["Retry-After", "1"]] });
-  return problem("internal", { cause: error });
 }
 
 const NONE: readonly string[] = [];

@@ -8,7 +8,7 @@ export interface HeldBodies {
 
 /** What one request holds. */
 export interface Hold {
-  /** Throws the problem `unavailable` where it is too much, for this holder or for all. */
+  /** Throws the problem `unavailable` where it is too much, for this holder or for all, or the request is over. */
   readonly take: (bytes: number) => void;
   /** The request is over. */
   release(): void;
@@ -31,8 +31,11 @@ export function makeHeldBodies(
   return {
     hold(holder) {
       let held = 0;
+      let isOver = false;
       return {
         take(bytes) {
+          // Nobody would release it any more.
+          if (isOver) throw problem("unavailable", { detail: "The request was answered before its body had arrived." });
           const ofHolder = (heldBy.get(holder) ?? 0) + bytes;
           if (ofHolder > ofOne || heldByAll + bytes > ofAll) throw tooMuch(ofHolder > ofOne);
           held += bytes;
@@ -45,6 +48,7 @@ export function makeHeldBodies(
           if (rest > 0) heldBy.set(holder, rest);
           else heldBy.delete(holder);
           held = 0;
+          isOver = true;
         },
       };
     },

@@ -8,7 +8,7 @@ import { acceptFields, type EndpointFacts } from "../endpoint/facts.ts";
 import type { Exchange } from "../exchange.ts";
 import { formType, readForm } from "../formats/form.ts";
 import type { Format, ReadBody } from "../formats/format.ts";
-import { tooLate } from "../limiting/in-flight.ts";
+import { requireInTime } from "../limiting/in-time.ts";
 import { giveWay, giveWayFor } from "./turns.ts";
 
 /** The media type of the body; JSON where the caller names none. Ends the request where the endpoint does not read it. */
@@ -63,10 +63,7 @@ function describe(type: string | undefined, encoding: string | undefined): strin
 /** Reads the body in the format of its type. */
 export async function readBody(exchange: Exchange, mediaType: string, requireQuery: () => void): Promise<void> {
   const { endpoint, service } = exchange;
-  if (exchange.phase === "over") throw tooLate();
-  exchange.phase = "arriving";
   const bytes = await octetsOf(exchange);
-  exchange.phase = "going";
   requireQuery();
   if (bytes.length === 0 && endpoint.bodyOptional === true) return;
   if (bytes.length > 0) requireTypeOfBrowsers(exchange, endpoint.consumes ?? []);
@@ -89,8 +86,11 @@ export function octetsOf(exchange: Exchange): Promise<Uint8Array> {
   const { call, endpoint, service } = exchange;
   if (endpoint.consumes === undefined) return NOTHING;
   if (exchange.octets !== null) return exchange.octets;
+  requireInTime(exchange.context);
   const hold = (exchange.hold = service.heldBodies.hold(holderOf(exchange)));
-  return (exchange.octets = call.arrival.readBody(endpoint.maxBodyBytes ?? exchange.service.maxBodyBytes, hold.take));
+  exchange.phase = "arriving";
+  const octets = call.arrival.readBody(endpoint.maxBodyBytes ?? exchange.service.maxBodyBytes, hold.take);
+  return (exchange.octets = octets.finally(() => (exchange.phase = "going")));
 }
 
 const NOTHING = Promise.resolve(new Uint8Array());

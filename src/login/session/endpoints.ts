@@ -8,6 +8,7 @@ import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import type { Context } from "../../http/exchange.ts";
 import { formType } from "../../http/formats/form.ts";
+import { requireInTime } from "../../http/limiting/in-time.ts";
 import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { prefersRedirect } from "../../http/pipeline.ts";
 import { authenticated } from "../../permission/permission.ts";
@@ -182,6 +183,7 @@ async function logInByForm(parts: SessionParts, context: Context): Promise<Reply
 
 /** Logs an account in, however it has shown who it is: the answer that gives the cookie. The session that the browser had ends. */
 export async function startSession(parts: SessionParts, context: Context, account: Account): Promise<Reply> {
+  requireInTime(context);
   refuseLoginCSRF(context);
   const { call } = context;
   const before = call.cookie(sessionCookieName(call, parts.cookie)) ?? null;

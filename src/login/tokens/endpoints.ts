@@ -8,6 +8,7 @@ import { ifNoneMatch, notModified, objectSchema, textSchema } from "../../http/e
 import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import { type Context, invalid } from "../../http/exchange.ts";
+import { requireInTime } from "../../http/limiting/in-time.ts";
 import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { problem } from "../../problem/problem.ts";
 import { boolean, text } from "../../resource/kinds/fields.ts";
@@ -191,6 +192,7 @@ export async function startTokens(
   account: Account,
   cookie: boolean,
 ): Promise<Reply> {
+  requireInTime(context);
   if (cookie) refuseLoginCSRF(context);
   const { call } = context;
   // The browser forgets the pair that it had, and with it the way to end that.
