@@ -4,6 +4,7 @@ import type { Reply } from "../src/door/http.ts";
 import {
   accepted,
   anyone,
+  authenticated,
   createService,
   defineEndpoint,
   defineResource,
@@ -182,4 +183,18 @@ test("what was declared stays as it was declared", async (t) => {
   t.after(() => service.close());
   assert.equal((await ask("POST", "/notes", { body: "a", other: "b" })).status, 400);
   assert.equal((await ask("DELETE", "/notes/1")).status, 404);
+});
+
+test("a part of a scheme that recognizes by a promise is a fault, and does not take what is another's", async (t) => {
+  const part = (recognizes: () => unknown): Scheme => ({ ...limited, shared: true, recognizes: wrong(recognizes) });
+  for (const late of [async () => false, () => Promise.reject(new Error("late"))]) {
+    const { service, ask, faults } = await serve({
+      endpoints: [{ ...hello, access: authenticated }],
+      schemes: [part(late), part(() => true)],
+    });
+    t.after(() => service.close());
+
+    assert.equal((await ask("GET", "/hello")).status, 500);
+    assert.match(faults[0]!, /^TypeError: recognizes of the scheme limited gave a promise/);
+  }
 });

@@ -229,6 +229,7 @@ test("a login that comes too late begins nothing, and the session that was there
         });
       },
     });
+  t.mock.timers.enable({ apis: ["setInterval"] });
   const { ask, get, service } = await serve(t, people, [session, tokens], {
     handlerTimeoutSeconds: 1,
     endpoints: [
@@ -238,7 +239,6 @@ test("a login that comes too late begins nothing, and the session that was there
   });
   const had = await ask("POST", "/api/session/", { username: email, password });
   const cookie = had.headers.getSetCookie()[0]!.split(";")[0]!;
-  t.mock.timers.enable({ apis: ["setInterval"] });
 
   for (const path of ["/slow-session", "/slow-tokens"]) {
     const asked = ask("POST", path, undefined, { cookie });

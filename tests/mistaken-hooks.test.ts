@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { anyone, createService, defineEndpoint, defineResource, mount, Secret, text } from "../src/door/index.ts";
+import type { Observer } from "../src/door/ops.ts";
 import { postgresStore, sqliteStore, type Change, type Store } from "../src/door/stores.ts";
 import { startPostgres } from "./postgres.ts";
 
@@ -12,6 +13,12 @@ const written: Change = { kind: "insert", collection: line.collection, values: {
 
 class Changes {
   readonly changes = [written];
+}
+
+class Computed {
+  get body(): string {
+    return "b";
+  }
 }
 
 const rows: Readonly<
@@ -30,6 +37,7 @@ const rows: Readonly<
     /gave .*an object, which says nothing/,
   ],
   "values in a Map": [() => ({ values: new Map([["body", "b"]]) }), /values.* a Map/],
+  "values that a class computes": [() => ({ values: new Computed() }), /values that are an object/],
   "changes in a Set": [() => ({ changes: new Set([written]) }), /changes/],
 };
 
@@ -116,3 +124,22 @@ for (const [what, change] of Object.entries<
     assert.deepEqual(await (await ask("GET", "/notes/1")).json(), { id: 1, body: "first" });
     assert.equal((await ask("POST", "/notes", { body: "next" })).status, 201);
   });
+
+test("an answer of a class that has none of its fields is a fault, and not an empty answer", async (t) => {
+  const permission = anyone;
+  const answer = { found: text({ optional: true }) };
+  const note = defineResource({ name: "note", fields: { body: text() } });
+  const notes = mount(note, {
+    permission,
+    actions: {
+      count: { on: "collection", method: "GET", permission, answer, handle: () => ({ answer: wrong(new Map()) }) },
+    },
+  });
+  const faults: string[] = [];
+  const observe: Observer = (each) => void (each.kind === "fault" && faults.push(String(each.error)));
+  const service = await createService({ store: sqliteStore({ path: ":memory:" }), mounts: [notes], observe });
+  t.after(() => service.close());
+
+  assert.equal((await service.fetch(new Request("http://a/notes/count"), { peer: null })).status, 500);
+  assert.match(faults[0]!, /an answer that is a Map/);
+});

@@ -8,12 +8,19 @@ import { readExposition, valueOf } from "./metrics-format.ts";
 
 const family = { name: "books_total", help: "Books.", type: "gauge", samples: [["books_total", 7]] } as const;
 const wrong = (given: unknown) => given as readonly MetricFamily[];
+let thrown = 0;
 const rows: Readonly<Record<string, readonly [measure: () => readonly MetricFamily[], told: RegExp]>> = {
   throws: [
     () => {
       throw new Error("no count");
     },
     /measure threw Error: no count/,
+  ],
+  "throws something else each time": [
+    () => {
+      throw new Error(`no count ${++thrown}`);
+    },
+    /measure threw Error: no count 1/,
   ],
   "throws no error": [
     () => {

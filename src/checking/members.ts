@@ -227,10 +227,17 @@ export function shown(value: unknown): string {
   return isObject(value) ? "an object" : inspect(value).slice(0, 60);
 }
 
-/** An object of a class that has none of the members: a Date, a Map, an answer of `fetch`. It would pass for one that says nothing. */
-export function isStrange(value: Members, known: readonly string[]): boolean {
+/**
+ * An object of a class that has none of the members: a Date, a Map, an answer of `fetch`. It would pass for one that says nothing. Where it is
+ * copied, `Object.hasOwn` says what it has: what its class computes would be left behind.
+ */
+export function isStrange(
+  value: Members,
+  known: readonly string[],
+  has: (value: Members, name: string) => boolean = Reflect.has,
+): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype !== Object.prototype && prototype !== null && !known.some((name) => name in value);
+  return prototype !== Object.prototype && prototype !== null && !known.some((name) => has(value, name));
 }
 
 /** For what a caller may have sent, or a column may hold: what it is, and nothing of what stands in it. */

@@ -42,9 +42,9 @@ function isSample(value: unknown): boolean {
 export function makeMeasuring(observe: Observer): Measuring {
   const told = new Set<string>();
 
-  function tell(message: string, thrown: { readonly error?: unknown } = {}): void {
-    if (told.has(message)) return;
-    told.add(message);
+  function tell(message: string, thrown: { readonly error?: unknown } = {}, mistake = message): void {
+    if (told.has(mistake)) return;
+    told.add(mistake);
     observe({ kind: "notice", level: "error", message, ...thrown });
   }
 
@@ -60,7 +60,8 @@ export function makeMeasuring(observe: Observer): Measuring {
         return mistake === null;
       });
     } catch (error) {
-      tell(`${who} threw ${faultOf(error)}`, { error });
+      // What is thrown may say another thing each time.
+      tell(`${who} threw ${faultOf(error)}`, { error }, who);
       return [];
     }
   };

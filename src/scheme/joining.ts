@@ -1,4 +1,5 @@
 import type { Call } from "../call/call.ts";
+import { atOnce } from "../checking/at-once.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { formatCarrier } from "./presented.ts";
 import { rejected, type Carrier, type Rejection, type Scheme, type Verdict } from "./scheme.ts";
@@ -67,7 +68,7 @@ function join(parts: readonly Scheme[]): Scheme {
     ...(parts.some(({ challenge }) => challenge !== undefined) ? { challenge: challengeOf(parts) } : {}),
     authenticate(credential, call, carrier) {
       const [first, others] = readers.get(carrier)!;
-      const own = first.find((part) => part.recognizes!(credential));
+      const own = first.find((part) => isRecognized(part, credential));
       return ask(own === undefined ? others : [own], credential, call, carrier);
     },
   };
@@ -98,4 +99,9 @@ function carriersOf(parts: readonly Scheme[]): readonly Carrier[] {
 
 function readersOf(parts: readonly Scheme[], carrier: Carrier): readonly Scheme[] {
   return parts.filter(({ carriers }) => carriers.some((each) => formatCarrier(each) === formatCarrier(carrier)));
+}
+
+/** A promise of no would pass for yes, and no other part would be asked. */
+function isRecognized({ name, recognizes }: Scheme, credential: string): boolean {
+  return atOnce(recognizes!(credential), `recognizes of the scheme ${name}`);
 }

@@ -203,7 +203,7 @@ function readDone(placed: MountInPlace, action: ServedAction, given: unknown): D
   const unknown = unknownMembers(given, RESULT);
   if (unknown.length > 0) throw fault(`something unknown: ${unknown.join("; ")}`);
   const { values = {}, changes = [], answer } = given;
-  if (!isObject(values) || isStrange(values, Object.keys(placed.resource.fields)))
+  if (!isObject(values) || isStrange(values, Object.keys(placed.resource.fields), Object.hasOwn))
     throw fault(`values that are ${isObject(values) ? sortOf(values) : "no object"}`);
   if (!Array.isArray(changes) || !changes.every(isObject)) throw fault("changes that are no list of changes");
   if (action.method === "GET" && (Object.keys(values).length > 0 || changes.length > 0))
@@ -232,6 +232,7 @@ function readValues(
 
 function readAnswer({ fields }: Resource, answer: unknown, fault: MakeFault): Readonly<Record<string, JSONValue>> {
   if (!isObject(answer)) throw fault("no answer, and declares fields for one");
+  if (isStrange(answer, Object.keys(fields))) throw fault(`an answer that is ${sortOf(answer)}`);
   const unknown = unknownMembers(answer, Object.keys(fields));
   if (unknown.length > 0) throw fault(`an answer with what is no field of it: ${unknown.join("; ")}`);
   return Object.fromEntries(

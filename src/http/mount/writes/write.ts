@@ -138,7 +138,7 @@ export function preparedMistakes(prepared: unknown, { columns }: Collection): re
   const { values } = prepared;
   if (isStrange(prepared, Object.keys(preparedMembers)))
     return [`${sortOf(prepared)}, which says nothing of this kind`];
-  if (isObject(values) && isStrange(values, known)) return [`values that are ${sortOf(values)}`];
+  if (isObject(values) && isStrange(values, known, Object.hasOwn)) return [`values that are ${sortOf(values)}`];
   return [
     // What a class has is looked at as well: a Map has a function of the name values.
     ...membersMistakes(
