@@ -43,7 +43,8 @@ export async function untilSettled(
 ): Promise<Reply> {
   const line = lineFor(collection);
   const record = String(exchange.params["id"] ?? "");
-  const last = line.get(record);
+  // Writes of a collection may be about other records than what stands in the line.
+  const last = record === "" ? undefined : line.get(record);
   if (last === undefined) {
     const reply = await attempt();
     if (reply !== null) return reply;
