@@ -1,7 +1,8 @@
 import { Secret } from "../src/crypto/secret.ts";
-import { migratePostgres, migrateSQLite, type Collection } from "../src/door/stores.ts";
+import { migratePostgres, migrateSQLite, tryPostgres, trySQLite, type Collection } from "../src/door/stores.ts";
 
-// What is migrated while others write, and the process that does it: `node tests/migrating.ts sqlite:FILE`.
+// What is migrated while others write, and the process that does it: `node tests/migrating.ts sqlite:FILE`; with `try` behind it, one that tries it and
+// is killed over the first rows.
 
 /** The table as it was. */
 export const before: Collection = {
@@ -33,10 +34,12 @@ export const now: Collection = {
 
 if (process.argv[1] === import.meta.filename) {
   const address = process.argv[2]!;
-  const options = { program: "0.1.0" };
+  const isKilled = process.argv[3] === "try";
+  const options = { program: "0.1.0", ...(isKilled ? { tell: () => process.kill(process.pid, "SIGKILL") } : {}) };
+  const [migrateServer, migrateFile] = isKilled ? [tryPostgres, trySQLite] : [migratePostgres, migrateSQLite];
   const file = /^sqlite:(.*)$/.exec(address)?.[1];
   const done = await (file === undefined
-    ? migratePostgres(new Secret(address), [now], options)
-    : migrateSQLite(file, [now], options));
+    ? migrateServer(new Secret(address), [now], options)
+    : migrateFile(file, [now], options));
   process.stdout.write(`${JSON.stringify(done)}\n`);
 }

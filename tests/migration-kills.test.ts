@@ -1,14 +1,23 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Secret } from "../src/crypto/secret.ts";
-import { postgresStore, sqliteStore, type Store } from "../src/door/stores.ts";
+import {
+  inspectPostgres,
+  migratePostgres,
+  migrateSQLite,
+  postgresStore,
+  sqliteStore,
+  tryPostgres,
+  trySQLite,
+  type Store,
+} from "../src/door/stores.ts";
 import { before, now } from "./migrating.ts";
 import { askPostgres, startPostgres } from "./postgres.ts";
 
@@ -20,11 +29,13 @@ const writers = Number(process.env["MIGRATION_WRITERS"] ?? 4);
 const life = Number(process.env["MIGRATION_LIFE_MS"] ?? 900);
 
 interface Place {
-  readonly engine: string;
+  readonly engine: "sqlite" | "postgres";
   readonly address: string;
   open(): Store;
   /** Fills the table as it was: row n has the price n. */
   fill(): Promise<void>;
+  /** What dry runs have left. */
+  findTries(): Promise<readonly unknown[]>;
 }
 
 async function places(t: TestContext): Promise<readonly Place[]> {
@@ -54,6 +65,7 @@ async function places(t: TestContext): Promise<readonly Place[]> {
         );
         database.close();
       },
+      findTries: async () => readdirSync(folder).filter((name) => name.includes(".try-")),
     },
     {
       engine: "postgres",
@@ -66,6 +78,7 @@ async function places(t: TestContext): Promise<readonly Place[]> {
            SELECT setval('latchkey_revision', ${rows}); SELECT setval('"things(id) next"', ${rows}); ANALYZE things`,
         );
       },
+      findTries: () => askPostgres(address, "SELECT nspname FROM pg_namespace WHERE nspname LIKE '%try%'"),
     },
   ];
 }
@@ -107,6 +120,14 @@ function startWriting(store: Store): {
       await all;
     },
   };
+}
+
+/** Tries the migration in a process of its own, which is killed over the first rows. */
+async function tryKilled(address: string): Promise<void> {
+  const file = path.join(import.meta.dirname, "migrating.ts");
+  const child = spawn(process.execPath, [file, address, "try"], { stdio: "ignore" });
+  const [, signal] = (await once(child, "close")) as [number | null, string | null];
+  assert.equal(signal, "SIGKILL");
 }
 
 /** Runs the migration in a process of its own; killed after so many milliseconds, it gives null. */
@@ -202,3 +223,25 @@ async function verify(store: Store, ledger: ReadonlyMap<number, number>): Promis
   }
   assert.equal(seen, rows + [...ledger.keys()].filter((id) => id > rows).length);
 }
+
+test("what a killed dry run has left is removed by the next one, and by a migration", async (t) => {
+  const options = { program: "0.1.0" };
+  for (const { engine, address, open, fill, findTries } of await places(t)) {
+    const store = open();
+    await store.open([before]);
+    await store.close();
+    await fill();
+    const file = address.replace("sqlite:", "");
+    const url = new Secret(address);
+
+    await tryKilled(address);
+    assert.equal((await findTries()).length, 1);
+    if (engine === "postgres") assert.deepEqual([...(await inspectPostgres(url)).keys()], []);
+    await (engine === "sqlite" ? trySQLite(file, [now], options) : tryPostgres(url, [now], options));
+    assert.deepEqual(await findTries(), []);
+
+    await tryKilled(address);
+    await (engine === "sqlite" ? migrateSQLite(file, [now], options) : migratePostgres(url, [now], options));
+    assert.deepEqual(await findTries(), []);
+  }
+});

@@ -27,6 +27,7 @@ import { makeIndexes, makeReferences, requireValues, wantedIndexes } from "./con
 import { passing, patiently, unhurried, whoHolds } from "./patiently.ts";
 import { fillBeside, type Work } from "./portions.ts";
 import { switchOver } from "./switching.ts";
+import { removeTries } from "./tries.ts";
 
 /** Makes the tables of a database fit, while anybody reads and writes. What was broken off goes on where it was. */
 export function migrateDatabase(
@@ -36,6 +37,8 @@ export function migrateDatabase(
 ): Promise<readonly MigratedTable[]> {
   return useWhole(url, async (whole) => {
     try {
+      await takeTurn(whole.session);
+      await removeTries(whole.session);
       return await migrateOver(whole, collections, options);
     } catch (error) {
       throw passing.has(stateOf(error)) ? await whoHolds(whole.session, collections, error) : error;
@@ -66,8 +69,8 @@ export async function migrateOver(
   return migrated;
 }
 
-/** Only one migrates at a time; the lock goes with the connection. */
-async function takeTurn(session: Session): Promise<void> {
+/** Only one migrates at a time; the lock goes with the connection, which may take it again. */
+export async function takeTurn(session: Session): Promise<void> {
   const [row] = await session.send(statement(tryMigrationTurn));
   if (row![0] !== true)
     throw new MigrationNeeded(["Somebody else is migrating this database just now. Wait until that is done."]);

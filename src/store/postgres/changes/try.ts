@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { Secret } from "../../../crypto/secret.ts";
 import { readHistory } from "../../sql/changes/journal.ts";
 import { planTables, requirePossible, type MigratedTable, type MigrateOptions } from "../../sql/changes/migrating.ts";
@@ -10,8 +9,9 @@ import { postgresSchema } from "../migration.ts";
 import type { Session } from "../network/session.ts";
 import { prepareSchema } from "../schema.ts";
 import { connectWhole } from "../whole/whole.ts";
-import { migrateOver } from "./migrate.ts";
+import { migrateOver, takeTurn } from "./migrate.ts";
 import { unhurried } from "./patiently.ts";
+import { makeTryName, removeTries } from "./tries.ts";
 
 /** How many rows of each table are tried. */
 const sampleSize = 10_000;
@@ -24,9 +24,11 @@ export async function tryDatabase(
 ): Promise<readonly MigratedTable[]> {
   const { session, address, told, close } = await connectWhole(url);
   const { dropped = [] } = options;
-  const schema = quote(`latchkey_try_${randomBytes(6).toString("hex")}`);
+  const schema = makeTryName();
   try {
     await session.run(unhurried);
+    await takeTurn(session);
+    await removeTries(session);
     const { plans } = await session.play(planTables(postgresSchema, collections, dropped));
     requirePossible(plans, dropped, await session.play(readHistory(postgresSchema)));
     const before = await session.play(rememberedCollections(postgresSchema));

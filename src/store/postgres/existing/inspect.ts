@@ -32,7 +32,7 @@ function* findAll(): Script<ReadonlyMap<string, FoundExisting>> {
     statement(
       `SELECT ${toldTableSQL("c.oid", "c.relname", "n.nspname")} AS name ` +
         "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " +
-        "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%' AND c.relname NOT LIKE 'latchkey\\_%' " +
+        "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname NOT LIKE 'latchkey\\_try\\_%' AND c.relname NOT LIKE 'latchkey\\_%' " +
         (ours![0] === true
           ? "AND NOT (pg_table_is_visible(c.oid) AND (c.relname IN (SELECT collection FROM latchkey_schema) OR c.relname IN (SELECT '_' || collection || '_words' FROM latchkey_schema))) "
           : "") +

@@ -1,6 +1,6 @@
 import { DeclarationError } from "../../../checking/declaration-error.ts";
 import { statement } from "../../sql/schema/script.ts";
-import { StoreSetupError, StoreUnavailable } from "../../store.ts";
+import { StoreFull, StoreSetupError, StoreUnavailable } from "../../store.ts";
 import type { Address } from "../address.ts";
 import { isServerError, reasonOf, state, stateOf, unavailable } from "../errors.ts";
 import type { Session } from "./session.ts";
@@ -65,6 +65,11 @@ export function openingError(error: unknown, address: Address): unknown {
     return setup("Drop what depends on the table (a view, for one), start again, and make it anew.");
   if (found === state.readOnly)
     return setup("The tables are not there yet and this server does not write: name the primary.");
+  if (found === state.diskFull)
+    return new StoreFull(
+      `PostgreSQL (${shown}): ${reason}. Make room on its disk and begin again: nothing is half done, and a migration goes on where it was.`,
+      { cause: error },
+    );
   if (isServerError(error)) return /^(08|53|57|58)/.test(error.code) ? unavailable(error) : error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOTFOUND") return setup("Write the name of the server's host as the system can resolve it.");

@@ -29,6 +29,7 @@ import { begin, carryIndexes, copyLast, copyRows, giveUp, requireAll, stopNoting
 import { isMoved } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
 import { findRemains, letGo, removeRemains, setAside, wordsAsideOf } from "./remains.ts";
+import { removeTries } from "./tries.ts";
 import { change, takeTurn, Unfit } from "./turns.ts";
 
 /** How much of the file is kept in memory meanwhile, in KiB. */
@@ -47,6 +48,7 @@ export async function migrateFile(
   const release = takeTurn(path);
   const database = connect(path);
   try {
+    removeTries(path);
     // Tables take the place of others, and what refers to them stays as it is.
     database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
     // Rows go anywhere into indexes, and each page that has left the memory is read and written again.

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import type { MigratedTable, MigrateOptions } from "../../sql/changes/migrating.ts";
 import type { Collection } from "../../store.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
@@ -7,6 +7,8 @@ import { copyFile } from "../whole/backup.ts";
 import { requireSound } from "../whole/check.ts";
 import { migrateFile } from "./migrate.ts";
 import { requireRoomForCopy } from "./room.ts";
+import { beginningOf, removeTries } from "./tries.ts";
+import { takeTurn } from "./turns.ts";
 
 /** Migrates a copy of a file beside it, looks at all of that and removes it. */
 export async function tryFile(
@@ -14,10 +16,13 @@ export async function tryFile(
   collections: readonly Collection[],
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
-  requireRoomForCopy(path);
-  const folder = mkdtempSync(join(dirname(path), `${basename(path)}.try-`));
-  const copy = join(folder, "copy.db");
+  const release = takeTurn(path);
+  let folder: string | null = null;
   try {
+    removeTries(path);
+    requireRoomForCopy(path);
+    folder = mkdtempSync(beginningOf(path));
+    const copy = join(folder, "copy.db");
     await copyFile(path, copy, () => undefined);
     const tables = await migrateFile(copy, collections, options);
     const database = new DatabaseSync(copy, { returnArrays: true });
@@ -28,6 +33,7 @@ export async function tryFile(
     }
     return tables;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+    release();
   }
 }
