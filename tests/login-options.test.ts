@@ -60,3 +60,14 @@ test("a secret that can be guessed does not start", async () => {
     await assert.rejects(createService(options), /the secret has fewer than 32 bytes.*openssl rand -base64 48/);
   }
 });
+
+test("a cookie of refresh tokens that a scheme would read stops the start", async () => {
+  for (const [session, tokens] of [
+    [sessionLogin(people, { cookie: "shop" }), tokenLogin(people, { refreshCookie: "shop" })],
+    [sessionLogin(people), tokenLogin(people, { refreshCookie: "session" })],
+  ] as const)
+    assert.match(
+      await mistakesOf(people, session, tokens),
+      /token-login: refreshCookie is (?:shop|session), and the scheme session reads a cookie of that name; rename one/,
+    );
+});

@@ -9,7 +9,7 @@ import { watchSigningKeys } from "../../auth/watched-keys.ts";
 import type { Reply } from "../../call/call.ts";
 import { aBoolean, optional, text } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
-import { defineFeature, type Feature } from "../../feature/feature.ts";
+import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
 import type { Context } from "../../http/exchange.ts";
 import { aCookieName } from "../../scheme/checking.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
@@ -135,6 +135,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
           { everySeconds: 1, due: (now) => pairs.sweep(now) },
           { everySeconds: PRUNE_SECONDS, due: (now) => pairs.prune(now) },
         ],
+        mistakes: (all) => otherReaders(refreshCookie, all),
         tags: { tokens: "Logging in with tokens, and out." },
       };
     },
@@ -143,4 +144,13 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
 
 function cookieMistakes({ access, refresh }: CookieNames): readonly string[] {
   return access === refresh ? [`accessCookie and refreshCookie are both called ${access}; rename one`] : [];
+}
+
+/** Over cleartext there are no prefixes, and a browser would send two cookies of one name. */
+function otherReaders(refreshCookie: string, { schemes }: Assembled): readonly string[] {
+  return schemes
+    .filter(({ carriers }) => carriers.some((carrier) => carrier.in === "cookie" && carrier.name === refreshCookie))
+    .map(
+      ({ name }) => `refreshCookie is ${refreshCookie}, and the scheme ${name} reads a cookie of that name; rename one`,
+    );
 }
