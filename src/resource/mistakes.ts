@@ -30,7 +30,7 @@ const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
 const ORDERED = new Set<Operator>(["lt", "lte", "gt", "gte"]);
 const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
-const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields", "format"]);
+const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
 const MAX_SORTED_LENGTH = 1000;
 const MAX_SEARCHED_LENGTH = 10_000;
 

@@ -268,4 +268,4 @@ function listLines({ found, fields, key }: Named, shown: readonly FoundExistingC
 }
 
 /** What every list is asked by. */
-const parameters = new Set(["limit", "cursor", "sort", "fields", "search", "expand", "format"]);
+const parameters = new Set(["limit", "cursor", "sort", "fields", "search", "expand", "count"]);
