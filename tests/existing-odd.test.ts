@@ -334,3 +334,52 @@ onBoth(
     assert.deepEqual((await api.get("/mediums?format[eq]=1&format=json")).json, []);
   },
 );
+
+for (const [between, end] of [
+  [" ", ""],
+  [" ", "+00:00"],
+  ["T", ""],
+  ["T", "+00:00"],
+] as const) {
+  const written = (day: number, rest = ""): string => `2026-01-0${day}${between}09:30:00${rest}${end}`;
+  onSQLite(
+    `date-times that are written like ${written(1, ".5")} are shown, found, sorted and written so`,
+    `CREATE TABLE event (id integer PRIMARY KEY, at timestamp NOT NULL); CREATE INDEX by_at ON event (at);
+     INSERT INTO event (at) VALUES ('${written(1)}'), ('${written(1, ".123456")}'), ('${written(1, ".5")}'), ('${written(2, ".500")}')`,
+    async ({ serve, sql }) => {
+      const events = defineResource({
+        name: "event",
+        table: "event",
+        writes: ["create", "update"],
+        fields: { at: dateTime() },
+        filters: { at: ["eq", "ne", "gt", "gte", "lt", "lte", "in"] },
+        sorts: ["at"],
+        scans: true,
+      });
+      const api = await serve(mount(events, { permission: anyone }));
+      const ids = async (query: string): Promise<readonly number[]> =>
+        (await api.get(`/events?${query}`)).json.map(({ id }: { id: number }) => id);
+
+      assert.deepEqual(
+        (await api.get("/events")).json.map(({ at }: { at: string }) => at),
+        ["2026-01-01T09:30:00Z", "2026-01-01T09:30:00.123456Z", "2026-01-01T09:30:00.5Z", "2026-01-02T09:30:00.500Z"],
+      );
+      assert.deepEqual(await ids("sort=-at"), [4, 3, 2, 1]);
+      assert.deepEqual(await ids("at=2026-01-01T09:30:00.500Z"), [3]);
+      assert.deepEqual(await ids("at=2026-01-01T09:30:00.123456Z"), [2]);
+      assert.deepEqual(await ids("at=2026-01-01T10:30:00%2B01:00"), [1]);
+      assert.deepEqual(await ids("at[in]=2026-01-01T09:30:00Z,2026-01-02T09:30:00.5Z"), [1, 4]);
+      assert.deepEqual(await ids("at[gt]=2026-01-01T09:30:00Z"), [2, 3, 4]);
+      assert.deepEqual(await ids("at[gte]=2026-01-01T09:30:00.5Z&at[lt]=2026-01-02T00:00:00Z"), [3]);
+      assert.deepEqual(await ids("at[lte]=2026-01-01T09:30:00.5Z"), [1, 2, 3]);
+      const first = await api.get("/events?sort=at&limit=2");
+      const next = /<([^>]+)>; rel="?next"?/.exec(first.headers.get("link") ?? "")![1]!;
+      assert.deepEqual(
+        (await api.get(next.replace(/^https?:\/\/[^/]+/, ""))).json.map(({ id }: { id: number }) => id),
+        [3, 4],
+      );
+      assert.equal((await api.ask("POST", "/events", { body: { at: "2026-01-03T10:30:00+01:00" } })).status, 201);
+      assert.equal((await sql("SELECT at FROM event WHERE id = 5"))[0]!["at"], written(3, ".000"));
+    },
+  );
+}

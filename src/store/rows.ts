@@ -67,7 +67,7 @@ export interface FoundColumnForm {
   /** Its texts are ordered by code point. */
   readonly byCodePoint?: boolean;
   /** How its date-times are written, where they are texts. */
-  readonly shape?: "zulu" | "spaced";
+  readonly shape?: DateTimeShape;
 }
 
 /** A column. Values are what JSON would show: finite numbers for doubles, text for decimals (`"12.50"`) and date-times (`2026-01-31T09:30:00.000Z`). */
@@ -160,3 +160,6 @@ export type Where<C extends string = string> =
   | { readonly any: readonly Where<C>[] }
   | { readonly not: Where<C> };
 import { type Operator } from "../operators.ts";
+
+/** How a column of SQLite writes date-times: as `toISOString` does, or with a space or a T in the middle, and nothing or `+00:00` at the end. */
+export type DateTimeShape = "zulu" | "spaced" | "spaced in zone" | "T" | "T in zone";

@@ -1,6 +1,7 @@
 import type { FoundExisting, FoundExistingColumn, FoundExistingReference } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import { ask, statement, type Rows, type Script } from "../../sql/schema/script.ts";
+import type { DateTimeShape } from "../../store.ts";
 import { shapeOf } from "./forms.ts";
 
 /** A table that others have made, as SQLite tells of it. */
@@ -49,7 +50,7 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
   };
 }
 
-function* shapeIn(table: string, name: string): Script<"zulu" | "spaced"> {
+function* shapeIn(table: string, name: string): Script<DateTimeShape> {
   const [found] = yield* ask(
     statement(`SELECT ${quote(name)} FROM ${quote(table)} WHERE ${quote(name)} IS NOT NULL LIMIT 1`),
   );

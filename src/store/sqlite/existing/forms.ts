@@ -1,5 +1,6 @@
+import type { Cell } from "../../sql/cell.ts";
 import { compared, converted, everyOf, inMilliseconds, plain, wordsIn, type Form } from "../../sql/existing/form.ts";
-import type { Column, FoundColumnForm } from "../../store.ts";
+import type { Column, DateTimeShape, FoundColumnForm } from "../../store.ts";
 
 /** How a column that was found in SQLite holds values of the declared kind; a sentence where it cannot. SQLite keeps any value in any column, so each is looked at. */
 export function formOf(column: Column, { storage, shape }: FoundColumnForm): Form | string {
@@ -21,7 +22,7 @@ export function formOf(column: Column, { storage, shape }: FoundColumnForm): For
     case "date":
       return { ...plain, fits: isDay };
     case "date-time":
-      return shape === "zulu" ? { ...plain, fits: isZulu, cellOf: inMilliseconds } : spaced;
+      return dateTime(shape);
     case "json":
       return json;
     case "text": {
@@ -41,9 +42,28 @@ const json: Form = {
   convert: (x) => `(CASE typeof(${x}) WHEN 'text' THEN ${x} ELSE json_quote(${x}) END)`,
 };
 
-/** How a column of date-times writes them, by one of its values: as `toISOString` does, or as Django, Rails and SQLite's own functions do. */
-export function shapeOf(value: unknown): "zulu" | "spaced" {
-  return typeof value === "string" && /T.*Z$/.test(value) ? "zulu" : "spaced";
+/** How a column of date-times writes them, by one of its values: as `toISOString` does, or as Django, Rails, Python and SQLite's own functions do. */
+export function shapeOf(value: unknown): DateTimeShape {
+  if (typeof value !== "string") return "spaced";
+  if (/T.*Z$/.test(value)) return "zulu";
+  const isInZone = value.endsWith("+00:00");
+  if (value[10] === "T") return isInZone ? "T in zone" : "T";
+  return isInZone ? "spaced in zone" : "spaced";
+}
+
+function dateTime(shape: DateTimeShape = "spaced"): Form {
+  switch (shape) {
+    case "zulu":
+      return { ...plain, fits: isZulu, cellOf: inMilliseconds };
+    case "spaced":
+      return spelled(" ", "");
+    case "spaced in zone":
+      return spelled(" ", "+00:00");
+    case "T":
+      return spelled("T", "");
+    case "T in zone":
+      return spelled("T", "+00:00");
+  }
 }
 
 type Affinity = "integer" | "text" | "blob" | "real" | "numeric";
@@ -83,22 +103,31 @@ function isMoment(x: string, between: string): string {
   return `strftime('%Y-%m-%d${between}%H:%M:%S', substr(${x}, 1, 19)) = substr(${x}, 1, 19)`;
 }
 
-/** `2026-01-31 09:30:00.123456` in UTC, with any number of digits or none: shown as it is, with `T` and `Z`. */
-const spaced: Form = compared(
-  (x) => `replace(${x}, ' ', 'T') || 'Z'`,
-  (place) => place,
-  {
-    fits: (x) =>
-      `typeof(${x}) = 'text' AND (${x} GLOB '${day} ${time}' OR (${x} GLOB '${day} ${time}.[0-9]*' AND substr(${x}, 21) NOT GLOB '*[^0-9]*' AND length(${x}) <= 29)) AND ${isMoment(x, " ")}`,
-    cellOf: (cell) => (typeof cell === "string" ? cell.replace("T", " ").replace(/Z$/, "") : cell),
-    span(cell) {
-      const text = String(cell).replace("T", " ").replace(/Z$/, "");
-      // The same instant with fewer digits is the beginning of one with more, and so it comes before it.
-      const first = text.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
-      return [first, (first.includes(".") ? first : `${first}.`).padEnd(29, "0")];
+/**
+ * `2026-01-31 09:30:00.123456` in UTC, with any number of digits or none, and with ` ` or `T`, and nothing or `+00:00`, as the column has it:
+ * shown as it is, with `T` and `Z`.
+ */
+function spelled(between: " " | "T", end: "" | "+00:00"): Form {
+  const second = `${day}${between}${time}`;
+  const digits = (x: string): string => `substr(${x}, 21, length(${x}) - ${20 + end.length})`;
+  const own = (cell: Cell): string => String(cell).replace("T", between).replace(/Z$/, "");
+  return compared(
+    (x) => `replace(substr(${x}, 1, length(${x}) - ${end.length}), ' ', 'T') || 'Z'`,
+    (place) => place,
+    {
+      fits: (x) =>
+        `typeof(${x}) = 'text' AND (${x} GLOB '${second}${end}' OR (${x} GLOB '${second}.[0-9]*${end}' AND ${digits(x)} NOT GLOB '*[^0-9]*' AND length(${x}) <= ${29 + end.length})) AND ${isMoment(x, between)}`,
+      cellOf: (cell) => (typeof cell === "string" ? own(cell) + end : cell),
+      span(cell) {
+        // The same instant with fewer digits comes before it, with an end that is less than any digit or without one.
+        const first = own(cell)
+          .replace(/(\.\d*?)0+$/, "$1")
+          .replace(/\.$/, "");
+        return [first + end, (first.includes(".") ? first : `${first}.`).padEnd(29, "0") + end];
+      },
     },
-  },
-);
+  );
+}
 
 /** Of our own, decimals are whole numbers of their last digit. */
 function decimal(scale: number, affinity: Affinity): Form {
