@@ -10,7 +10,7 @@ import {
   mount,
   text,
 } from "../src/door/index.ts";
-import { array, date, url, uuid, type Field } from "../src/door/resources.ts";
+import { array, date, olderShape, url, uuid, type Field, type Mount } from "../src/door/resources.ts";
 import { sqliteStore } from "../src/door/stores.ts";
 
 // What a function of the author's makes is shown as what the field is declared to be, so it is looked at before it is kept.
@@ -35,11 +35,11 @@ const rows: Readonly<Record<string, readonly [field: Field, told: RegExp]>> = {
   "what is generated and nothing": [text({ readOnly: true, generated: made(undefined) }), /gave nothing/],
 };
 
-async function faultsOf(t: TestContext, mounted: ReturnType<typeof mount>) {
+async function faultsOf(t: TestContext, mounted: Mount, ...more: readonly Mount[]) {
   const faults: string[] = [];
   const service = await createService({
     store: sqliteStore({ path: ":memory:" }),
-    mounts: [mounted],
+    mounts: [mounted, ...more],
     observe: (each) => void (each.kind === "fault" && faults.push(String(each.error))),
   });
   t.after(() => service.close());
@@ -103,4 +103,24 @@ test("what is optional may be made nothing, and what is made is read as what is 
   const answer = await ask("POST", "/things", {});
 
   assert.deepEqual([answer.status, await answer.json()], [201, { id: 1, none: null, trimmed: "a" }]);
+});
+
+test("what a hook gives is read by the fields of the newer shape, whatever those of that name were in the older one", async (t) => {
+  const state = enumeration(["open", "lost"], { default: "open", readOnly: true });
+  const parcels = mount(defineResource({ name: "parcel", fields: { title: text(), state } }), {
+    permission: anyone,
+    arrays: true,
+    beforeWrite: () => ({ values: { state: "lost" } }),
+  });
+  const older = olderShape(parcels, {
+    prefix: "/v1",
+    fields: { title: "title", state: { from: "state", as: integer(), show: (now) => now.length } },
+  });
+  const { ask } = await faultsOf(t, parcels, older);
+  const shown = async (method: string, path: string, body: object) => (await ask(method, path, body)).json();
+
+  assert.deepEqual(await shown("POST", "/v1/parcels", { title: "a" }), { id: 1, title: "a", state: 4 });
+  assert.deepEqual(await shown("POST", "/v1/parcels", [{ title: "b" }]), [{ id: 2, title: "b", state: 4 }]);
+  assert.deepEqual(await shown("PATCH", "/v1/parcels/1", { title: "c" }), { id: 1, title: "c", state: 4 });
+  assert.deepEqual(await shown("PATCH", "/parcels/1", { title: "d" }), { id: 1, title: "d", state: "lost" });
 });

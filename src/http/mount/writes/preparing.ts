@@ -42,7 +42,9 @@ export async function prepare(placed: MountInPlace, write: Write): Promise<Prepa
   if (mistakes.length > 0) throw fault(`something wrong: ${mistakes.join("; ")}`);
   if (prepared.values === undefined) return prepared;
   const complete = (): ReturnType<NonNullable<Prepared["complete"]>> => prepared.complete?.() ?? [];
-  return { ...prepared, values: readGiven(resource.fields, prepared.values, fault), complete };
+  // The hook is the newer one's, in whatever shape was sent.
+  const { fields } = (placed.newer ?? placed).resource;
+  return { ...prepared, values: readGiven(fields, prepared.values, fault), complete };
 }
 
 /** The changes that belong to a write besides its own. */
