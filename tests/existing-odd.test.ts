@@ -4,7 +4,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { anyone, dateTime, defineResource, integer, json, mount, reference, Secret, text } from "../src/door/index.ts";
 import { date } from "../src/door/resources.ts";
-import { inspectPostgres, inspectSQLite } from "../src/door/stores.ts";
+import { checkSQLite, inspectPostgres, inspectSQLite } from "../src/door/stores.ts";
 import { declarationsOf } from "../src/service/inspecting/inspect.ts";
 import type { ConfigFile } from "../src/service/system/config-file.ts";
 import { onBoth, onPostgres, onSQLite, type Before } from "./existing.ts";
@@ -383,3 +383,29 @@ for (const [between, end] of [
     },
   );
 }
+
+for (const theirs of [0, 1, 27])
+  onSQLite(
+    `a file whose makers count their own changes (${theirs}) is served, and they find their count as it was`,
+    `CREATE TABLE book (id integer PRIMARY KEY, title text NOT NULL); INSERT INTO book VALUES (1, 'x'); PRAGMA user_version = ${theirs}`,
+    async ({ serve, sql, url }) => {
+      const books = defineResource({ name: "book", table: "book", writes: ["update"], fields: { title: text() } });
+      const notes = defineResource({ name: "note", fields: { body: text() } });
+      const start = (): ReturnType<typeof serve> =>
+        serve(mount(books, { permission: anyone }), mount(notes, { permission: anyone }));
+      const api = await start();
+
+      assert.equal((await api.ask("POST", "/notes", { body: { body: "ours" } })).status, 201);
+      assert.equal((await api.get("/books/1")).json.title, "x");
+      await api.service.close();
+      assert.deepEqual(
+        (await sql("PRAGMA user_version")).map((row) => row["user_version"]),
+        [theirs],
+      );
+      await sql(`PRAGMA user_version = ${theirs + 5}`);
+      assert.equal((await (await start()).get("/notes/1")).json.body, "ours");
+      assert.deepEqual((await checkSQLite(url.replace("sqlite:", ""))).problems, []);
+      await sql("UPDATE latchkey_version SET version = 99");
+      await assert.rejects(start(), /schema version 99/);
+    },
+  );

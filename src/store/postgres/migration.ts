@@ -36,7 +36,9 @@ export const postgresSchema: Schema = {
   // Whatever isolation is the default: what another process has made while this one waited must be seen.
   // And whoever went away in the middle of it must not keep the others from it.
   begin: `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; ${migrationLock}; ${takeNews}`,
-  ownTables,
+  *makeOwnTables() {
+    yield* run(ownTables);
+  },
   *findVersion() {
     const [there] = yield* ask(statement("SELECT to_regclass('latchkey_version') IS NOT NULL"));
     if (there![0] !== true) return 0;

@@ -4,7 +4,7 @@ import { makeJournal } from "./changes/journal.ts";
 import { contentOf, tablesToCopy } from "./content.ts";
 import { fitReferences, fitTable, rememberDeclaration } from "./schema/migration.ts";
 import type { Schema } from "./schema/schema.ts";
-import { playAsync, run, type Rows, type Script, type Step } from "./schema/script.ts";
+import { playAsync, type Rows, type Script, type Step } from "./schema/script.ts";
 
 /** How what was filled is kept or given up, and how an error is told. */
 export interface Filling extends Pick<StoreTarget, "keep" | "close"> {
@@ -45,7 +45,7 @@ export function targetOver(
 }
 
 function* create(schema: Schema, collections: readonly Collection[]): Script<void> {
-  yield* run(schema.ownTables);
+  yield* schema.makeOwnTables();
   yield* makeJournal(schema);
   const problems: string[] = [];
   // References come last: rows may refer to rows that come later.

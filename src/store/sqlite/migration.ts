@@ -11,15 +11,10 @@ import { findObjects, objectsBeside } from "./changes/own-objects.ts";
 import { dropRemains } from "./changes/remains.ts";
 import { sqlite } from "./dialect.ts";
 import { findExisting } from "./existing/existing.ts";
+import { findVersion, makeOwnTables, version } from "./version.ts";
 import { watchWords } from "./word-triggers.ts";
 
-/** The version of what this file makes. A database with a higher one was written by a newer program. */
-const version = 1;
-
-/**
- * How tables are found, made and changed in SQLite. What the store keeps beside the collections: `rows` of a write that can
- * be repeated are JSON, `expires_at` is in milliseconds.
- */
+/** How tables are found, made and changed in SQLite. */
 export const sqliteSchema: Schema = {
   ...sqlite,
   convert,
@@ -27,20 +22,8 @@ export const sqliteSchema: Schema = {
   version,
   // Tables are rebuilt and dropped, also under views of somebody's own. What refers to what is checked before the end.
   begin: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON; BEGIN IMMEDIATE",
-  ownTables: `
-    CREATE TABLE latchkey_schema (collection TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL, types TEXT NOT NULL) WITHOUT ROWID, STRICT;
-    CREATE TABLE latchkey_revision (revision INTEGER NOT NULL) STRICT;
-    INSERT INTO latchkey_revision (revision) VALUES (0);
-    CREATE TABLE latchkey_keys (collection TEXT NOT NULL PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID, STRICT;
-    CREATE TABLE latchkey_taken_keys (collection TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (collection, key)) WITHOUT ROWID, STRICT;
-    CREATE TABLE latchkey_idempotency (key TEXT NOT NULL PRIMARY KEY, fingerprint TEXT NOT NULL, rows TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT;
-    CREATE INDEX latchkey_idempotency_expiry ON latchkey_idempotency (expires_at);
-    PRAGMA user_version = ${version};
-  `,
-  *findVersion() {
-    const [row] = yield* ask(statement("PRAGMA user_version"));
-    return row![0] as number;
-  },
+  makeOwnTables,
+  findVersion,
   findColumns: (table) =>
     statement(`SELECT name, type, NOT "notnull", dflt_value IS NOT NULL, pk FROM pragma_table_info(?)`, [table]),
   findReferences: (table) => statement(`SELECT "from", "table", on_delete FROM pragma_foreign_key_list(?)`, [table]),

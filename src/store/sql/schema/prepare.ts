@@ -10,7 +10,7 @@ export function* prepareTables(schema: Schema, collections: readonly Collection[
   requireSoundDeclarations(collections, (column, value) => encode(schema, column, value));
   if ((yield* unprepared(schema, collections)).length === 0) return;
   yield* run(schema.begin);
-  if ((yield* requireKnownVersion(schema)) === 0) yield* run(schema.ownTables);
+  if ((yield* requireKnownVersion(schema)) === 0) yield* schema.makeOwnTables();
   // Asked again: another process may have been first.
   const wanted = yield* unprepared(schema, collections);
   yield* schema.dropRemains(wanted);

@@ -39,12 +39,12 @@ export interface Schema extends Dialect {
   readonly convert: Convert;
   /** The same as one expression, which fails where a value does not fit. */
   convertOrFail(conversion: Conversion, x: string): string;
-  /** The version of `ownTables`. */
+  /** The version of what `makeOwnTables` makes. */
   readonly version: number;
   /** Begins a migration, which nobody else makes meanwhile. */
   readonly begin: string;
   /** Makes what the store keeps beside the collections, `latchkey_schema` among it. */
-  readonly ownTables: string;
+  makeOwnTables(): Script<void>;
   /** The version of the tables; 0 where there are none. */
   findVersion(): Script<number>;
   /** The columns of a table, in their order: name, type as `storageOf` spells it, nullable, whether it has a default, whether it is the key. */

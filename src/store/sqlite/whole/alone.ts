@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
-import { connectReadOnly, prepare } from "../connection.ts";
+import { connectReadOnly, playOn } from "../connection.ts";
 import { codeOf, isBusy } from "../errors.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
+import { findVersion } from "../version.ts";
 
 /** How long to wait for somebody who is just closing it, in milliseconds. */
 const patienceMs = 500;
@@ -49,9 +50,8 @@ export function requireFile(path: string): void {
 /** The version of the tables in a file. Throws where they are none of ours. */
 export function versionOf(database: DatabaseSync, path: string): number {
   try {
-    const version = prepare(database, "PRAGMA user_version").get()![0] as number;
-    const isOurs = prepare(database, "SELECT 1 FROM sqlite_schema WHERE name = 'latchkey_schema'").get() !== undefined;
-    if (version > 0 && isOurs) return version;
+    const version = playOn(database, findVersion());
+    if (version > 0) return version;
   } catch (error) {
     throw openingError(error, path);
   }
