@@ -409,6 +409,33 @@ for (const [what, change, told] of [
     /Collection visits: a condition is \{ column, operator, value \}/,
   ],
   [
+    "of values in a Map",
+    { kind: "insert", collection: visits, values: new Map([["at", 1]]) },
+    /values is an object; it/,
+  ],
+  [
+    "of values that a class computes",
+    {
+      ...erase,
+      kind: "updateAll",
+      values: new (class {
+        get at() {
+          return 7;
+        }
+      })(),
+    },
+    /values is an object; it has to be an object with the columns by their names/,
+  ],
+  ...[
+    { all: [], any: [] },
+    { not: { any: [] }, all: [] },
+    { not: { any: [] }, column: "at", operator: "eq", value: 1 },
+    { column: "at", operator: "eq", value: 1, valeu: 2 },
+    { all: {} },
+    { all: [undefined] },
+    { any: "at" },
+  ].map((where) => ["of two conditions in one, or none", { ...erase, where }, /a condition is \{ column/] as const),
+  [
     "of null without yes or no",
     { ...erase, where: { column: "at", operator: "null" } },
     /Column at: null takes true or false/,

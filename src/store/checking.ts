@@ -4,6 +4,7 @@ import {
   anything,
   aWholeNumber,
   isObject,
+  isStrange,
   isText,
   membersMistakes,
   objectOf,
@@ -170,7 +171,12 @@ const aWhere: Check = (value) =>
   isObject(value) ? null : 'it has to be a condition, like { column: "at", operator: "lt", value: 7 }';
 /** What it is worth, the table knows by its columns. */
 const common = { kind: anything, collection: aCollection, key: anything };
-const values = anObject;
+/** Of a class only what it has itself would be written: of a Map nothing. */
+const values: Check = (value) =>
+  anObject(value) ??
+  (isStrange(value as Members, Object.keys(value as Members))
+    ? "it has to be an object with the columns by their names"
+    : null);
 const revision = optional(unseen(aWholeNumber));
 const atMost = optional(wholeFrom(1));
 

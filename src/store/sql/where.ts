@@ -1,3 +1,4 @@
+import { isObject } from "../../checking/members.ts";
 import { shownName, suggestion } from "../../checking/nearest.ts";
 import { everyOperator } from "../../operators.ts";
 import { behindPrefix } from "../prefix.ts";
@@ -11,17 +12,26 @@ import { compileWord } from "./words.ts";
 
 /** A condition as SQL. Values go to the parameters; names come from the declaration alone. */
 export function compileWhere(table: Table, where: Where, values: Parameters): string {
+  if (!isCondition(where))
+    throw new TypeError(
+      `Collection ${table.collection.name}: a condition is { column, operator, value }, or all, any or not of others`,
+    );
   if ("all" in where) return compileMany(table, where.all, " AND ", "TRUE", values);
   if ("any" in where) return compileMany(table, where.any, " OR ", "FALSE", values);
   if ("word" in where) return compileWord(table, where.word, where.few === true, values);
   if ("link" in where) return compileLink(table, where, values);
   // A comparison with NULL is neither true nor false in SQL, and a row has to be one or the other.
   if ("not" in where) return `(${compileWhere(table, where.not, values)}) IS NOT TRUE`;
-  if (typeof where.column !== "string")
-    throw new TypeError(
-      `Collection ${table.collection.name}: a condition is { column, operator, value }, or all, any or not of others`,
-    );
   return compileOne(table.dialect, requireColumn(table, where.column), where, values);
+}
+
+/** Of `all` and `any` side by side, which compile, one would be passed over, and other rows be meant than were. */
+function isCondition(where: unknown): where is Where {
+  if (!isObject(where)) return false;
+  const { length } = Object.keys(where);
+  if ("all" in where || "any" in where) return length === 1 && Array.isArray(where["all"] ?? where["any"]);
+  if ("not" in where) return length === 1;
+  return "word" in where || "link" in where || (length <= 3 && typeof where["column"] === "string");
 }
 
 function compileLink(
