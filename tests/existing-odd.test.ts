@@ -409,3 +409,33 @@ for (const theirs of [0, 1, 27])
       await assert.rejects(start(), /schema version 99/);
     },
   );
+
+onSQLite(
+  "a trigger that asks for a function of another program is told at the start, with the writes that fire it",
+  `CREATE TABLE book (id integer PRIMARY KEY, title text NOT NULL, sort text, pages integer);
+   CREATE TRIGGER sorted AFTER INSERT ON book BEGIN UPDATE book SET sort = title_sort(NEW.title) WHERE id = NEW.id; END;
+   CREATE TRIGGER renamed AFTER UPDATE OF title ON book BEGIN UPDATE book SET sort = title_sort(NEW.title) WHERE id = NEW.id; END;
+`,
+  async ({ serve, sql }) => {
+    const book = (writes: readonly ("create" | "update" | "delete")[], isFixed = false): ReturnType<typeof mount> =>
+      mount(
+        defineResource({
+          name: "book",
+          table: "book",
+          writes,
+          fields: { title: text({ readOnly: isFixed, filled: isFixed }), pages: integer({ optional: true }) },
+        }),
+        { permission: anyone },
+      );
+
+    await assert.rejects(serve(book(["create", "update", "delete"])), (error: Error) => {
+      assert.match(error.message, /cannot be made \(no such function: title_sort\).*take "create" out of writes/);
+      assert.match(error.message, /cannot be changed \(no such function: title_sort\)/);
+      assert.doesNotMatch(error.message, /removed/);
+      return true;
+    });
+    assert.deepEqual(await sql("SELECT name FROM sqlite_schema WHERE name LIKE 'latchkey%'"), []);
+    const api = await serve(book(["update", "delete"], true));
+    assert.equal((await api.get("/books")).status, 200);
+  },
+);

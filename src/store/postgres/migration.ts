@@ -74,6 +74,8 @@ export const postgresSchema: Schema = {
       "AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = '_revision' AND NOT attisdropped)",
   ),
   findExisting,
+  // Functions of triggers are compiled when they run.
+  findUnwritable: null,
   // A table stays where it is, and what stands beside its columns is dropped in a moment.
   *dropRemains() {},
   lock: lockTable,

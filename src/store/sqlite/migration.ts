@@ -10,6 +10,7 @@ import { convert, convertOrFail } from "./changes/conversions.ts";
 import { findObjects, objectsBeside } from "./changes/own-objects.ts";
 import { dropRemains } from "./changes/remains.ts";
 import { sqlite } from "./dialect.ts";
+import { findUnwritable } from "./existing/compiling.ts";
 import { findExisting } from "./existing/existing.ts";
 import { findVersion, makeOwnTables, version } from "./version.ts";
 import { watchWords } from "./word-triggers.ts";
@@ -35,6 +36,7 @@ export const sqliteSchema: Schema = {
       "AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) AS c WHERE c.name = '_revision')",
   ),
   findExisting,
+  findUnwritable,
   dropRemains,
   lock: null,
   *drop({ name }) {

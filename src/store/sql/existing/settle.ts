@@ -43,7 +43,8 @@ export function* settleExisting(
     if (found === null || told.length > 0) continue;
     const one = settledAs(schema, collection, existing, found);
     const unfit = yield* naming(existing.table, unfitRows(schema, one));
-    problems.push(...unfit.map((each) => `${collection.name}: ${each}.`));
+    const unwritable = schema.findUnwritable === null ? [] : yield* schema.findUnwritable(one);
+    problems.push(...[...unfit, ...unwritable].map((each) => `${collection.name}: ${each}.`));
     settled.set(collection.name, one);
   }
   if (problems.length > 0) throw new StoreSetupError(problems);

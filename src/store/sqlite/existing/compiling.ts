@@ -1,0 +1,40 @@
+import { rawNameOf } from "../../sql/existing/found.ts";
+import { quote } from "../../sql/names.ts";
+import { ask, statement, type Script } from "../../sql/schema/script.ts";
+import type { Collection, TableWrite } from "../../store.ts";
+import { codeOf } from "../errors.ts";
+
+/** What fails where a statement, or a trigger that it fires, cannot be compiled (SQLITE_ERROR). */
+const uncompiled = 1;
+
+const done: Readonly<Record<TableWrite, string>> = { create: "made", update: "changed", delete: "removed" };
+
+/**
+ * What a write would fail with each time: a trigger that asks for a function of the program that has made the file, or for a table that is
+ * gone. SQLite compiles the triggers with the statement, and `EXPLAIN` does no more.
+ */
+export function* findUnwritable({ columns, existing }: Collection): Script<readonly string[]> {
+  const { table, writes, written = columns.map(({ name }) => name) } = existing!;
+  const names = written.map((name) => quote(rawNameOf(existing!, name)));
+  const into = [quote(rawNameOf(existing!, "id")), ...names];
+  const statements: Readonly<Record<TableWrite, string | null>> = {
+    create: `INSERT INTO ${quote(table)} (${into.join(", ")}) VALUES (${into.map(() => "NULL").join(", ")})`,
+    update:
+      names.length === 0 ? null : `UPDATE ${quote(table)} SET ${names.map((name) => `${name} = ${name}`).join(", ")}`,
+    delete: `DELETE FROM ${quote(table)}`,
+  };
+  const told: string[] = [];
+  for (const write of writes) {
+    const sql = statements[write];
+    if (sql === null) continue;
+    try {
+      yield* ask(statement(`EXPLAIN ${sql}`));
+    } catch (error) {
+      if (codeOf(error) !== uncompiled) throw error;
+      told.push(
+        `rows of ${table} cannot be ${done[write]} (${(error as Error).message}): a trigger may ask for what only the program has that made the file; take "${write}" out of writes`,
+      );
+    }
+  }
+  return told;
+}
