@@ -100,6 +100,9 @@ export function spoilsConnection(error: unknown): boolean {
   return /^(08|25|26|57P|58|XX|0A)/.test(found);
 }
 
+/** A server tells in the language of its `lc_messages`, and with the quotation marks of that. */
+const quoted = /["«»„“”‚‘’「」『』].*["«»„“”‚‘’「」『』]/s;
+
 /** The error as the store's caller sees it: faults stay what they are. */
 export function storeError(error: unknown): unknown {
   // `Failing row contains (…)`: with all values of the row, and whoever hears of the fault may keep the whole error.
@@ -114,7 +117,7 @@ export function storeError(error: unknown): unknown {
     return new TypeError((error as Error).message, { cause: error });
   // The server repeats the value in quotes, and it may be a password.
   if (found?.startsWith("22"))
-    return new TypeError(`${(error as Error).message.replace(/".*"/s, '"…"')} (SQLSTATE ${found})`);
+    return new TypeError(`${(error as Error).message.replace(quoted, '"…"')} (SQLSTATE ${found})`);
   // What a row holds is no value of its field.
   if (found === state.refused) return new TypeError((error as Error).message, { cause: error });
   if (found?.startsWith("42") && found !== state.privilege && (found !== state.noTable || isWithin)) return error;

@@ -15,6 +15,7 @@ import {
   type Collection,
   type Store,
 } from "../store.ts";
+import { storeError } from "./errors.ts";
 import { requireFit } from "./network/server.ts";
 import { postgresStore } from "./postgres.ts";
 
@@ -354,3 +355,33 @@ async function until(done: () => Promise<boolean>): Promise<void> {
     await sleep(10);
   }
 }
+
+test("a value that does not fit is not repeated, in whatever language the server tells it", () => {
+  for (const [message, told] of [
+    [
+      'invalid input syntax for type integer: "hunter"2"',
+      'invalid input syntax for type integer: "…" (SQLSTATE 22P02)',
+    ],
+    [
+      "ungültige Eingabesyntax für Typ integer: »hunter2«",
+      'ungültige Eingabesyntax für Typ integer: "…" (SQLSTATE 22P02)',
+    ],
+    [
+      "ungültige Eingabesyntax für Typ integer: „hunter2“",
+      'ungültige Eingabesyntax für Typ integer: "…" (SQLSTATE 22P02)',
+    ],
+    ["syntaxe en entrée invalide : « hunter2 »", 'syntaxe en entrée invalide : "…" (SQLSTATE 22P02)'],
+    ["型integerの入力構文が不正です: 「hunter2」", '型integerの入力構文が不正です: "…" (SQLSTATE 22P02)'],
+  ] as const) {
+    const sent = Object.assign(new pg.DatabaseError(message, message.length, "error"), {
+      code: "22P02",
+      severity: "ERROR",
+    });
+
+    const error = storeError(sent);
+
+    assert.ok(error instanceof TypeError);
+    assert.equal(error.message, told);
+    assert.equal(error.cause, undefined);
+  }
+});
