@@ -1,6 +1,7 @@
 /**
  * What lists do to those who read: the latency of reading a user by id, quiet and while 4 clients of one ordinary user ask for
- * a list as fast as they are answered. The user has many orders, and there are many users. Everything on all cores.
+ * a list as fast as they are answered. The user has many orders, and there are many users. Everything on all cores. In the same rounds a bare
+ * `node:http` server answers both with the bytes of the user: what the machine makes a reader wait, with three processes on its cores.
  */
 import { execFile } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
@@ -9,7 +10,7 @@ import { type ServiceProcess, startService } from "../tests/service-process.ts";
 import type { Reads } from "./reads.ts";
 import { type Load, type LoadResult, median } from "./round.ts";
 import { prepareWriting } from "./scenarios.ts";
-import { onAnyCore } from "./servers.ts";
+import { captureReply, onAnyCore, startBare } from "./servers.ts";
 
 const options = parseArgs({
   options: {
@@ -43,6 +44,7 @@ const counted = { prefer: "count=exact" };
 await using service = await startService({}, onAnyCore(options.values.command));
 const { read } = await prepareWriting(service);
 const own = await ordinaryUser(service, read.headers);
+await using bare = await startBare(await captureReply(service.address, read), onAnyCore);
 fill(service.file, own.id, Number(options.values.orders), Number(options.values.users));
 
 const rows: Record<string, Record<string, string | number>> = {};
@@ -62,26 +64,33 @@ async function measure(name: string, path: string, headers: Readonly<Record<stri
     perSecond: 400,
     seconds,
   };
+  const bareReads: Reads = { ...reads, address: bare.address };
   const load: Load = { request: { path, headers }, status: 200, connections: 4, sleeps: true };
   const ratios: number[] = [];
-  const found: { readonly quiet: LoadResult; readonly beside: LoadResult; readonly asked: LoadResult }[] = [];
+  const found: Record<"quiet" | "beside" | "asked" | "bareBeside", LoadResult>[] = [];
   for (let round = 0; round <= rounds; round++) {
     const quiet = await ask<LoadResult>("bench/reads.ts", reads);
-    const asking = ask<LoadResult>("bench/load.ts", { ...load, address: service.address, seconds: seconds + 0.5 });
-    const beside = await ask<LoadResult>("bench/reads.ts", reads);
-    const asked = await asking;
+    const [beside, asked] = await besideLoad(reads, load);
+    const [bareBeside] = await besideLoad(bareReads, load);
     // The first round warms up.
     if (round === 0) continue;
-    found.push({ quiet, beside, asked });
+    found.push({ quiet, beside, asked, bareBeside });
     ratios.push(beside.p99Ms / quiet.p99Ms);
   }
   rows[name] = {
     "quiet p99 ms": median(found.map(({ quiet }) => quiet.p99Ms)).toFixed(2),
     "beside p99 ms": median(found.map(({ beside }) => beside.p99Ms)).toFixed(2),
+    "bare beside": median(found.map(({ bareBeside }) => bareBeside.p99Ms)).toFixed(2),
     "p99 ratio": median(ratios).toFixed(1),
     target: "below 3",
     "lists a second": Math.round(median(found.map(({ asked }) => asked.requests)) / (seconds + 0.5)),
   };
+}
+
+async function besideLoad(reads: Reads, load: Load): Promise<readonly [LoadResult, LoadResult]> {
+  const asking = ask<LoadResult>("bench/load.ts", { ...load, address: reads.address, seconds: seconds + 0.5 });
+  const beside = await ask<LoadResult>("bench/reads.ts", reads);
+  return [beside, await asking];
 }
 
 async function ask<T>(script: string, told: object): Promise<T> {

@@ -57,8 +57,8 @@ export interface Rival extends AsyncDisposable {
 }
 
 /** Starts a bare `node:http` server that gives this one answer. */
-export function startBare(reply: CapturedReply): Promise<Rival> {
-  return startRival("bench/bare.ts", reply);
+export function startBare(reply: CapturedReply, place = onServerCore): Promise<Rival> {
+  return startRival("bench/bare.ts", reply, place);
 }
 
 /** Starts a server written by hand over the service's database file. */
@@ -86,8 +86,8 @@ export function startBarePostgres(reply: CapturedReply, url: string): Promise<Ri
   return startRival("bench/bare-postgres.ts", { url, reply });
 }
 
-async function startRival(script: string, told: unknown): Promise<Rival> {
-  const [file = "", ...args] = onServerCore(script);
+async function startRival(script: string, told: unknown, place = onServerCore): Promise<Rival> {
+  const [file = "", ...args] = place(script);
   const child = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "exit");
   child.stdin.end(JSON.stringify(told));

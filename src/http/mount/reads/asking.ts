@@ -5,12 +5,12 @@ import {
   type ListQuery,
   type ListText,
   type Row,
-  type Where,
   type RelatedQuery,
   type RelatedText,
 } from "../../../store/store.ts";
 import { holderOf } from "../../body/intake.ts";
 import type { Exchange } from "../../exchange.ts";
+import { isSlow, nameOf, timed, type AskedList } from "../../list/slow-lists.ts";
 
 /** A page for this caller, with what belongs to its rows where the store tells that at once. What no index serves waits for its turn. */
 export function askForPage(
@@ -19,13 +19,23 @@ export function askForPage(
   beside?: readonly BesideQuery[],
 ): Eventually<ListText> {
   const { store } = exchange.service;
-  return query.long === true ? inTurn(exchange, query, () => store.listJSON(query)) : store.listJSON(query, beside);
+  if (isLong(query)) return inTurn(exchange, query, () => store.listJSON(longerOf(query)));
+  return timed(
+    query,
+    () => store.listJSON(query, beside),
+    (ms) => tellSlow(exchange, query, ms),
+  );
 }
 
 /** Rows for this caller, likewise. */
 export function askForRows(exchange: Exchange, query: ListQuery): Eventually<readonly Row[]> {
   const { store } = exchange.service;
-  return query.long === true ? inTurn(exchange, query, () => store.list(query)) : store.list(query);
+  if (isLong(query)) return inTurn(exchange, query, () => store.list(longerOf(query)));
+  return timed(
+    query,
+    () => store.list(query),
+    (ms) => tellSlow(exchange, query, ms),
+  );
 }
 
 /** What belongs to some keys, likewise; null where it is too long. */
@@ -46,9 +56,21 @@ export async function askForCount(exchange: Exchange, { collection, where }: Lis
   }
 }
 
-type Searched = Pick<ListQuery, "collection" | "where" | "sort">;
+function isLong(query: ListQuery): boolean {
+  return query.long === true || isSlow(query);
+}
 
-async function inTurn<T>(exchange: Exchange, query: Searched, read: () => Eventually<T>): Promise<T> {
+/** A store knows a page again by the query that asked for it. */
+const longer = new WeakMap<ListQuery, ListQuery>();
+
+function longerOf(query: ListQuery): ListQuery {
+  if (query.long === true) return query;
+  let asked = longer.get(query);
+  if (asked === undefined) longer.set(query, (asked = { ...query, long: true }));
+  return asked;
+}
+
+async function inTurn<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T>): Promise<T> {
   const { longReads, observe } = exchange.service;
   try {
     return await longReads.run(holderOf(exchange), read);
@@ -58,21 +80,17 @@ async function inTurn<T>(exchange: Exchange, query: Searched, read: () => Eventu
   }
 }
 
-/** What an operator can do. It names columns and no values, which may tell of people. */
-function cureOf({ collection, where, sort }: Searched): string {
-  const asked = where === null ? [] : conditionsIn(where);
-  const order = sort.map(({ column, descending }) => (descending === true ? `-${column}` : column));
+/** What an operator can do. */
+function cureOf(query: AskedList): string {
   return (
-    `A list of ${collection.name} took too long and was given up: no index serves ` +
-    `${asked.length === 0 ? "" : `the filters ${asked.join(", ")} with `}the order ${order.join(", ")}. ` +
+    `A list of ${query.collection.name} took too long and was given up: no index serves ${nameOf(query)}. ` +
     `Take the filter or the sort out of the declaration, or declare an index that has the filters with eq first and the order after them.`
   );
 }
 
-function conditionsIn(where: Where): readonly string[] {
-  if ("all" in where) return where.all.flatMap(conditionsIn);
-  if ("word" in where) return ["search"];
-  if ("link" in where) return [where.linked];
-  if ("not" in where) return conditionsIn(where.not);
-  return "any" in where ? where.any.flatMap(conditionsIn) : [`${where.column}[${where.operator}]`];
+function tellSlow({ service }: Exchange, query: AskedList, ms: number): void {
+  const message =
+    `A list of ${query.collection.name} took ${Math.round(ms)} ms, with ${nameOf(query)}, and others waited for it. ` +
+    "For ten minutes such lists are read beside all else. Many rows may have the same value there.";
+  service.observe?.({ kind: "notice", level: "info", message });
 }
