@@ -243,5 +243,19 @@ test("a scheme of one's own is one of the set", async (t) => {
     ownService(t, { schemes: [visitor, { ...knock, name: "visitor" }] }),
     /scheme visitor is there twice/,
   );
-  await assert.rejects(ownService(t, { schemes: [knock, { ...knock, name: "other" }] }), /both read/);
+  await assert.rejects(
+    ownService(t, { schemes: [knock, { ...knock, name: "other" }], endpoints: [echo, echo] }),
+    (error: Error) =>
+      /the schemes knock and other both read Authorization: knock; leave one of them out/.test(error.message) &&
+      /the endpoint GET \/echo.* is there twice/.test(error.message),
+  );
+  const cookie = (name: string, cookieName: string) => ({
+    ...knock,
+    name,
+    carriers: [{ in: "cookie", name: cookieName }] as const,
+  });
+  await assert.rejects(
+    ownService(t, { schemes: [cookie("one", "shop"), cookie("other", "__Host-shop")] }),
+    /the schemes one and other both read the cookie __Host-shop/,
+  );
 });

@@ -8,6 +8,9 @@ import { servedBy } from "../http/mount/endpoints.ts";
 import type { Mount } from "../http/mount/mount.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
 import { ownAmong, type ProblemDefinition } from "../problem/definition.ts";
+import { joinSchemes } from "../scheme/joining.ts";
+import { claimedTwice } from "../scheme/presented.ts";
+import type { Scheme } from "../scheme/scheme.ts";
 import type { Parts } from "./feature.ts";
 
 /** The parts of a feature; those that stand in no feature have no name. */
@@ -28,6 +31,7 @@ export function clashesOf(all: readonly NamedParts[], speaksXML: boolean): reado
     ...twice(all, "scheme", ({ schemes = [] }) =>
       schemes.filter(({ name, shared }) => shared !== true || alone.has(name)).map(({ name }) => name),
     ),
+    ...claimedTwice(distinctSchemes(all)),
     ...twice(all, "endpoint", (parts) => servedBy(parts).map(({ method, path }) => `${method} ${pathShape(path)}`)),
     ...namesakesOf(all.flatMap(({ parts: { mounts = [] } }) => mounts)),
     ...twice(all, "format", ({ formats = [] }) => formats.map(({ mediaType }) => mediaType)),
@@ -47,6 +51,12 @@ export function clashesOf(all: readonly NamedParts[], speaksXML: boolean): reado
     ...problemsTwice(all),
     ...parametersTwice(all),
   ];
+}
+
+/** Of two with one name that is told, and not that they read the same places as well. */
+function distinctSchemes(all: readonly NamedParts[]): readonly Scheme[] {
+  const schemes = joinSchemes(all.flatMap(({ parts }) => parts.schemes ?? []));
+  return schemes.filter(({ name }, at) => schemes.findIndex((each) => each.name === name) === at);
 }
 
 /** The formats that come with every service. */

@@ -40,22 +40,31 @@ interface HeaderPlace extends Place {
 const maxCredentialBytes = 8192;
 const none: readonly Presented[] = [];
 
+/** Which schemes of a set read the same place, a sentence for each: nobody could say whose a credential there is. */
+export function claimedTwice(schemes: readonly Scheme[]): readonly string[] {
+  const claims = schemes.flatMap((scheme) => scheme.carriers.map((carrier) => ({ name: scheme.name, carrier })));
+  const first = new Map<string, string>();
+  return claims
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    .flatMap(({ name, carrier }) => {
+      const place = formatCarrier(carrier);
+      // A browser sends both under one name where there are no prefixes, and over TLS a scheme may put one before its own.
+      const claim = carrier.in === "cookie" ? place.replace(/ __(?:Host|Secure)-/i, " ") : place;
+      const other = first.get(claim);
+      if (other !== undefined) return [`the schemes ${other} and ${name} both read ${place}; leave one of them out`];
+      first.set(claim, name);
+      return [];
+    });
+}
+
 /** Sorts out once where a set of schemes looks. Throws where two of them claim the same place. */
 export function placesOf(schemes: readonly Scheme[]): Places {
+  const twice = claimedTwice(schemes);
+  if (twice.length > 0) throw new TypeError(`Schemes cannot stand together: ${twice.join("; ")}`);
   const places = schemes.flatMap((scheme) =>
     scheme.carriers.map((carrier) => ({ scheme, carrier, ambient: isAmbient(scheme, carrier) })),
   );
-  const claimed = new Map<string, Place>();
-  for (const place of places.toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))) {
-    const claim = formatCarrier(place.carrier);
-    const first = claimed.get(claim);
-    if (first !== undefined)
-      throw new TypeError(
-        `The schemes ${first.scheme.name} and ${place.scheme.name} both read ${claim}. Leave one of them out.`,
-      );
-    claimed.set(claim, place);
-  }
-  const all = [...claimed.values()];
+  const all = places.toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1));
   const authorization = new Map<string, Place>();
   for (const place of all)
     if (place.carrier.in === "authorization") authorization.set(place.carrier.scheme.toLowerCase(), place);
