@@ -6,7 +6,7 @@ import { ownService } from "./own-service.ts";
 
 const things = defineResource({ name: "thing", fields: { at: dateTime() }, filters: { at: ["gte"] }, sorts: ["at"] });
 
-test("a list that held up all others once is read beside them from then on, and that is told", async (t) => {
+test("a list that holds up all others again is read beside them from then on, and that is told", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const asked: string[] = [];
   const watched: Store = {
@@ -23,14 +23,36 @@ test("a list that held up all others once is read beside them from then on, and 
   };
   const own = await ownService(t, { store: watched, mounts: [mount(things, { permission: anyone })] });
 
-  for (const query of ["sort=-at", "sort=-at&limit=5", "sort=at", "sort=-at&at[gte]=2026-01-01T00:00:00Z"])
-    assert.equal((await own.get(`/things?${query}`)).status, 200);
+  const day = "at[gte]=2026-01-01T00:00:00Z";
+  const queries = ["sort=-at", "sort=at", "sort=-at&limit=5", "sort=-at&limit=6", `sort=-at&${day}`, "sort=at&limit=5"];
+  for (const query of queries) assert.equal((await own.get(`/things?${query}`)).status, 200);
 
-  assert.deepEqual(asked, ["-at at once", "-at beside", "at at once", "-at at once"]);
+  // The machine may have been busy once.
+  assert.deepEqual(asked, ["-at at once", "at at once", "-at at once", "-at beside", "-at at once", "at at once"]);
   const told = own.observed.flatMap((each) =>
     each.kind === "notice" && each.message.startsWith("A list") ? [each.message] : [],
   );
-  assert.equal(told.length, 2);
+  assert.equal(told.length, 1);
   assert.match(told[0]!, /^A list of things took \d\d ms, with the order -at, id, and others waited for it\./);
-  assert.match(told[1]!, /with the filters at\[gte\] with the order -at, id/);
+});
+
+test("a list that is slow now and then is read in the event loop", async (t) => {
+  const store = sqliteStore({ path: ":memory:" });
+  const asked: boolean[] = [];
+  let reads = 0;
+  const watched: Store = {
+    ...store,
+    listJSON(query, beside) {
+      asked.push(query.long === true);
+      // Every eighth read; the others take a moment, since they are not remembered.
+      const ms = reads++ % 8 === 0 ? 25 : 0.1;
+      for (const start = performance.now(); performance.now() - start < ms;);
+      return store.listJSON(query, beside);
+    },
+  };
+  const own = await ownService(t, { store: watched, mounts: [mount(things, { permission: anyone })] });
+
+  for (let limit = 1; limit <= 40; limit++) await own.get(`/things?sort=at&limit=${limit}`);
+
+  assert.deepEqual(new Set(asked), new Set([false]));
 });
