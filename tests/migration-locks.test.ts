@@ -85,6 +85,8 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   await quiet.stop();
   const beside = startWriting(store);
   const watching = await watchLocks(url, ["things", "owners"]);
+  // One that is known, for those of the task may be gone before anybody has looked.
+  await askPostgres(url, "BEGIN; LOCK TABLE owners IN SHARE ROW EXCLUSIVE MODE; SELECT pg_sleep(0.05); COMMIT");
   const start = performance.now();
 
   await task(url);
@@ -106,7 +108,10 @@ async function watched(t: TestContext, what: string, task: (url: string) => Prom
   );
   for (const { table, mode, granted, ms } of longest)
     assert.ok(ms < limit, `${table}: ${mode} ${granted ? "held" : "waited for"} for ${ms.toFixed(0)} ms`);
-  assert.ok(longest.length > 0, "no lock was seen at all");
+  assert.ok(
+    longest.some(({ table, mode }) => table === "owners" && mode === "ShareRowExclusiveLock"),
+    "locks are not seen",
+  );
   // Somebody who makes an index, and nobody writes meanwhile.
   assert.deepEqual(
     longest.filter(({ mode }) => mode === "ShareLock"),
