@@ -26,7 +26,7 @@ export class InFlight {
   readonly seconds: number;
   /**
    * In no order. A Map or a Set would be made anew for every few requests, and what V8 has left behind of each leads to the next: so the
-   * collector kept what had been answered, and took four times as long.
+   * collector kept what had been answered, and took five times as long.
    */
   readonly #waiting: Waiting[] = [];
   #timer: NodeJS.Timeout | null = null;
