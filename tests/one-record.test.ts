@@ -9,19 +9,22 @@ import { sqliteStore } from "../src/door/stores.ts";
 
 const counters = defineResource({ name: "counter", fields: { count: integer() } });
 
-async function setUp(t: TestContext, beforeUpdate: () => unknown) {
+const mountWith = (beforeUpdate: () => unknown) =>
+  mount(counters, {
+    permission: anyone,
+    beforeWrite: async ({ kind }) => {
+      if (kind === "update") await beforeUpdate();
+      return {};
+    },
+  });
+
+async function setUp(t: TestContext, mounted: ReturnType<typeof mountWith>) {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-one-record-"));
   const service = await createService({
     store: sqliteStore({ path: path.join(folder, "one.db") }),
-    mounts: [
-      mount(counters, {
-        permission: anyone,
-        beforeWrite: async ({ kind }) => {
-          if (kind === "update") await beforeUpdate();
-          return {};
-        },
-      }),
-    ],
+    handlerTimeoutSeconds: 1,
+    observe: () => undefined,
+    mounts: [mounted],
   });
   t.after(async () => {
     await service.close();
@@ -44,7 +47,10 @@ async function setUp(t: TestContext, beforeUpdate: () => unknown) {
 
 test("many who change one record in a loop are all served, and hardly ever in vain", async (t) => {
   let tries = 0;
-  const { change } = await setUp(t, () => tries++);
+  const { change } = await setUp(
+    t,
+    mountWith(() => tries++),
+  );
   const statuses: Record<number, number> = {};
   let left = 4000;
   const client = async (): Promise<void> => {
@@ -61,24 +67,73 @@ test("many who change one record in a loop are all served, and hardly ever in va
   assert.ok(tries < 4000 + 3 * 64, `${tries} tries for 4000 changes`);
 });
 
-test("whoever comes to a line waits two seconds behind what is slow there", async (t) => {
+test("one that is slow in a line keeps the others for two seconds, and then they go one after another", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const slow = Promise.withResolvers<void>();
   let tries = 0;
-  const { change } = await setUp(t, () => (++tries === 3 ? slow.promise : undefined));
+  const { change } = await setUp(
+    t,
+    mountWith(() => (++tries === 4 ? slow.promise : nextRound())),
+  );
 
-  // One is faster, and the other makes its change anew.
+  // One is faster, and the others make their change anew.
+  const first = [change(1), change(2), change(3)];
+  await Promise.race(first);
+  while (tries < 4) await nextRound();
+  const newcomers = Array.from({ length: 30 }, (_, at) => change(at));
+  await rounds();
+  t.mock.timers.tick(1999);
+  await rounds();
+  assert.equal(tries, 4);
+  t.mock.timers.tick(1);
+
+  assert.deepEqual(new Set(await Promise.all(newcomers)), new Set([200]));
+  assert.equal(tries, 4 + 1 + 30);
+  slow.resolve();
+  assert.deepEqual(await Promise.all(first), [200, 200, 200]);
+});
+
+test("whoever is given up in a line begins nothing more, and the line goes on", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+  const slow = Promise.withResolvers<void>();
+  let tries = 0;
+  const { change } = await setUp(
+    t,
+    mountWith(() => (++tries === 3 ? slow.promise : undefined)),
+  );
   const both = [change(1), change(2)];
   await Promise.race(both);
   while (tries < 3) await nextRound();
-  const newcomer = change(3);
-  for (let round = 0; round < 100; round++) await nextRound();
-  t.mock.timers.tick(1999);
-  for (let round = 0; round < 100; round++) await nextRound();
-  assert.equal(tries, 3);
-  t.mock.timers.tick(1);
 
-  assert.equal(await newcomer, 200);
+  const inVain = change(3);
+  await rounds();
+  t.mock.timers.tick(2000);
+  assert.equal(await inVain, 503);
+  const later = change(4);
+
+  assert.equal(await later, 200);
+  assert.equal(tries, 4);
   slow.resolve();
-  assert.deepEqual(await Promise.all(both), [200, 200]);
+  assert.deepEqual(new Set(await Promise.all(both)), new Set([200, 503]));
 });
+
+test("two services over the same declarations have lines of their own", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const slow = Promise.withResolvers<void>();
+  let tries = 0;
+  const both = mountWith(() => (++tries === 3 ? slow.promise : undefined));
+  const { change } = await setUp(t, both);
+  const other = await setUp(t, both);
+  const two = [change(1), change(2)];
+  await Promise.race(two);
+  while (tries < 3) await nextRound();
+
+  assert.equal(await other.change(3), 200);
+
+  slow.resolve();
+  assert.deepEqual(await Promise.all(two), [200, 200]);
+});
+
+async function rounds(): Promise<void> {
+  for (let round = 0; round < 100; round++) await nextRound();
+}

@@ -20,6 +20,7 @@ import { served } from "../http/endpoint/replying.ts";
 import { explainWhole, type WholeExplanation } from "../http/explaining.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { HANDLER_TIMEOUT_SECONDS, InFlight } from "../http/limiting/in-flight.ts";
+import { Lines } from "../http/limiting/lines.ts";
 import { MAX_BODY_BYTES } from "../http/limits.ts";
 import { makeCursors } from "../http/list/cursors.ts";
 import { makeLongReads } from "../http/list/long-reads.ts";
@@ -239,6 +240,7 @@ function coreOf(options: ServiceOptions, common: Common, find: RoutedService["fi
     fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),
     heldBodies: makeHeldBodies(),
     longReads: makeLongReads(),
+    lines: new Lines(),
     alongside: all.flatMap(({ alongside = [] }) => alongside),
     scopesAllow: scopesAllowOf(options.scopesAllow === undefined ? all : [options]),
     limiters: all.flatMap(({ limiter }) => limiter ?? []),

@@ -9,6 +9,7 @@ import type { HeldBodies } from "./body/held-bodies.ts";
 import type { Format } from "./formats/format.ts";
 import type { InFlight } from "./limiting/in-flight.ts";
 import type { RequestLimiter } from "./limiting/limiting.ts";
+import type { Lines } from "./limiting/lines.ts";
 import type { Cursors } from "./list/cursors.ts";
 import type { LongReads } from "./list/long-reads.ts";
 
@@ -34,14 +35,16 @@ export interface ServiceCore {
   readonly basePath: string;
   /** The header field, in lower case, in which administrators ask what the schemes saw, and are told. */
   readonly explainHeader: string;
-  /** Long bodies are compressed for whoever asks for it. */
   /** The largest body of an endpoint that names no limit of its own, in bytes. */
   readonly maxBodyBytes: number;
+  /** Long bodies are compressed for whoever asks for it. */
   readonly compression: boolean;
   /** What bodies keep in memory. */
   readonly heldBodies: HeldBodies;
   /** Whose turn it is with lists that may take long. */
   readonly longReads: LongReads;
+  /** Who changes a record after whom. */
+  readonly lines: Lines;
   /** What is written with every write of a mounted resource. */
   readonly alongside: readonly Alongside[];
   /** JSON first: it is the default. */

@@ -48,9 +48,8 @@ export class Exchange implements PermissionRequest {
   limits: LimitFields = NONE;
   /** The octets of the body, once somebody has asked for them. */
   octets: Promise<Uint8Array> | null = null;
-  /** Whether its body is on its way, or its caller has had an answer before everything was done, which `whenOver` hears. */
+  /** Whether its body is on its way, or its caller has had an answer before everything was done. */
   phase: "going" | "arriving" | "over" = "going";
-  whenOver: (() => void) | null = null;
   #identified: Identified | null = null;
   #preferences: ReadonlyMap<string, string> | null | undefined = undefined;
 

@@ -160,10 +160,7 @@ class Way {
   giveUp(): Answer {
     const { service, call, exchange } = this;
     const error = notDone(awaitedBy(call), service.inFlight.seconds);
-    if (exchange !== null) {
-      exchange.phase = "over";
-      exchange.whenOver?.();
-    }
+    if (exchange !== null) exchange.phase = "over";
     service.observe?.({ kind: "fault", requestId: call.requestId, error });
     return this.#tellAtOnce((this.told = tooLate()));
   }

@@ -6,7 +6,6 @@ import type { Resource, StoredOf } from "../../../resource/resource.ts";
 import {
   keyOf,
   OVERTAKEN,
-  type Collection,
   type Key,
   type KeyOf,
   type Outcome,
@@ -16,6 +15,7 @@ import {
 import type { RecordWrite } from "../../alongside.ts";
 import { giveWay, inTurns } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
+import { requireInTime } from "../../limiting/in-time.ts";
 import { placeOfLink } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { showChanged } from "../reads/reading.ts";
@@ -24,12 +24,6 @@ import type { Unwritten } from "./outcome.ts";
 import type { Written } from "./write.ts";
 
 const ATTEMPTS = 10;
-
-/** So long whoever comes to a line waits behind it, in milliseconds: what stands there may be slow, and is none of theirs. */
-const PATIENCE_MS = 2000;
-
-/** Who waits to make a change, or to make it anew: the last of them, by collection and record. */
-const lines = new WeakMap<Collection, Map<string, Promise<unknown>>>();
 
 /**
  * The reply of the first attempt that gives one. Whoever changes a record without If-Match wants the change on whatever is there: where another
@@ -41,46 +35,25 @@ export async function untilSettled(
   exchange: Exchange,
   attempt: () => Promise<Reply | null>,
 ): Promise<Reply> {
-  const line = lineFor(collection);
-  const record = String(exchange.params["id"] ?? "");
+  const { lines } = exchange.service;
+  const { id } = exchange.params;
+  const record = `${collection.name} ${id ?? ""}`;
   // Writes of a collection may be about other records than what stands in the line.
-  const last = record === "" ? undefined : line.get(record);
-  if (last === undefined) {
+  if (id === undefined || !lines.has(record)) {
     const reply = await attempt();
     if (reply !== null) return reply;
   }
-  const ahead = last === undefined ? line.get(record) : withPatience(last);
-  const turn = (ahead ?? Promise.resolve()).then(() => attemptAnew(attempt));
-  // Nobody waits behind one that is given up.
-  const over = Promise.race([turn.catch(() => undefined), new Promise<void>((go) => (exchange.whenOver = go))]);
-  line.set(record, over);
-  try {
-    return await turn;
-  } finally {
-    if (line.get(record) === over) line.delete(record);
-  }
+  return lines.behind(record, () => attemptAnew(exchange, attempt));
 }
 
-function withPatience(ahead: Promise<unknown>): Promise<unknown> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, PATIENCE_MS);
-    void ahead.then(() => (clearTimeout(timer), resolve(undefined)));
-  });
-}
-
-async function attemptAnew(attempt: () => Promise<Reply | null>): Promise<Reply> {
+async function attemptAnew({ context }: Exchange, attempt: () => Promise<Reply | null>): Promise<Reply> {
   for (let made = 1; made < ATTEMPTS; made++) {
+    requireInTime(context);
     const reply = await attempt();
     if (reply !== null) return reply;
     await wait(Math.random() * 2 ** made);
   }
   throw problem("conflict");
-}
-
-function lineFor(collection: Collection): Map<string, Promise<unknown>> {
-  let line = lines.get(collection);
-  if (line === undefined) lines.set(collection, (line = new Map<string, Promise<unknown>>()));
-  return line;
 }
 
 export const REPLAYED = ["Idempotency-Replayed", "true"] as const;
