@@ -122,6 +122,35 @@ test("the time in which a body arrives does not count where a scheme reads it", 
   assert.equal((await asked).status, 201);
 });
 
+test("a body that is on its way when the time is over is waited for, and its request goes on", async (t) => {
+  const octets = new TransformStream<Uint8Array, Uint8Array>();
+  let goOn: () => void = () => undefined;
+  const { ask } = await serviceWith(t, {
+    mounts: [notes()],
+    schemes: [
+      signed(async () => {
+        await new Promise<void>((resolve) => (goOn = resolve));
+        return { kind: "absent" };
+      }),
+    ],
+  });
+  t.mock.timers.enable({ apis: ["setInterval"] });
+
+  const asked = ask("/notes", sent(octets.readable));
+  await settle();
+  // All of its time is gone when the scheme is done.
+  t.mock.timers.tick(1000);
+  goOn();
+  await settle();
+  t.mock.timers.tick(60_000);
+  await settle();
+  const writer = octets.writable.getWriter();
+  await writer.write(Buffer.from('{"body":"late"}'));
+  await writer.close();
+
+  assert.equal((await asked).status, 201);
+});
+
 test("a scheme that is done when its request was given up has no body read, and no handler called", async (t) => {
   let goOn: () => void = () => undefined;
   let handled = 0;

@@ -63,9 +63,10 @@ export class InFlight {
       this.#timer = null;
     }
     for (const request of this.#waiting.slice()) {
+      if (request.way.exchange?.phase === "arriving") request.seconds = 0;
       // The first second may have been a part of one.
-      if (request.seconds >= this.seconds) request.giveUp();
-      else request.seconds = request.way.exchange?.phase === "arriving" ? 0 : request.seconds + 1;
+      else if (request.seconds >= this.seconds) request.giveUp();
+      else request.seconds++;
     }
   }
 }
