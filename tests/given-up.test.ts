@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { sessionsCollection, type Account } from "../src/door/auth.ts";
+import { consolePages } from "../src/door/features.ts";
 import type { Format, Reply } from "../src/door/http.ts";
 import {
   accounts,
@@ -82,6 +83,22 @@ for (const [how, writeProblem] of Object.entries(tellings))
     assert.deepEqual([answer.status, answer.headers.get("content-type")], [503, "application/problem+json"]);
     assert.deepEqual(rejected, []);
   });
+
+test("whoever asked for a page and waited in vain is told so by a page", async (t) => {
+  const { ask } = await serviceWith(t, {
+    features: [consolePages({ title: "Slow" })],
+    endpoints: [defineEndpoint({ method: "GET", path: "/slow", access: anyone, handle: never })],
+  });
+  t.mock.timers.enable({ apis: ["setInterval"] });
+
+  const asked = ask("/slow", { headers: { accept: "text/html" } });
+  await settle();
+  t.mock.timers.tick(3000);
+  const answer = await asked;
+
+  assert.deepEqual([answer.status, answer.headers.get("content-type")], [503, "text/html; charset=utf-8"]);
+  assert.match(await answer.text(), /This has taken too long, and was given up\./);
+});
 
 // A webhook whose signature is looked at when the body is here.
 const signed = (authenticate: Scheme["authenticate"]): Scheme => ({

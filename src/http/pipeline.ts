@@ -23,7 +23,7 @@ import type { Format } from "./formats/format.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
 import { addLimits, askLimiters } from "./limiting/admitting.ts";
 import { notDone, tooLate } from "./limiting/in-flight.ts";
-import { requireInTime } from "./limiting/in-time.ts";
+import { requireInTime, soonOf } from "./limiting/in-time.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { countRequest } from "./list/rounds.ts";
 import { requirePermission } from "./permitting.ts";
@@ -68,7 +68,9 @@ function goOn(way: Way, answer: Promise<Answer>, startedAt: number): Promise<Ans
       else end(told);
     };
     answer.then(end, fail);
-  }).then((done) => finish(way, done ?? way.giveUp(), startedAt));
+  }).then((done) =>
+    done === null ? way.giveUp().then((answer) => finish(way, answer, startedAt)) : finish(way, done, startedAt),
+  );
 }
 
 /** The steps, in the order of the contract (section 2). */
@@ -157,26 +159,23 @@ class Way {
   }
 
   /** The answer to a request that has waited in vain. What it still gives is given to nobody, and it writes nothing any more. */
-  giveUp(): Answer {
+  giveUp(): Promise<Answer> {
     const { service, call, exchange } = this;
     const error = notDone(awaitedBy(call), service.inFlight.seconds);
     if (exchange !== null) exchange.phase = "over";
     service.observe?.({ kind: "fault", requestId: call.requestId, error });
-    return this.#tellAtOnce((this.told = tooLate()));
+    return this.#tellSoon((this.told = tooLate()));
   }
 
-  /** In the caller's format where that can; what waits in vain may be the format. */
-  #tellAtOnce(told: Problem): Answer {
-    const { observe, formats } = this.service;
-    const hear = (error: unknown): void => observe?.({ kind: "fault", requestId: this.call.requestId, error });
+  /** In the caller's format where that tells it soon: a page does, and what waits in vain may be the format. */
+  async #tellSoon(told: Problem): Promise<Answer> {
     try {
-      const answer = this.#tell(told);
-      if (!(answer instanceof Promise)) return answer;
-      answer.catch(hear);
+      const answer = await soonOf(this.#tell(told));
+      if (answer !== null) return answer;
     } catch (error) {
-      hear(error);
+      this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error });
     }
-    return this.#tell(told, formats[0]) as Answer;
+    return this.#tell(told, this.service.formats[0]);
   }
 
   #tell(told: Problem, format?: Format): Eventually<Answer> {
