@@ -434,6 +434,8 @@ for (const [what, change, told] of [
     { all: {} },
     { all: [undefined] },
     { any: "at" },
+    { word: "a", column: "at", operator: "eq", value: 1 },
+    { link: visits, record: "id", linked: "at", values: [1], column: "at", operator: "eq", value: 1 },
   ].map((where) => ["of two conditions in one, or none", { ...erase, where }, /a condition is \{ column/] as const),
   [
     "of null without yes or no",

@@ -31,8 +31,12 @@ function isCondition(where: unknown): where is Where {
   const { length } = Object.keys(where);
   if ("all" in where || "any" in where) return length === 1 && Array.isArray(where["all"] ?? where["any"]);
   if ("not" in where) return length === 1;
-  return "word" in where || "link" in where || (length <= 3 && typeof where["column"] === "string");
+  if ("link" in where) return length === 4;
+  if ("word" in where) return Object.keys(where).every((name) => ofWord.has(name));
+  return length <= 3 && typeof where["column"] === "string";
 }
+
+const ofWord: ReadonlySet<string> = new Set(["word", "few", "waiting"]);
 
 function compileLink(
   { dialect, id }: Table,
