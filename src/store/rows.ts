@@ -1,3 +1,5 @@
+import type { Operator } from "../operators.ts";
+
 // What is kept: collections, their columns and their rows, and which rows are meant.
 
 /** A table, as the store needs to know it. `V` is a row of it, where the type checker knows one. */
@@ -69,6 +71,9 @@ export interface FoundColumnForm {
   /** How its date-times are written, where they are texts. */
   readonly shape?: DateTimeShape;
 }
+
+/** How a column of SQLite writes date-times: as `toISOString` does, or with a space or a T in the middle, and nothing or `+00:00` at the end. */
+export type DateTimeShape = "zulu" | "spaced" | "spaced in zone" | "T" | "T in zone";
 
 /** A column. Values are what JSON would show: finite numbers for doubles, text for decimals (`"12.50"`) and date-times (`2026-01-31T09:30:00.000Z`). */
 export interface Column {
@@ -159,7 +164,3 @@ export type Where<C extends string = string> =
   | { readonly all: readonly Where<C>[] }
   | { readonly any: readonly Where<C>[] }
   | { readonly not: Where<C> };
-import { type Operator } from "../operators.ts";
-
-/** How a column of SQLite writes date-times: as `toISOString` does, or with a space or a T in the middle, and nothing or `+00:00` at the end. */
-export type DateTimeShape = "zulu" | "spaced" | "spaced in zone" | "T" | "T in zone";
