@@ -105,9 +105,9 @@ const quoted = /["«»„“”‚‘’「」『』].*["«»„“”‚‘’�
 
 /** The error as the store's caller sees it: faults stay what they are. */
 export function storeError(error: unknown): unknown {
-  // `Failing row contains (…)`: with all values of the row, and whoever hears of the fault may keep the whole error.
   // A function of somebody else's trigger looks for a table where ours are; the server answers.
   const isWithin = isServerError(error) && error.where !== undefined;
+  // `Failing row contains (…)`: with all values of the row, and whoever hears of the fault may keep the whole error.
   if (isServerError(error)) for (const name of withValues) delete error[name];
   if (error instanceof TypeError || error instanceof MigrationNeeded || error instanceof StoreSetupError) return error;
   if (error instanceof StoreUnavailable) return error;
