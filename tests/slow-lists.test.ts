@@ -56,3 +56,22 @@ test("a list that is slow now and then is read in the event loop", async (t) => 
 
   assert.deepEqual(new Set(asked), new Set([false]));
 });
+
+test("a list that is slow in one service is read in the event loop of another over the same declarations", async (t) => {
+  const asked: boolean[] = [];
+  const mounts = [mount(things, { permission: anyone })];
+  const serviceWith = (ms: number) => {
+    const store = sqliteStore({ path: ":memory:" });
+    const listJSON: Store["listJSON"] = (query, beside) => {
+      asked.push(query.long === true);
+      for (const start = performance.now(); performance.now() - start < ms;);
+      return store.listJSON(query, beside);
+    };
+    return ownService(t, { store: { ...store, listJSON }, mounts });
+  };
+  const [slow, fast] = await Promise.all([serviceWith(25), serviceWith(0)]);
+
+  for (const own of [slow, slow, slow, fast]) await own.get("/things");
+
+  assert.deepEqual(asked, [false, false, true, false]);
+});

@@ -24,6 +24,7 @@ import { Lines } from "../http/limiting/lines.ts";
 import { MAX_BODY_BYTES } from "../http/limits.ts";
 import { makeCursors } from "../http/list/cursors.ts";
 import { makeLongReads } from "../http/list/long-reads.ts";
+import { SlowLists } from "../http/list/slow-lists.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
 import { explainLists, type ExplainedList } from "../http/mount/explaining.ts";
 import type { MountInPlace } from "../http/mount/mount.ts";
@@ -240,6 +241,7 @@ function coreOf(options: ServiceOptions, common: Common, find: RoutedService["fi
     fingerprintKey: secret?.deriveOldest("idempotency") ?? new Uint8Array(),
     heldBodies: makeHeldBodies(),
     longReads: makeLongReads(),
+    slowLists: new SlowLists(),
     lines: new Lines(),
     alongside: all.flatMap(({ alongside = [] }) => alongside),
     scopesAllow: scopesAllowOf(options.scopesAllow === undefined ? all : [options]),

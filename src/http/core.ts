@@ -12,6 +12,7 @@ import type { RequestLimiter } from "./limiting/limiting.ts";
 import type { Lines } from "./limiting/lines.ts";
 import type { Cursors } from "./list/cursors.ts";
 import type { LongReads } from "./list/long-reads.ts";
+import type { SlowLists } from "./list/slow-lists.ts";
 
 /** Whether a credential with these scopes may be used with a method (`GET` for HEAD and QUERY too). True or false, at once: anything else is a fault (500), and nobody is let in. */
 export type ScopesAllow = (scopes: readonly string[], method: string) => boolean;
@@ -43,6 +44,8 @@ export interface ServiceCore {
   readonly heldBodies: HeldBodies;
   /** Whose turn it is with lists that may take long. */
   readonly longReads: LongReads;
+  /** Which lists held up all others lately. */
+  readonly slowLists: SlowLists;
   /** Who changes a record after whom. */
   readonly lines: Lines;
   /** What is written with every write of a mounted resource. */

@@ -8,9 +8,6 @@ import type { Eventually } from "../../eventually.ts";
 /** For so many pages it is remembered that somebody has asked for something else. */
 const REMEMBERED_PAGES = 1000;
 
-/** A page that is read faster was remembered, and costs no more than a record. In milliseconds. */
-const LITTLE_MS = 0.03;
-
 let requests = 0;
 let pages = 0;
 /** How many requests were none for a page. */
@@ -34,17 +31,13 @@ export function readInRound<T>(read: () => Eventually<T>): Eventually<T> {
   else if (shared > 0) shared--;
   others = requests - pages;
   const isTurn = waiting.length === 0 && (!hasPage || shared === 0);
-  return isTurn ? timed(read) : new Promise<void>((resolve) => waiting.push(resolve)).then(() => timed(read));
+  return isTurn ? read() : new Promise<void>((resolve) => waiting.push(resolve)).then(read);
 }
 
-function timed<T>(read: () => Eventually<T>): Eventually<T> {
-  const start = performance.now();
-  const page = read();
-  if (performance.now() - start > LITTLE_MS) {
-    hasPage = true;
-    callNext();
-  }
-  return page;
+/** Tells that this round of the event loop has its page. */
+export function countPage(): void {
+  hasPage = true;
+  callNext();
 }
 
 function callNext(): void {

@@ -1,4 +1,3 @@
-import type { Eventually } from "../../eventually.ts";
 import type { Collection, ListQuery, Where } from "../../store/store.ts";
 
 /**
@@ -8,9 +7,6 @@ import type { Collection, ListQuery, Where } from "../../store/store.ts";
 
 /** Whoever reads in the event loop for longer than this holds up all others, in milliseconds. */
 const SLOW_MS = 20;
-
-/** What is read faster was remembered, and says nothing of the list. In milliseconds. */
-const LITTLE_MS = 0.03;
 
 /** So long such lists are read beside all else, in milliseconds. */
 const WARY_MS = 10 * 60_000;
@@ -28,50 +24,51 @@ interface Watched {
   besideUntil: number;
 }
 
-/** The lists of a collection that were slow, by what is asked. */
-const watched = new WeakMap<Collection, Map<string, Watched>>();
-
 export type AskedList = Pick<ListQuery, "collection" | "where" | "sort">;
 
-/** Whether such a list was slow again and again, lately. */
-export function isSlow(query: AskedList): boolean {
-  const lists = watched.get(query.collection);
-  if (lists === undefined) return false;
-  const name = nameOf(query);
-  const list = lists.get(name);
-  if (list === undefined || list.besideUntil === 0) return false;
-  if (performance.now() < list.besideUntil) return true;
-  lists.delete(name);
-  return false;
+/** The lists of a service that were slow lately. */
+export class SlowLists {
+  /** By their collection and what is asked. */
+  readonly #watched = new Map<Collection, Map<string, Watched>>();
+
+  /** Whether such a list was slow again and again. */
+  has(query: AskedList): boolean {
+    const lists = this.#watched.get(query.collection);
+    if (lists === undefined) return false;
+    const name = nameOf(query);
+    const list = lists.get(name);
+    if (list === undefined || list.besideUntil === 0) return false;
+    if (performance.now() < list.besideUntil) return true;
+    lists.delete(name);
+    return false;
+  }
+
+  /** Notes how long it took to read one in the event loop. True where such lists are read beside it from now on. */
+  note(query: AskedList, ms: number): boolean {
+    const lists = this.#watched.get(query.collection);
+    if (ms > SLOW_MS) return noteSlow(lists ?? this.#watch(query.collection), query);
+    if (lists === undefined) return false;
+    noteFast(lists, query);
+    if (lists.size === 0) this.#watched.delete(query.collection);
+    return false;
+  }
+
+  #watch(collection: Collection): Map<string, Watched> {
+    const lists = new Map<string, Watched>();
+    this.#watched.set(collection, lists);
+    return lists;
+  }
 }
 
-/** Reads in the event loop, where the store does. `tell` is told when such lists are read beside it from now on. */
-export function timed<T>(query: AskedList, read: () => Eventually<T>, tell: (ms: number) => void): Eventually<T> {
-  const start = performance.now();
-  const found = read();
-  const ms = performance.now() - start;
-  if (found instanceof Promise || ms < LITTLE_MS) return found;
-  const lists = watched.get(query.collection);
-  if (ms > SLOW_MS) noteSlow(lists ?? watch(query.collection), query, () => tell(ms));
-  else if (lists !== undefined) noteFast(lists, query);
-  return found;
-}
-
-function watch(collection: Collection): Map<string, Watched> {
-  const lists = new Map<string, Watched>();
-  watched.set(collection, lists);
-  return lists;
-}
-
-function noteSlow(lists: Map<string, Watched>, query: AskedList, tell: () => void): void {
+function noteSlow(lists: Map<string, Watched>, query: AskedList): boolean {
   const name = nameOf(query);
   if (!lists.has(name) && lists.size >= MOST_LISTS) lists.clear();
   const list = lists.get(name) ?? { slowness: 0, besideUntil: 0 };
   lists.set(name, list);
   list.slowness += SLOW_COUNTS;
-  if (list.slowness < TOO_SLOW || list.besideUntil !== 0) return;
+  if (list.slowness < TOO_SLOW || list.besideUntil !== 0) return false;
   list.besideUntil = performance.now() + WARY_MS;
-  tell();
+  return true;
 }
 
 function noteFast(lists: Map<string, Watched>, query: AskedList): void {
@@ -79,7 +76,6 @@ function noteFast(lists: Map<string, Watched>, query: AskedList): void {
   const list = lists.get(name);
   if (list === undefined || list.besideUntil !== 0) return;
   if (--list.slowness <= 0) lists.delete(name);
-  if (lists.size === 0) watched.delete(query.collection);
 }
 
 /** Which list it is. It names columns and no values, which may tell of people. */

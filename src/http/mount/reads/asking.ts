@@ -10,7 +10,11 @@ import {
 } from "../../../store/store.ts";
 import { holderOf } from "../../body/intake.ts";
 import type { Exchange } from "../../exchange.ts";
-import { isSlow, nameOf, timed, type AskedList } from "../../list/slow-lists.ts";
+import { countPage } from "../../list/rounds.ts";
+import { nameOf, type AskedList } from "../../list/slow-lists.ts";
+
+/** What is read faster was remembered: it costs no more than a record, and says nothing of the list. In milliseconds. */
+const LITTLE_MS = 0.03;
 
 /** A page for this caller, with what belongs to its rows where the store tells that at once. What no index serves waits for its turn. */
 export function askForPage(
@@ -19,23 +23,15 @@ export function askForPage(
   beside?: readonly BesideQuery[],
 ): Eventually<ListText> {
   const { store } = exchange.service;
-  if (isLong(query)) return inTurn(exchange, query, () => store.listJSON(longerOf(query)));
-  return timed(
-    query,
-    () => store.listJSON(query, beside),
-    (ms) => tellSlow(exchange, query, ms),
-  );
+  if (isLong(exchange, query)) return inTurn(exchange, query, () => store.listJSON(longerOf(query)));
+  return timed(exchange, query, () => store.listJSON(query, beside));
 }
 
 /** Rows for this caller, likewise. */
 export function askForRows(exchange: Exchange, query: ListQuery): Eventually<readonly Row[]> {
   const { store } = exchange.service;
-  if (isLong(query)) return inTurn(exchange, query, () => store.list(longerOf(query)));
-  return timed(
-    query,
-    () => store.list(query),
-    (ms) => tellSlow(exchange, query, ms),
-  );
+  if (isLong(exchange, query)) return inTurn(exchange, query, () => store.list(longerOf(query)));
+  return timed(exchange, query, () => store.list(query));
 }
 
 /** What belongs to some keys, likewise; null where it is too long. */
@@ -56,8 +52,19 @@ export async function askForCount(exchange: Exchange, { collection, where }: Lis
   }
 }
 
-function isLong(query: ListQuery): boolean {
-  return query.long === true || isSlow(query);
+function isLong({ service }: Exchange, query: ListQuery): boolean {
+  return query.long === true || service.slowLists.has(query);
+}
+
+/** Reads in the event loop, where the store does. */
+function timed<T>(exchange: Exchange, query: AskedList, read: () => Eventually<T>): Eventually<T> {
+  const start = performance.now();
+  const found = read();
+  const ms = performance.now() - start;
+  if (ms < LITTLE_MS) return found;
+  countPage();
+  if (!(found instanceof Promise) && exchange.service.slowLists.note(query, ms)) tellSlow(exchange, query, ms);
+  return found;
 }
 
 /** A store knows a page again by the query that asked for it. */
