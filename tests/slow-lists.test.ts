@@ -4,7 +4,12 @@ import { anyone, dateTime, defineResource, mount } from "../src/door/index.ts";
 import { sqliteStore, type Store } from "../src/door/stores.ts";
 import { ownService } from "./own-service.ts";
 
-const things = defineResource({ name: "thing", fields: { at: dateTime() }, filters: { at: ["gte"] }, sorts: ["at"] });
+const things = defineResource({
+  name: "thing",
+  fields: { at: dateTime() },
+  filters: { at: ["gte", "lt"] },
+  sorts: ["at"],
+});
 
 test("a list that holds up all others again is read beside them from then on, and that is told", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
@@ -74,4 +79,21 @@ test("a list that is slow in one service is read in the event loop of another ov
   for (const own of [slow, slow, slow, fast]) await own.get("/things");
 
   assert.deepEqual(asked, [false, false, true, false]);
+});
+
+test("filters in another order are the same list", async (t) => {
+  const asked: boolean[] = [];
+  const store = sqliteStore({ path: ":memory:" });
+  const listJSON: Store["listJSON"] = (query, beside) => {
+    asked.push(query.long === true);
+    for (const start = performance.now(); performance.now() - start < 25;);
+    return store.listJSON(query, beside);
+  };
+  const own = await ownService(t, { store: { ...store, listJSON }, mounts: [mount(things, { permission: anyone })] });
+  const [from, to] = ["at[gte]=2026-01-01T00:00:00Z", "at[lt]=2026-01-02T00:00:00Z"];
+
+  for (const query of [`${from}&${to}`, `${to}&${from}`, `${from}&${to}`])
+    assert.equal((await own.get(`/things?sort=at&${query}`)).status, 200);
+
+  assert.deepEqual(asked, [false, false, true]);
 });

@@ -80,7 +80,7 @@ function noteFast(lists: Map<string, Watched>, query: AskedList): void {
 
 /** Which list it is. It names columns and no values, which may tell of people. */
 export function nameOf({ where, sort }: AskedList): string {
-  const asked = where === null ? [] : conditionsIn(where);
+  const asked = where === null ? [] : conditionsIn(where).toSorted();
   const order = sort.map(({ column, descending }) => (descending === true ? `-${column}` : column));
   return `${asked.length === 0 ? "" : `the filters ${asked.join(", ")} with `}the order ${order.join(", ")}`;
 }
