@@ -4,6 +4,7 @@ import {
   anyOf,
   anyone,
   administrator,
+  authenticated,
   defineResource,
   integer,
   mount,
@@ -201,4 +202,28 @@ test("a cursor is refused with any other query, on any other path, forged or for
     assert.equal(json.errors[0].pointer, "?cursor");
   }
   assert.equal((await own.get(`/pebbles?limit=2&fields=id&sort=id&cursor=${plain}`, { as: "root" })).status, 200);
+});
+
+test("a page that is asked for over and over leads each caller, and each spelling of its path, to a place of their own", async (t) => {
+  const own = await ownService(t, { mounts: [mount(stones, { permission: authenticated })] });
+  for (const weight of [1, 2, 3]) await own.ask("POST", "/stones", { as: "ada", body: { colour: "red", weight } });
+  const asked = [
+    ["ada", "/stones"],
+    ["ben", "/stones"],
+    ["ada", "/stones/"],
+  ] as const;
+
+  for (let round = 0; round < 4; round++) {
+    for (const [as, path] of asked) {
+      const next = linksOf(await own.get(`${path}?limit=1`, { as }))["next"]!;
+      const beyond = await own.get(next, { as });
+
+      assert.equal(next.split("?")[0], path);
+      assert.deepEqual([beyond.status, beyond.json[0].id], [200, 2]);
+    }
+  }
+  for (let round = 0; round < 4; round++) {
+    for (const path of ["/stones?weight[gte]=7", "/stones?weight[gte]=8"])
+      assert.equal(decodeURIComponent(linksOf(await own.get(path, { as: "ada" }))["first"]!), path);
+  }
 });

@@ -1,4 +1,5 @@
 import { opaqueTokenPattern } from "../crypto/opaque-token.ts";
+import type { Eventually } from "../eventually.ts";
 import { withoutParameters } from "../headers/query.ts";
 import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts";
 
@@ -85,6 +86,7 @@ export class Call {
   #cookies: ReadonlyMap<string, string | null> | null = null;
   #trace: TraceContext | null | undefined = undefined;
   #readBody: (() => Promise<Uint8Array>) | null = null;
+  #awaits: string | (() => string) | null = null;
 
   constructor(arrival: Arrival, context: CallContext) {
     const question = arrival.target.indexOf("?");
@@ -151,6 +153,27 @@ export class Call {
   /** Says how the body is read, for `octets`. */
   letRead(readBody: () => Promise<Uint8Array>): void {
     this.#readBody = readBody;
+  }
+
+  /** Notes whose promise was given, for as long as it is not settled. */
+  awaiting<T>(whose: string | (() => string), given: Eventually<T>): Eventually<T> {
+    if (!(given instanceof Promise)) return given;
+    this.#awaits = whose;
+    return given.then(
+      (value) => {
+        this.#awaits = null;
+        return value;
+      },
+      (error: unknown) => {
+        this.#awaits = null;
+        throw error;
+      },
+    );
+  }
+
+  /** For whose promise the request waits; null where it is none that is known. */
+  get awaits(): string | null {
+    return typeof this.#awaits === "function" ? this.#awaits() : this.#awaits;
   }
 
   /** The realm that a challenge names (RFC 9110 §11.5). */

@@ -1,4 +1,3 @@
-import { awaitedBy } from "../call/awaited.ts";
 import { Call, type Arrival, type Reply } from "../call/call.ts";
 import { isUnsafe, requireSameSite } from "../call/cross-site.ts";
 import { requireSecureTransport } from "../call/transport.ts";
@@ -161,7 +160,7 @@ class Way {
   /** The answer to a request that has waited in vain. What it still gives is given to nobody, and it writes nothing any more. */
   giveUp(): Promise<Answer> {
     const { service, call, exchange } = this;
-    const error = notDone(awaitedBy(call), service.inFlight.seconds);
+    const error = notDone(call.awaits, service.inFlight.seconds);
     if (exchange !== null) exchange.phase = "over";
     service.observe?.({ kind: "fault", requestId: call.requestId, error });
     return this.#tellSoon((this.told = tooLate()));

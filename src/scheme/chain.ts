@@ -1,4 +1,3 @@
-import { awaited } from "../call/awaited.ts";
 import type { Call } from "../call/call.ts";
 import { after, type Eventually } from "../eventually.ts";
 import type { Identity } from "../identity.ts";
@@ -206,7 +205,7 @@ function askAll(presented: readonly Presented[], call: Call, verdicts: Verdict[]
     const { scheme, carrier, credential, rejection } = presented[verdicts.length]!;
     const verdict = rejection ?? scheme.authenticate(credential, call, carrier);
     if (verdict instanceof Promise) {
-      return (awaited(call, () => `The scheme ${scheme.name}`, verdict) as Promise<Verdict>).then((late) => {
+      return (call.awaiting(() => `The scheme ${scheme.name}`, verdict) as Promise<Verdict>).then((late) => {
         verdicts.push(requireVerdict(scheme, late));
         return askAll(presented, call, verdicts);
       });

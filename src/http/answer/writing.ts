@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { awaited } from "../../call/awaited.ts";
 import type { Body, Call, Reply } from "../../call/call.ts";
 import { isUnsafe } from "../../call/cross-site.ts";
 import { sortOf } from "../../checking/members.ts";
@@ -45,7 +44,7 @@ export function writeReply(exchange: Exchange, given: Reply, viewOf: ViewOf): Ev
   if (reply.body === undefined) return writeContent(exchange, reply, null);
   const { call, format } = exchange;
   const content = contentOf(reply, reply.body, format, viewOf);
-  const late = content instanceof Promise ? awaited(call, `The format ${format.mediaType}`, content) : content;
+  const late = content instanceof Promise ? call.awaiting(`The format ${format.mediaType}`, content) : content;
   return after(late, (written) => writeContent(exchange, reply, requireContent(written, format)));
 }
 
@@ -220,7 +219,7 @@ export function writeProblem(
   };
   const written = format.writeProblem(document, viewOf());
   return after(
-    awaited(call, () => `The format ${format.mediaType}`, written),
+    call.awaiting(() => `The format ${format.mediaType}`, written),
     (content) => sendProblem(service, call, told, { format, content: requireContent(content, format) }),
   );
 }

@@ -1,4 +1,3 @@
-import { awaited } from "../../call/awaited.ts";
 import type { Call } from "../../call/call.ts";
 import { formatNetwork } from "../../call/trusted-proxies.ts";
 import { isObject, sortOf } from "../../checking/members.ts";
@@ -76,7 +75,7 @@ export async function readBody(exchange: Exchange, mediaType: string, requireQue
 
 /** A format of somebody's own may give anything: what is no body is its fault, and not the caller's. */
 async function readWith({ call }: Exchange, format: Format, bytes: Uint8Array): Promise<ReadBody> {
-  const read: unknown = await awaited(call, () => `The format ${format.mediaType}`, format.read!(bytes));
+  const read: unknown = await call.awaiting(() => `The format ${format.mediaType}`, format.read!(bytes));
   if (isObject(read) && "value" in read && typeof read["typed"] === "boolean") return read as unknown as ReadBody;
   throw new TypeError(`The format ${format.mediaType} read ${sortOf(read)}; it has to give { value, typed }`);
 }

@@ -1,4 +1,3 @@
-import { awaited } from "../../call/awaited.ts";
 import type { Reply } from "../../call/call.ts";
 import { aFieldList, aFieldValue } from "../../checking/header-fields.ts";
 import {
@@ -29,7 +28,7 @@ export function served(endpoint: Endpoint): ServedEndpoint {
   const handle: ServedEndpoint["handle"] = isBuiltIn(endpoint)
     ? (context) => endpoint.handle(context)
     : (context) =>
-        after(awaited(context.call, handler, endpoint.handle(context)), (reply) => requireReply(endpoint, reply));
+        after(context.call.awaiting(handler, endpoint.handle(context)), (reply) => requireReply(endpoint, reply));
   const deprecations = readDeprecation(`endpoint ${endpoint.method} ${endpoint.path}`, endpoint.deprecated);
   const prototype: unknown = Object.getPrototypeOf(endpoint);
   return Object.assign(Object.create(prototype as object | null) as ServedEndpoint, endpoint, { handle, deprecations });

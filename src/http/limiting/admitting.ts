@@ -1,4 +1,3 @@
-import { awaited } from "../../call/awaited.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Answer } from "../answer/writing.ts";
 import type { Exchange } from "../exchange.ts";
@@ -15,7 +14,7 @@ export function askLimiters(
   if (first === undefined) return undefined;
   const { call, params, observedIdentity: identity } = exchange;
   const asked = first[stage]({ call, endpoint, params, identity });
-  return after(awaited(call, "A limiter of requests", asked), (fields) => {
+  return after(call.awaiting("A limiter of requests", asked), (fields) => {
     if (fields.length > 0) exchange.limits = [...exchange.limits, ...fields];
     return askLimiters(others, stage, exchange, endpoint);
   });

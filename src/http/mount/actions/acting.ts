@@ -1,4 +1,3 @@
-import { awaited } from "../../../call/awaited.ts";
 import type { Reply } from "../../../call/call.ts";
 import { isObject, isStrange, sentence, sortOf, unknownMembers } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
@@ -105,7 +104,7 @@ async function ask(
   Object.freeze(subject.record);
   Object.freeze(draft);
   const asked = action.handle({ ...subject, draft, collection: placed.collection, context } as RecordCall);
-  const given = await awaited(exchange.call, () => `The action ${action.name} of ${placed.resource.path}`, asked);
+  const given = await exchange.call.awaiting(() => `The action ${action.name} of ${placed.resource.path}`, asked);
   const done = readDone(placed, action, given ?? {});
   if (row !== null && Object.keys(done.values).length > 0) {
     requireSound(placed.resource, { ...row.record, ...done.values });

@@ -8,7 +8,7 @@ import type { BesideQuery, ListQuery, ListText, Sort, Value, Where } from "../..
 import { contentTag } from "../../answer/writing.ts";
 import { takeTurn } from "../../body/turns.ts";
 import type { Exchange } from "../../exchange.ts";
-import type { Cursor } from "../../list/cursors.ts";
+import type { Cursor, Cursors } from "../../list/cursors.ts";
 import { readInRound } from "../../list/rounds.ts";
 import type { MountInPlace } from "../mount.ts";
 import { areColumns, showPage } from "../older/translating.ts";
@@ -38,12 +38,13 @@ export function listAsked(placed: MountInPlace, exchange: Exchange, asked: Asked
   const binding = (): string => bindingOf(call.path, caller, asked.shape());
   const cursor =
     asked.cursor === null ? null : exchange.service.cursors.require(asked.cursor, binding(), asked.cursorPointer);
+  const place = { caller, binding, cursor, kept: asked.kept };
   const wanted = queryOf(placed, exchange, asked);
   return after(requireParents(placed, exchange), () =>
     after(searched(exchange, wanted, asked.search), (query) => {
       const expanding = asked.showing === null ? null : expandingOf(exchange, asked.showing, query);
       return after(readInTurn(exchange, query, cursor, expanding?.beside), (page) =>
-        after(linksOf(exchange, { query, binding, cursor, kept: asked.kept }, page), (links) =>
+        after(linksOf(exchange, query, place, page), (links) =>
           after(countOf(exchange, query, asked.count), (count) =>
             after(shownOf(placed, exchange, { fields: asked.fields, expanding }, page), (shown) =>
               replyOf(placed, asked, shown, {
@@ -173,16 +174,46 @@ function reversed(sort: readonly Sort[]): readonly Sort[] {
 
 type Headers = readonly (readonly [string, string])[];
 
-/** A page on its way, and where it belongs. */
+/** Where a page is, and what its cursors belong to. */
 interface Place {
-  readonly query: ListQuery;
+  readonly caller: number | null;
   readonly binding: () => string;
   readonly cursor: Cursor | null;
   readonly kept: string;
 }
 
+/** What the links of a page are made of, besides the page. */
+interface Linked extends Pick<Place, "caller" | "kept"> {
+  readonly path: string;
+  readonly cursors: Cursors;
+}
+
+/** Links that cost more to write and sign than to find again, of pages that may be the very same as the last time. */
+const linked = new WeakMap<ListText, Linked & { readonly links: Headers }>();
+
+function linksOf(exchange: Exchange, query: ListQuery, place: Place, page: ListText): Eventually<Headers> {
+  const make = (): Eventually<Headers> => makeLinks(exchange, query, place, page);
+  if (query.repeated !== true || place.cursor !== null) return make();
+  const { caller, kept } = place;
+  const { path } = exchange.call;
+  const { cursors } = exchange.service;
+  const known = linked.get(page);
+  // An empty page is the same one for all queries.
+  const isKnown = known?.path === path && known.kept === kept && known.caller === caller && known.cursors === cursors;
+  if (isKnown) return known.links;
+  return after(make(), (links) => {
+    linked.set(page, { caller, kept, path, cursors, links });
+    return links;
+  });
+}
+
 /** `first` always; `prev` and `next` only while there is a row on that side. */
-function linksOf(exchange: Exchange, { query, binding, cursor, kept }: Place, page: ListText): Eventually<Headers> {
+function makeLinks(
+  exchange: Exchange,
+  query: ListQuery,
+  { binding, cursor, kept }: Place,
+  page: ListText,
+): Eventually<Headers> {
   const { service, call } = exchange;
   const { path } = call;
   const link = (rel: string, to: Cursor | null): string => {

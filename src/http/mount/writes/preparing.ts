@@ -1,4 +1,3 @@
-import { awaited } from "../../../call/awaited.ts";
 import { sentence, sortOf } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
@@ -35,7 +34,7 @@ export async function prepare(placed: MountInPlace, write: Write): Promise<Prepa
   Object.freeze(write.draft?.transient);
   Object.freeze(write.current);
   const given = toldAsOlder(placed, () => beforeWrite(write));
-  const prepared = await awaited(write.context.call, () => `beforeWrite of ${resource.path}`, given);
+  const prepared = await write.context.call.awaiting(() => `beforeWrite of ${resource.path}`, given);
   const mistakes = preparedMistakes(prepared, collection);
   const fault = (what: string): TypeError =>
     new TypeError(`mount(${resource.path}): beforeWrite gave ${sentence([what])}`);
@@ -55,7 +54,7 @@ export async function furtherChanges(
   written: Parameters<typeof linkChanges>[1],
 ): Promise<readonly Change[]> {
   const given = prepared.complete?.();
-  const completed: unknown = (await awaited(call, () => `complete of a beforeWrite of ${resource.path}`, given)) ?? [];
+  const completed: unknown = (await call.awaiting(() => `complete of a beforeWrite of ${resource.path}`, given)) ?? [];
   if (!Array.isArray(completed))
     throw new TypeError(`complete of a beforeWrite gave ${sortOf(completed)}; it has to give a list of changes.`);
   return [...(prepared.changes ?? []), ...(completed as readonly Change[]), ...linkChanges(links, written)];
