@@ -29,7 +29,14 @@ test("a list that holds up all others again is read beside them from then on, an
   const own = await ownService(t, { store: watched, mounts: [mount(things, { permission: anyone })] });
 
   const day = "at[gte]=2026-01-01T00:00:00Z";
-  const queries = ["sort=-at", "sort=at", "sort=-at&limit=5", "sort=-at&limit=6", `sort=-at&${day}`, "sort=at&limit=5"];
+  const queries = [
+    "sort=-at",
+    "sort=at",
+    "sort=-at&limit=50",
+    "sort=-at&limit=60",
+    `sort=-at&${day}`,
+    "sort=at&limit=5",
+  ];
   for (const query of queries) assert.equal((await own.get(`/things?${query}`)).status, 200);
 
   // The machine may have been busy once.
@@ -38,7 +45,26 @@ test("a list that holds up all others again is read beside them from then on, an
     each.kind === "notice" && each.message.startsWith("A list") ? [each.message] : [],
   );
   assert.equal(told.length, 1);
-  assert.match(told[0]!, /^A list of things took \d\d ms, with the order -at, id, and others waited for it\./);
+  assert.match(
+    told[0]!,
+    /^A list of things took \d\d ms for a page of 50, with the order -at, id, and others waited for it\./,
+  );
+});
+
+test("long pages that are slow leave the shorter ones of the same list in the event loop", async (t) => {
+  const store = sqliteStore({ path: ":memory:" });
+  const asked: string[] = [];
+  const listJSON: Store["listJSON"] = (query, beside) => {
+    asked.push(`${query.limit} ${query.long === true ? "beside" : "at once"}`);
+    // As large records take.
+    for (const start = performance.now(); performance.now() - start < query.limit / 40;);
+    return store.listJSON(query, beside);
+  };
+  const own = await ownService(t, { store: { ...store, listJSON }, mounts: [mount(things, { permission: anyone })] });
+
+  for (const limit of [1000, 999, 998, 100, 10]) await own.get(`/things?limit=${limit}`);
+
+  assert.deepEqual(asked, ["1000 at once", "999 at once", "998 beside", "100 at once", "10 at once"]);
 });
 
 test("a list that is slow now and then is read in the event loop", async (t) => {

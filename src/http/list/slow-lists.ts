@@ -1,3 +1,4 @@
+import { DEFAULT_LIMIT } from "../../resource/page-size.ts";
 import type { Collection, ListQuery, Where } from "../../store/store.ts";
 
 /**
@@ -15,6 +16,9 @@ const WARY_MS = 10 * 60_000;
 const SLOW_COUNTS = 3;
 const TOO_SLOW = 2 * SLOW_COUNTS;
 
+/** So many records are a short page; the usual one has ten times as many. */
+const SHORT_PAGE = 10;
+
 /** There are only so many lists that a declaration permits; of more than these none is remembered. */
 const MOST_LISTS = 1000;
 
@@ -24,7 +28,7 @@ interface Watched {
   besideUntil: number;
 }
 
-export type AskedList = Pick<ListQuery, "collection" | "where" | "sort">;
+export type AskedList = Pick<ListQuery, "collection" | "where" | "sort" | "limit">;
 
 /** The lists of a service that were slow lately. */
 export class SlowLists {
@@ -35,7 +39,7 @@ export class SlowLists {
   has(query: AskedList): boolean {
     const lists = this.#watched.get(query.collection);
     if (lists === undefined) return false;
-    const name = nameOf(query);
+    const name = sizedNameOf(query);
     const list = lists.get(name);
     if (list === undefined || list.besideUntil === 0) return false;
     if (performance.now() < list.besideUntil) return true;
@@ -61,7 +65,7 @@ export class SlowLists {
 }
 
 function noteSlow(lists: Map<string, Watched>, query: AskedList): boolean {
-  const name = nameOf(query);
+  const name = sizedNameOf(query);
   if (!lists.has(name) && lists.size >= MOST_LISTS) lists.clear();
   const list = lists.get(name) ?? { slowness: 0, besideUntil: 0 };
   lists.set(name, list);
@@ -72,14 +76,20 @@ function noteSlow(lists: Map<string, Watched>, query: AskedList): boolean {
 }
 
 function noteFast(lists: Map<string, Watched>, query: AskedList): void {
-  const name = nameOf(query);
+  const name = sizedNameOf(query);
   const list = lists.get(name);
   if (list === undefined || list.besideUntil !== 0) return;
   if (--list.slowness <= 0) lists.delete(name);
 }
 
+/** A page of a thousand large records takes its time, and says nothing of pages of ten. */
+function sizedNameOf(query: AskedList): string {
+  const size = query.limit > DEFAULT_LIMIT ? "long" : query.limit > SHORT_PAGE ? "usual" : "short";
+  return `${size} ${nameOf(query)}`;
+}
+
 /** Which list it is. It names columns and no values, which may tell of people. */
-export function nameOf({ where, sort }: AskedList): string {
+export function nameOf({ where, sort }: Pick<AskedList, "where" | "sort">): string {
   const asked = where === null ? [] : conditionsIn(where).toSorted();
   const order = sort.map(({ column, descending }) => (descending === true ? `-${column}` : column));
   return `${asked.length === 0 ? "" : `the filters ${asked.join(", ")} with `}the order ${order.join(", ")}`;

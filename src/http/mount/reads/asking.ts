@@ -97,7 +97,7 @@ function cureOf(query: AskedList): string {
 
 function tellSlow({ service }: Exchange, query: AskedList, ms: number): void {
   const message =
-    `A list of ${query.collection.name} took ${Math.round(ms)} ms, with ${nameOf(query)}, and others waited for it. ` +
-    "For ten minutes such lists are read beside all else. Many rows may have the same value there.";
+    `A list of ${query.collection.name} took ${Math.round(ms)} ms for a page of ${query.limit}, with ${nameOf(query)}, and others waited for it. ` +
+    "For ten minutes such pages are read beside all else. The records may be large, or many have the same value there.";
   service.observe?.({ kind: "notice", level: "info", message });
 }
