@@ -5,10 +5,12 @@ import {
   accounts,
   apiTokens,
   createService,
+  rejected,
   Secret,
   sessionLogin,
   tokenLogin,
   type Feature,
+  type Scheme,
 } from "../src/door/index.ts";
 import { DeclarationError } from "../src/door/resources.ts";
 import { sqliteStore } from "../src/door/stores.ts";
@@ -70,4 +72,18 @@ test("a cookie of refresh tokens that a scheme would read stops the start", asyn
       await mistakesOf(people, session, tokens),
       /token-login: refreshCookie is (?:shop|session), and the scheme session reads a cookie of that name; rename one/,
     );
+  const own: Scheme = {
+    name: "own",
+    carriers: [{ in: "cookie", name: "__Secure-refresh_token" }],
+    authenticate: () => rejected("unknown"),
+  };
+  await assert.rejects(
+    createService({
+      store: sqliteStore({ path: ":memory:" }),
+      secret,
+      schemes: [own],
+      features: [people, tokenLogin(people)],
+    }),
+    /refreshCookie is refresh_token, and the scheme own reads a cookie of that name; rename one/,
+  );
 });

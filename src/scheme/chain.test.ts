@@ -405,6 +405,19 @@ test("a set of schemes that would depend on its order cannot be made", () => {
     () => chainOf([beta, schemeOf("omega", { in: "proxy", name: "x-beta" })]),
     /both read the header x-beta/,
   );
+  const [place] = beta.carriers;
+  assert.throws(
+    () => chainOf([{ ...beta, carriers: [place!, place!] }]),
+    /the scheme beta reads the header x-beta twice; leave one of its carriers out/,
+  );
+});
+
+test("a scheme may read a cookie with its prefix and without", () => {
+  const both = { carriers: ["gamma", "__Host-gamma"].map((name) => ({ in: "cookie", name }) as const) };
+  const chain = chainOf([schemeOf("both", both.carriers[0]!, both)]);
+
+  for (const cookie of ["gamma=user-1", "__Host-gamma=user-1"])
+    assert.equal(ask(chain, { headers: { cookie } }), "user-1 by both, ambient");
 });
 
 test("Vary names every header that is read", () => {

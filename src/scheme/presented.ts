@@ -43,18 +43,24 @@ const none: readonly Presented[] = [];
 /** Which schemes of a set read the same place, a sentence for each: nobody could say whose a credential there is. */
 export function claimedTwice(schemes: readonly Scheme[]): readonly string[] {
   const claims = schemes.flatMap((scheme) => scheme.carriers.map((carrier) => ({ name: scheme.name, carrier })));
-  const first = new Map<string, string>();
+  const first = new Map<string, { readonly name: string; readonly place: string }>();
   return claims
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
     .flatMap(({ name, carrier }) => {
       const place = formatCarrier(carrier);
-      // A browser sends both under one name where there are no prefixes, and over TLS a scheme may put one before its own.
-      const claim = carrier.in === "cookie" ? place.replace(/ __(?:Host|Secure)-/i, " ") : place;
+      const claim = carrier.in === "cookie" ? `the cookie ${withoutPrefix(carrier.name)}` : place;
       const other = first.get(claim);
-      if (other !== undefined) return [`the schemes ${other} and ${name} both read ${place}; leave one of them out`];
-      first.set(claim, name);
+      if (other === undefined) first.set(claim, { name, place });
+      else if (other.name !== name)
+        return [`the schemes ${other.name} and ${name} both read ${place}; leave one of them out`];
+      else if (other.place === place) return [`the scheme ${name} reads ${place} twice; leave one of its carriers out`];
       return [];
     });
+}
+
+/** A browser sends cookies with a prefix and without under one name where there are none, and over TLS a scheme may put one before its own. */
+export function withoutPrefix(cookie: string): string {
+  return cookie.replace(/^__(?:Host|Secure)-/i, "");
 }
 
 /** Sorts out once where a set of schemes looks. Throws where two of them claim the same place. */

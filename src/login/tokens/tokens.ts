@@ -12,6 +12,7 @@ import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
 import type { Context } from "../../http/exchange.ts";
 import { aCookieName } from "../../scheme/checking.ts";
+import { withoutPrefix } from "../../scheme/presented.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
 import { livesMistakes, loginChecks, secondsFrom } from "../options.ts";
 import type { CookieNames } from "./cookies.ts";
@@ -149,7 +150,9 @@ function cookieMistakes({ access, refresh }: CookieNames): readonly string[] {
 /** Over cleartext there are no prefixes, and a browser would send two cookies of one name. */
 function otherReaders(refreshCookie: string, { schemes }: Assembled): readonly string[] {
   return schemes
-    .filter(({ carriers }) => carriers.some((carrier) => carrier.in === "cookie" && carrier.name === refreshCookie))
+    .filter(({ carriers }) =>
+      carriers.some((carrier) => carrier.in === "cookie" && withoutPrefix(carrier.name) === refreshCookie),
+    )
     .map(
       ({ name }) => `refreshCookie is ${refreshCookie}, and the scheme ${name} reads a cookie of that name; rename one`,
     );
