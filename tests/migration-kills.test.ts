@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -245,3 +245,44 @@ test("what a killed dry run has left is removed by the next one, and by a migrat
     assert.deepEqual(await findTries(), []);
   }
 });
+
+test("what others keep beside a file under the name of a dry run stays, and is in nobody's way", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tries-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "some.db");
+  const store = sqliteStore({ path: file });
+  await store.open([before]);
+  await store.close();
+  const others = ["some.db.try-second", path.join("some.db.try-photos", "one.png")];
+  mkdirSync(path.join(folder, "some.db.try-photos"));
+  for (const name of others) writeFileSync(path.join(folder, name), "mine");
+
+  await trySQLite(file, [now], { program: "0.1.0" });
+  await migrateSQLite(file, [now], { program: "0.1.0" });
+
+  for (const name of others) assert.equal(readFileSync(path.join(folder, name), "utf8"), "mine");
+});
+
+const isRoot = process.getuid?.() === 0;
+test(
+  "what a dry run of another user has left is in nobody's way",
+  { skip: !isRoot && "only root becomes another user" },
+  async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-tries-"));
+    t.after(() => rmSync(folder, { recursive: true }));
+    chmodSync(folder, 0o777);
+    const left = path.join(folder, "some.db.try-abc123");
+    mkdirSync(left, { mode: 0o700 });
+    process.seteuid!(65_534);
+    t.after(() => process.seteuid!(0));
+    const file = path.join(folder, "some.db");
+    const store = sqliteStore({ path: file });
+    await store.open([before]);
+    await store.close();
+
+    await trySQLite(file, [now], { program: "0.1.0" });
+    process.seteuid!(0);
+
+    assert.deepEqual(readdirSync(left), []);
+  },
+);

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import type { MigratedTable, MigrateOptions } from "../../sql/changes/migrating.ts";
 import type { Collection } from "../../store.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
@@ -7,7 +6,7 @@ import { copyFile } from "../whole/backup.ts";
 import { requireSound } from "../whole/check.ts";
 import { migrateFile } from "./migrate.ts";
 import { requireRoomForCopy } from "./room.ts";
-import { beginningOf, removeTries } from "./tries.ts";
+import { beginningOf, copyIn, removeTries } from "./tries.ts";
 import { takeTurn } from "./turns.ts";
 
 /** Migrates a copy of a file beside it, looks at all of that and removes it. */
@@ -22,7 +21,7 @@ export async function tryFile(
     removeTries(path);
     requireRoomForCopy(path);
     folder = mkdtempSync(beginningOf(path));
-    const copy = join(folder, "copy.db");
+    const copy = copyIn(folder);
     await copyFile(path, copy, () => undefined);
     const tables = await migrateFile(copy, collections, options);
     const database = new DatabaseSync(copy, { returnArrays: true });
