@@ -82,6 +82,26 @@ test("CONNECT is answered like any other method, and its connection closed thoug
   await own.isWell();
 });
 
+test("whoever says that nothing more will come is answered whatever was asked, and then let go", async (t) => {
+  const own = await overSocket(t, {});
+  const answersTo = async (text: string): Promise<readonly string[]> => {
+    const socket = await own.open();
+    socket.end(text);
+    let answers = "";
+    for await (const chunk of socket) answers += String(chunk);
+    return answers.match(/(?<=HTTP\/1.1 )\d+/g) ?? [];
+  };
+
+  // Hashes are computed in threads.
+  const loggingIn = kinds["a body with a length"]!;
+  assert.deepEqual(await answersTo(loggingIn), ["200"]);
+  assert.deepEqual(await answersTo(kinds["GET"]! + loggingIn + kinds["GET"]!), ["401", "200", "401"]);
+  assert.equal((await answersTo(loggingIn + kinds["pipelined"]!.repeat(5))).length, 101);
+  assert.deepEqual(await answersTo(kinds["half of a body"]!), ["400"]);
+  assert.deepEqual(await answersTo(""), []);
+  await own.isWell();
+});
+
 test("an upgrade that is not followed is passed over (RFC 9110 §7.8), with a body too", async (t) => {
   const own = await overSocket(t, {});
 

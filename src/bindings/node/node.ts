@@ -116,6 +116,9 @@ export async function listen(service: Responder, options: ListenOptions): Promis
           refuseTLS,
         );
   server.maxHeadersCount = 0; // the pipeline counts them, and answers
+  // Whoever says that nothing more will come waits for what was asked: Node would close at once, and a write be done without a word. What
+  // TLS ends is ended both ways.
+  if (tls === undefined) Object.assign(server, { httpAllowHalfOpen: true });
   server.on("clientError", (error, socket) => refuseUnreadable(error, socket, service));
   // Left to themselves these are answered without a word of ours, with 100 before anybody has looked, and not at all.
   server.on("checkContinue", answer);
