@@ -21,6 +21,13 @@ class Computed {
   }
 }
 
+class HalfComputed {
+  readonly title = "a";
+  get body(): string {
+    return "b";
+  }
+}
+
 const rows: Readonly<
   Record<
     string,
@@ -38,6 +45,7 @@ const rows: Readonly<
   ],
   "values in a Map": [() => ({ values: new Map([["body", "b"]]) }), /values.* a Map/],
   "values that a class computes": [() => ({ values: new Computed() }), /values that are an object/],
+  "values of which a class computes one": [() => ({ values: new HalfComputed() }), /values that are an object/],
   "changes in a Set": [() => ({ changes: new Set([written]) }), /changes/],
 };
 
@@ -49,7 +57,7 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
 };
 
 async function serve(store: Store, give: (given: never) => unknown) {
-  const note = defineResource({ name: "note", fields: { body: text() } });
+  const note = defineResource({ name: "note", fields: { body: text(), title: text({ optional: true }) } });
   const notes = mount(note, {
     permission: anyone,
     beforeWrite: (write) => (write.kind === "update" ? wrong(give(wrong({ record: write.current }))) : {}),
@@ -88,7 +96,7 @@ for (const [database, makeStore] of Object.entries(stores)) {
         assert.equal((await ask(method, path, body)).status, 500, path);
 
       for (const fault of faults.slice(0, 2)) assert.match(fault, told);
-      assert.deepEqual(await (await ask("GET", "/notes/1")).json(), { id: 1, body: "first" });
+      assert.deepEqual(await (await ask("GET", "/notes/1")).json(), { id: 1, body: "first", title: null });
       assert.equal(await service.store.count(line.collection, null), 0);
     });
 
@@ -121,7 +129,7 @@ for (const [what, change] of Object.entries<
     assert.equal((await ask("POST", "/notes/1/go", {})).status, 500);
 
     assert.match(faults[0]!, /^TypeError: Cannot (?:assign to read only|add) property/);
-    assert.deepEqual(await (await ask("GET", "/notes/1")).json(), { id: 1, body: "first" });
+    assert.deepEqual(await (await ask("GET", "/notes/1")).json(), { id: 1, body: "first", title: null });
     assert.equal((await ask("POST", "/notes", { body: "next" })).status, 201);
   });
 

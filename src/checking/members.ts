@@ -227,17 +227,21 @@ export function shown(value: unknown): string {
   return isObject(value) ? "an object" : inspect(value).slice(0, 60);
 }
 
-/**
- * An object of a class that has none of the members: a Date, a Map, an answer of `fetch`. It would pass for one that says nothing. Where it is
- * copied, `Object.hasOwn` says what it has: what its class computes would be left behind.
- */
-export function isStrange(
-  value: Members,
-  known: readonly string[],
-  has: (value: Members, name: string) => boolean = Reflect.has,
-): boolean {
+/** An object of a class that has none of the members: a Date, a Map, an answer of `fetch`. It would pass for one that says nothing. */
+export function isStrange(value: Members, known: readonly string[]): boolean {
+  return isOfClass(value) && !known.some((name) => name in value);
+}
+
+/** An object of a class that has none of the members itself, or not all that its class computes: where it is copied, that would be left behind. */
+export function isStrangeToCopy(value: Members, known: readonly string[]): boolean {
+  if (!isOfClass(value)) return false;
+  const members = known.filter((name) => name in value && !(name in Object.prototype));
+  return members.length === 0 || !members.every((name) => Object.hasOwn(value, name));
+}
+
+function isOfClass(value: Members): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype !== Object.prototype && prototype !== null && !known.some((name) => has(value, name));
+  return prototype !== Object.prototype && prototype !== null;
 }
 
 /** For what a caller may have sent, or a column may hold: what it is, and nothing of what stands in it. */

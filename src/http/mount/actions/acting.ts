@@ -1,5 +1,5 @@
 import type { Reply } from "../../../call/call.ts";
-import { isObject, isStrange, sentence, sortOf, unknownMembers } from "../../../checking/members.ts";
+import { isObject, isStrange, isStrangeToCopy, sentence, sortOf, unknownMembers } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
 import { issuesFound, regeneratedValues } from "../../../resource/draft.ts";
 import { isStored } from "../../../resource/kinds/field.ts";
@@ -202,7 +202,7 @@ function readDone(placed: MountInPlace, action: ServedAction, given: unknown): D
   const unknown = unknownMembers(given, RESULT);
   if (unknown.length > 0) throw fault(`something unknown: ${unknown.join("; ")}`);
   const { values = {}, changes = [], answer } = given;
-  if (!isObject(values) || isStrange(values, Object.keys(placed.resource.fields), Object.hasOwn))
+  if (!isObject(values) || isStrangeToCopy(values, Object.keys(placed.resource.fields)))
     throw fault(`values that are ${isObject(values) ? sortOf(values) : "no object"}`);
   if (!Array.isArray(changes) || !changes.every(isObject)) throw fault("changes that are no list of changes");
   if (action.method === "GET" && (Object.keys(values).length > 0 || changes.length > 0))

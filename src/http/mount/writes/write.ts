@@ -4,6 +4,7 @@ import {
   anObject,
   isObject,
   isStrange,
+  isStrangeToCopy,
   membersMistakes,
   optional,
   sortOf,
@@ -138,7 +139,7 @@ export function preparedMistakes(prepared: unknown, { columns }: Collection): re
   const { values } = prepared;
   if (isStrange(prepared, Object.keys(preparedMembers)))
     return [`${sortOf(prepared)}, which says nothing of this kind`];
-  if (isObject(values) && isStrange(values, known, Object.hasOwn)) return [`values that are ${sortOf(values)}`];
+  if (isObject(values) && isStrangeToCopy(values, known)) return [`values that are ${sortOf(values)}`];
   return [
     // What a class has is looked at as well: a Map has a function of the name values.
     ...membersMistakes(
