@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defineResource, integer, mount, text, authenticated } from "../src/door/index.ts";
+import { references } from "../src/door/resources.ts";
 import { keyOf } from "../src/door/stores.ts";
 import { serve, type Answered, type API } from "./serve.ts";
 
@@ -299,4 +300,48 @@ test("a mount that cannot keep what arrays promise does not start", () => {
     () => mount(tagged, { permission: authenticated, arrays: true, personal: true }),
     /personal.*if_match/s,
   );
+});
+
+test("records of an array name others, each in its order, or none is made", async (t) => {
+  const tags = defineResource({ name: "tag", fields: { label: text() } });
+  const posts = defineResource({
+    name: "post",
+    fields: { title: text({ unique: true }), tags: references(tags, { default: [] }) },
+    filters: { tags: ["eq"] },
+  });
+  const api = await serve(t, {
+    config: {
+      mounts: [mount(tags, { permission: authenticated }), mount(posts, { permission: authenticated, arrays: true })],
+    },
+  });
+  const { headers } = await api.user("Ann");
+  for (const label of ["a", "b", "c", "d"]) await api.post("/tags", { label }, headers);
+  const tagsOf = (at: number): number[] => [(at % 4) + 1, ((at + 1) % 4) + 1, ((at + 2) % 4) + 1];
+  const written = Array.from({ length: 120 }, (_, at) => ({ title: `post ${at}`, tags: tagsOf(at) }));
+  const withBad = (at: number, bad: object): unknown[] => written.map((each, place) => (place === at ? bad : each));
+
+  for (const [body, status, pointer] of [
+    [withBad(70, { title: "post 70", tags: [1, 99, 2] }), 400, "/70/tags/1"],
+    [withBad(119, { title: "post 3", tags: [] }), 409, "/119/title"],
+  ] as const) {
+    const refused = await api.post("/posts", body, headers);
+    assert.deepEqual([refused.status, pointersOf(refused)], [status, [pointer]]);
+    assert.equal(await countOf(api, "/posts"), 0);
+  }
+
+  const made = await api.post("/posts", written, headers);
+  assert.equal(made.status, 201);
+  assert.deepEqual(
+    made.json.map(({ title, tags: named }: Record<string, unknown>) => ({ title, tags: named })),
+    written,
+  );
+  const found = await api.get("/posts?tags=2&limit=200", headers);
+  assert.deepEqual(
+    found.json.map(({ title }: { title: string }) => title),
+    written.filter(({ tags: named }) => named.includes(2)).map(({ title }) => title),
+  );
+  const changed = made.json.map(({ id }: { id: number }) => ({ id, tags: [4] }));
+  assert.equal((await api.patch("/posts", changed, headers)).status, 200);
+  assert.equal((await api.get("/posts?tags=4&limit=200", headers)).json.length, 120);
+  assert.equal((await api.get("/posts?tags=2", headers)).json.length, 0);
 });

@@ -1,9 +1,22 @@
 import assert from "node:assert/strict";
 import { keyOf, type Change } from "../../store/store.ts";
-import { idOf, insert, inserted, people, pets, visits, where, write, written, type Promises } from "./library.ts";
+import {
+  events,
+  idOf,
+  insert,
+  inserted,
+  people,
+  pets,
+  visits,
+  where,
+  write,
+  written,
+  type Promises,
+} from "./library.ts";
 
-/** Promises about writes that meet each other, a reader, a fault or the end. */
+/** Promises about writes that meet each other, a reader, a fault or the end, or stand in one transaction. */
 export function promiseTogether(promises: Promises): void {
+  promiseArrays(promises);
   promises("require holds when two transactions run at once", async (store) => {
     await written(store, insert(people, { name: "one", active: true }), insert(people, { name: "two", active: true }));
     const retire = (key: number): Promise<{ kind: string }> =>
@@ -76,5 +89,61 @@ export function promiseTogether(promises: Promises): void {
     const again = await reopen();
     await again.open([visits]);
     assert.equal(await again.count(visits, null), 20);
+  });
+}
+
+/** Promises about as many new rows in one transaction as an array of records has. */
+function promiseArrays(promises: Promises): void {
+  promises("many new rows are told in their order, with whatever speaks of them", async (store) => {
+    const count = 250;
+    const changes = Array.from({ length: count }, (_, at): Change[] => [
+      insert(people, at % 3 === 0 ? { name: `p${at}`, age: at } : { age: at, name: `p${at}`, email: null }),
+      insert(visits, { times: at }, `visit ${at}`),
+      insert(events, { what: `e${at}` }),
+    ]).flat();
+    const found = await written(
+      store,
+      ...changes,
+      ...[0, 3, 747].map((at) => insert(pets, { person_id: keyOf(at), name: `of ${at}` })),
+    );
+
+    for (let at = 0; at < count; at++) {
+      const [person, visit, event] = found.slice(at * 3, at * 3 + 3);
+      assert.deepEqual([person!.record["name"], person!.record["age"], person!.record["email"]], [`p${at}`, at, null]);
+      assert.deepEqual(person, await store.find(people, idOf(person!)));
+      assert.deepEqual([visit!.record["id"], visit!.record["times"]], [`visit ${at}`, at]);
+      assert.deepEqual([event!.record["id"], event!.record["what"]], [at + 1, `e${at}`]);
+    }
+    const pet = (at: number): unknown => found[count * 3 + at]!.record["person_id"];
+    assert.deepEqual(
+      [pet(0), pet(1), pet(2)],
+      [0, 3, 747].map((at) => idOf(found[at]!)),
+    );
+    assert.equal(new Set(found.map((row) => row!.revision)).size, found.length);
+  });
+
+  promises("of many new rows the first that may not be made is told, and none of them is", async (store) => {
+    await inserted(store, people, { name: "Ada", badge: "known" });
+    const many = (bad: Readonly<Record<number, Change>>): Change[] =>
+      Array.from({ length: 60 }, (_, at) => bad[at] ?? insert(people, { name: `p${at}`, badge: `b${at}` }));
+    const taken = (badge: string): Change => insert(people, { name: "x", badge });
+    const dangling = insert(pets, { person_id: 9999, name: "x" });
+
+    assert.deepEqual(await write(store, ...many({ 41: taken("b7"), 50: taken("known") })), {
+      kind: "taken",
+      change: 41,
+      column: "badge",
+    });
+    assert.deepEqual(await write(store, ...many({ 20: dangling, 30: taken("known") })), {
+      kind: "dangling",
+      change: 20,
+      column: "person_id",
+    });
+    assert.deepEqual(await write(store, ...many({ 20: taken("known"), 30: dangling })), {
+      kind: "taken",
+      change: 20,
+      column: "badge",
+    });
+    assert.equal(await store.count(people, null), 1);
   });
 }

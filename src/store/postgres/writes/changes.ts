@@ -2,7 +2,13 @@ import { encode } from "../../sql/codec.ts";
 import { parametersOf, type Cell, type Parameters } from "../../sql/dialect.ts";
 import { quote } from "../../sql/names.ts";
 import type { Table, TableColumn } from "../../sql/schema/table.ts";
-import { compileChange, compileRequire, type ChangeOfOne, type Making } from "../../sql/writes/changing.ts";
+import {
+  compileChange,
+  compileInserts,
+  compileRequire,
+  type ChangeOfOne,
+  type Making,
+} from "../../sql/writes/changing.ts";
 import { isSQL } from "../../sql/writes/writes.ts";
 import { isKeyOf, type Change, type Collection, type Key, type KeyOf } from "../../store.ts";
 import { postgres, sequenceOf } from "../dialect.ts";
@@ -37,6 +43,30 @@ export function compile(table: Table, change: Change, among: Among): Statement {
   const { text, values } = compileChange(table, change, makingAmong(among));
   // Nothing of a table of others is kept prepared, since it would keep the types that the columns had: an integer that became a bigint.
   return table.existing === null ? prepared(text, values) : unprepared(text, values);
+}
+
+/** A new row among others of its statement. */
+export interface RowTogether extends Among {
+  readonly change: Of<"insert">;
+}
+
+/** Rows that were put together as one statement. Its text grows with them, so that it is not kept. */
+export function compileTogether(table: Table, rows: readonly RowTogether[]): Statement {
+  const making = (among: RowTogether, nth: number): Making => {
+    // Asked once. PostgreSQL plans each time that it is written.
+    const alone = makingAmong(nth === 0 ? among : { ...among, sameShape: "0" });
+    const { tellsKey } = among;
+    if (tellsKey === null) return alone;
+    // What is told behind the rows could not tell them apart.
+    const nextKey = (of: Table, values: Parameters): string =>
+      `set_config(${values.place(settingOf(tellsKey))}, ${alone.nextKey!(of, values)}::text, TRUE)::bigint`;
+    return { ...alone, nextKey };
+  };
+  const { text, values } = compileInserts(
+    table,
+    rows.map((row, nth) => ({ change: row.change, making: making(row, nth) })),
+  );
+  return unprepared(text, values);
 }
 
 function makingAmong({ keys, tellsKey, sameShape }: Among): Making {

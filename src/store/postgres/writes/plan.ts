@@ -3,45 +3,90 @@ import { rowsToRead } from "../../sql/writes/changing.ts";
 import type { Change, Collection, Transaction } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
 import type { Statement } from "../parameters.ts";
-import { compile, compileReading, keyMadeBy, spokenOf, type MadeKey } from "./changes.ts";
+import {
+  compile,
+  compileReading,
+  compileTogether,
+  keyMadeBy,
+  spokenOf,
+  type Among,
+  type MadeKey,
+  type RowTogether,
+} from "./changes.ts";
+import { putTogether } from "./together.ts";
 
 /** A transaction as what is sent: everything is known beforehand, so that nothing has to be waited for. */
 export interface Plan {
   /** SQL that locks tables; empty where none is needed. */
   readonly locks: string;
-  /** One statement a change. */
-  readonly statements: readonly Statement[];
+  /** In the order in which they are sent. */
+  readonly statements: readonly Planned[];
+  /** Whether each of them makes one change, in the order in which they were given. */
+  readonly isInOrder: boolean;
   /** Statements that read rows which later changes may have altered, with the changes whose rows they are. */
   readonly readings: readonly { readonly change: number; readonly statement: Statement }[];
 }
 
-/** Throws a TypeError where the transaction cannot be meant. */
+/** A statement, and the places of the changes that it makes: of one, or of several new rows in their order. */
+export interface Planned {
+  readonly changes: readonly number[];
+  readonly collection: Collection;
+  readonly statement: Statement;
+}
+
+/** What a transaction is planned with. */
+export interface Planning {
+  readonly opened: ReadonlyMap<string, Collection>;
+  readonly sameShape: (collection: Collection) => string;
+}
+
+/**
+ * Throws a TypeError where the transaction cannot be meant. With `mayPutTogether` a statement may make several new rows: which of them was refused
+ * nobody can tell then.
+ */
 export function planTransaction(
   { changes }: Transaction,
-  opened: ReadonlyMap<string, Collection>,
-  sameShape: (collection: Collection) => string,
+  { opened, sameShape }: Planning,
+  mayPutTogether: boolean,
 ): Plan {
   const reread = rowsToRead(changes, (at) => changes[at]!.collection.existing !== undefined);
   const told = spokenOf(changes);
   for (const change of reread) told.add(change);
+  const collections = changes.map((change) => requireOpened(opened, change));
   const keys: MadeKey[] = [];
-  const statements = changes.map((change, at) => {
-    const collection = opened.get(change.collection.name);
-    if (collection === undefined)
-      throw new TypeError(`The store was not opened with a collection ${JSON.stringify(change.collection.name)}`);
-    const statement = compile(tableOf(collection), change, {
-      keys,
-      tellsKey: told.has(at) ? at : null,
-      sameShape: sameShape(collection),
-    });
+  const among = (at: number): Among => ({
+    keys,
+    tellsKey: told.has(at) ? at : null,
+    sameShape: sameShape(collections[at]!),
+  });
+  const together = mayPutTogether ? putTogether(changes) : null;
+  const isAmongOthers = new Set(together?.flatMap((places) => (places.length > 1 ? places : [])));
+  const alone = changes.map((change, at): Statement | null => {
+    const statement = isAmongOthers.has(at) ? null : compile(tableOf(collections[at]!), change, among(at));
     keys.push(keyMadeBy(change, at, keys));
     return statement;
   });
+  const statements = (together ?? changes.map((_, at) => [at])).map((places): Planned => {
+    const collection = collections[places[0]!]!;
+    const rows = (): RowTogether[] =>
+      places.map((at) => ({ change: changes[at] as RowTogether["change"], ...among(at) }));
+    return {
+      changes: places,
+      collection,
+      statement: alone[places[0]!] ?? compileTogether(tableOf(collection), rows()),
+    };
+  });
   const readings = reread.map((change) => ({
     change,
-    statement: compileReading(tableOf(opened.get(changes[change]!.collection.name)!), keys[change]!),
+    statement: compileReading(tableOf(collections[change]!), keys[change]!),
   }));
-  return { locks: locksFor(changes), statements, readings };
+  return { locks: locksFor(changes), statements, readings, isInOrder: together === null };
+}
+
+function requireOpened(opened: ReadonlyMap<string, Collection>, { collection: { name } }: Change): Collection {
+  const collection = opened.get(name);
+  if (collection !== undefined) return collection;
+  throw new TypeError(`The store was not opened with a collection ${JSON.stringify(name)}`);
 }
 
 /**

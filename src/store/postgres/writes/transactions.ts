@@ -6,7 +6,7 @@ import { postgres, tableOf } from "../dialect.ts";
 import { isServerError, state } from "../errors.ts";
 import type { Connections } from "../network/connections.ts";
 import type { Session } from "../network/session.ts";
-import { prepared, type Statement } from "../parameters.ts";
+import { prepared } from "../parameters.ts";
 import { claimKey } from "./idempotency.ts";
 import { outdatedBy, sameShapeOf } from "./outdated.ts";
 import { planTransaction, type Plan } from "./plan.ts";
@@ -19,7 +19,7 @@ const remembering = idempotencyOf(postgres);
 /** What has waited for a lock has to see what came before it. */
 const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-/** A statement of a transaction was not made; `at` is its place. */
+/** A statement of a transaction was not made; `at` is its place among those of the plan. */
 class StatementFailed extends Error {
   readonly at: number;
 
@@ -36,12 +36,12 @@ export function writerOf(
   { shapes, refusing, pooled }: { readonly shapes: Shapes; readonly refusing: Refusing; readonly pooled: boolean },
 ): (transaction: Transaction) => Promise<Outcome> {
   const opened = new Map(collections.map((each) => [each.name, each]));
-  const sameShape = sameShapeOf(shapes);
+  const planning = { opened, sameShape: sameShapeOf(shapes) };
 
   return async (transaction) => {
     let plan: Plan;
     try {
-      plan = planTransaction(transaction, opened, sameShape);
+      plan = planTransaction(transaction, planning, true);
     } catch (error) {
       // What was written then is told even where it could not be written now.
       const known = transaction.idempotency === undefined ? null : await recall(connections, transaction.idempotency);
@@ -49,21 +49,28 @@ export function writerOf(
       return known;
     }
     return connections.use(async (session) => {
-      try {
-        return await make(session, transaction, plan);
-      } catch (error) {
-        const cause = error instanceof StatementFailed ? error.cause : error;
-        const outdated = await outdatedBy(cause, transaction.changes, shapes, session);
-        if (outdated !== null) throw refusing(outdated);
-        return outcomeOf(error, transaction, opened);
-      }
+      const outcome = await attempt(session, transaction, plan);
+      // Of what was put together nobody knows what was refused, and what would have been refused first.
+      return outcome ?? (await attempt(session, transaction, planTransaction(transaction, planning, false)))!;
     });
   };
 
+  /** Null where it was refused, and was not in order. */
+  async function attempt(session: Session, transaction: Transaction, plan: Plan): Promise<Outcome | null> {
+    try {
+      return await make(session, transaction, plan);
+    } catch (error) {
+      const cause = error instanceof StatementFailed ? error.cause : error;
+      const outdated = await outdatedBy(cause, transaction.changes, shapes, session);
+      if (outdated !== null) throw refusing(outdated);
+      return outcomeOf(error, transaction, plan);
+    }
+  }
+
   async function make(session: Session, { changes, idempotency }: Transaction, plan: Plan): Promise<Outcome> {
     if (changes.length === 0 && idempotency === undefined) return { kind: "written", rows: [] };
-    if (idempotency === undefined) return { kind: "written", rows: await sendAll(session, changes, plan) };
-    return sendOnce(session, changes, plan, idempotency);
+    if (idempotency !== undefined) return sendOnce(session, changes, plan, idempotency);
+    return { kind: "written", rows: await sendAll(session, changes, plan) };
   }
 
   /** One trip to the server, whatever the transaction has in it. */
@@ -104,17 +111,15 @@ export function writerOf(
   }
 }
 
-/** What a transaction that failed came to. Throws what is no refusal. */
-function outcomeOf(error: unknown, { changes }: Transaction, opened: ReadonlyMap<string, Collection>): Outcome {
+/** What a transaction that failed came to; null where it was refused, and was not in order. Throws what is no refusal. */
+function outcomeOf(error: unknown, { changes }: Transaction, { statements, isInOrder }: Plan): Outcome | null {
   if (!(error instanceof StatementFailed)) throw error;
-  const change = changes[error.at];
-  const collection = change === undefined ? undefined : opened.get(change.collection.name);
-  const refusal =
-    change === undefined || collection === undefined
-      ? null
-      : readRefusal(error.cause, tableOf(collection), change, error.at);
+  const statement = statements[error.at];
+  if (statement === undefined) throw error.cause;
+  const at = statement.changes[0]!;
+  const refusal = readRefusal(error.cause, tableOf(statement.collection), changes[at]!, at);
   if (refusal === null) throw error.cause;
-  return refusal;
+  return isInOrder ? refusal : null;
 }
 
 /** What became of an earlier write under the key. */
@@ -126,9 +131,9 @@ export async function recall(session: Pick<Session, "send">, idempotency: Idempo
 /** Sends everything without waiting for answers, some in each turn of the event loop. */
 async function sendPlan(session: Session, { statements, readings }: Plan): Promise<Promise<Rows>[]> {
   const sent: Promise<Rows>[] = [];
-  for (const each of [...statements, ...readings.map(({ statement }): Statement => statement)]) {
+  for (const { statement } of [...statements, ...readings]) {
     if (sent.length > 0 && sent.length % statementsATurn === 0) await setImmediate();
-    sent.push(heard(session.send(each)));
+    sent.push(heard(session.send(statement)));
   }
   return sent;
 }
@@ -162,17 +167,22 @@ function isKnownKey(error: unknown): boolean {
   return isServerError(error) && error.code === state.refused && error.message === "known";
 }
 
-function rowsOf(changes: Transaction["changes"], plan: Plan, results: readonly Rows[]): (Row | null)[] {
-  const rows = changes.map((change, at) =>
-    change.collection.existing === undefined ? rowOf(change, results[at]!) : null,
-  );
-  for (const [at, { change }] of plan.readings.entries()) {
-    rows[change] = rowOf(changes[change]!, results[changes.length + at]!);
+function rowsOf(
+  changes: Transaction["changes"],
+  { statements, readings }: Plan,
+  results: readonly Rows[],
+): (Row | null)[] {
+  const rows = changes.map((): Row | null => null);
+  for (const [at, { changes: places, collection }] of statements.entries()) {
+    if (collection.existing !== undefined) continue;
+    for (const [nth, place] of places.entries()) rows[place] = rowOf(changes[place]!, results[at]![nth]);
   }
+  for (const [at, { change }] of readings.entries())
+    rows[change] = rowOf(changes[change]!, results[statements.length + at]![0]);
   return rows;
 }
 
-function rowOf(change: Transaction["changes"][number], [cells]: Rows): Row | null {
-  const hasRow = change.kind === "insert" || change.kind === "update" || change.kind === "add";
-  return hasRow && cells !== undefined ? tableOf(change.collection).rowOf(cells) : null;
+function rowOf({ kind, collection }: Transaction["changes"][number], cells: Rows[number] | undefined): Row | null {
+  const hasRow = kind === "insert" || kind === "update" || kind === "add";
+  return hasRow && cells !== undefined ? tableOf(collection).rowOf(cells) : null;
 }

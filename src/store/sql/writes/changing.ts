@@ -4,7 +4,7 @@ import { parametersOf, type Parameters } from "../dialect.ts";
 import type { Statement } from "../schema/script.ts";
 import type { ExistingNames, Table } from "../schema/table.ts";
 import { compileWhere } from "../where.ts";
-import { assign, insertInto, isSQL, requireCounter, type Assignment, type KeyFinder } from "./writes.ts";
+import { assign, insertAllInto, insertInto, isSQL, requireCounter, type Assignment, type KeyFinder } from "./writes.ts";
 
 /** A change, whether it has its collection or that goes by its name. */
 export type AnyChange<Kind extends Change["kind"] = Change["kind"]> = Kind extends Kind
@@ -18,7 +18,7 @@ export interface Making {
   /** SQL for a key that comes with its row, so that it is never handed out. */
   takenKey(table: Table, place: string): string;
   /** SQL for a key that is handed out; left out where the driver makes new rows of our tables by itself. */
-  nextKey?(table: Table): string;
+  nextKey?(table: Table, values: Parameters): string;
   /** What a new row tells: itself in a table of ours, its key in one of others. */
   told(table: Table, values: Parameters): string;
   /** The statement that changes one row: it tells the row where that is wanted. Where none was changed it may say why. */
@@ -93,6 +93,23 @@ export function compileChange(table: Table, change: Writing, making: Making): Co
   }
 }
 
+/** A new row, and how the database makes it. */
+export interface MadeRow {
+  readonly change: AnyChange<"insert">;
+  readonly making: Making;
+}
+
+/** New rows of one of our tables as one statement, which tells them in their order. They are given the same columns. */
+export function compileInserts(table: Table, rows: readonly MadeRow[]): Statement {
+  const values = parametersOf(table.dialect);
+  const sets = rows.map(({ change, making }) => {
+    const key = change.key === undefined ? null : placeKey(table, change.key, making, values);
+    return [...ownKey(table, key, making, values), ...assign(table, change.values, values, making.findKey)];
+  });
+  const sql = insertAllInto(requireWrite(table, "insert"), sets);
+  return { text: `${sql} RETURNING ${table.selection}`, values: values.values };
+}
+
 const declaredFor: Readonly<Partial<Record<Change["kind"], TableWrite>>> = {
   insert: "create",
   update: "update",
@@ -112,7 +129,7 @@ function requireWrite({ existing, collection, name }: Table, kind: Writing["kind
 }
 
 function ownKey(table: Table, key: string | null, making: Making, values: Parameters): Assignment[] {
-  const place = key === null ? making.nextKey?.(table) : making.takenKey(table, key);
+  const place = key === null ? making.nextKey?.(table, values) : making.takenKey(table, key);
   if (place === undefined) throw new TypeError(`A new row of ${table.collection.name} gets its key from the driver`);
   return [
     { sql: table.id.sql, place },

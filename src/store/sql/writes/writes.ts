@@ -80,8 +80,19 @@ export function encodeGiven(
 /** A new row. What nobody gives, the database fills. */
 export function insertInto(name: string, set: readonly Assignment[]): string {
   if (set.length === 0) return `INSERT INTO ${name} DEFAULT VALUES`;
-  const [names, places] = [set.map(({ sql }) => sql), set.map(({ place }) => place)];
-  return `INSERT INTO ${name} (${names.join(", ")}) VALUES (${places.join(", ")})`;
+  return `INSERT INTO ${name} (${set.map(({ sql }) => sql).join(", ")}) VALUES ${placesOf(set)}`;
+}
+
+/** New rows, of which all are given the same columns in the same order. */
+export function insertAllInto(name: string, [first, ...others]: readonly (readonly Assignment[])[]): string {
+  const isLikeFirst = (set: readonly Assignment[]): boolean =>
+    set.length === first!.length && set.every(({ sql }, at) => sql === first![at]!.sql);
+  if (!others.every(isLikeFirst)) throw new TypeError(`The new rows of ${name} are given different columns`);
+  return [insertInto(name, first!), ...others.map(placesOf)].join(", ");
+}
+
+function placesOf(set: readonly Assignment[]): string {
+  return `(${set.map(({ place }) => place).join(", ")})`;
 }
 
 export function isSQL(cell: GivenCell): cell is { readonly sql: string } {
