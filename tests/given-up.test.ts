@@ -18,7 +18,7 @@ import {
   type Scheme,
 } from "../src/door/index.ts";
 import type { Observation } from "../src/door/ops.ts";
-import { sqliteStore } from "../src/door/stores.ts";
+import { sqliteStore, type Store } from "../src/door/stores.ts";
 import { email, open, password, serve } from "./own-logins.ts";
 
 // A request that took too long has its answer; what it had begun goes on, and hurts nobody.
@@ -252,6 +252,32 @@ test("what arrives of a body when its request is over is not held", async (t) =>
     201,
   );
 });
+
+for (const [what, isWritten] of [
+  ["a write that is on its way when the time is over is waited for", true],
+  ["a write that never settles is given up fifteen seconds later", false],
+] as const)
+  test(what, async (t) => {
+    const below = sqliteStore({ path: ":memory:" });
+    let goOn: () => void = () => undefined;
+    const store: Store = {
+      ...below,
+      async write(transaction) {
+        await new Promise<void>((resolve) => (goOn = resolve));
+        return below.write(transaction);
+      },
+    };
+    const { ask } = await serviceWith(t, { store, mounts: [notes()] });
+    t.mock.timers.enable({ apis: ["setInterval"] });
+
+    const asked = ask("/notes", { ...sent('{"body":"a"}'), headers: { "content-type": "application/json" } });
+    await settle();
+    t.mock.timers.tick(isWritten ? 15_000 : 17_000);
+    await settle();
+    if (isWritten) goOn();
+
+    assert.equal((await asked).status, isWritten ? 201 : 503);
+  });
 
 test("a login that comes too late begins nothing, and the session that was there goes on", async (t) => {
   const people = accounts(open);

@@ -13,6 +13,7 @@ import type { Cause, Key, Outcome, Transaction, Where } from "../store/store.ts"
 import type { Hold } from "./body/held-bodies.ts";
 import type { Offering, ServiceCore } from "./core.ts";
 import type { MountedFacts, ReceivedBody, Refusal } from "./endpoint/facts.ts";
+import type { Params } from "./endpoint/path.ts";
 import { FORMAT_PARAMETER, type Format } from "./formats/format.ts";
 import { tooLate } from "./limiting/in-flight.ts";
 import type { LimitFields } from "./limiting/limiting.ts";
@@ -50,6 +51,8 @@ export class Exchange implements PermissionRequest {
   octets: Promise<Uint8Array> | null = null;
   /** Whether its body is on its way, or its caller has had an answer before everything was done. */
   phase: "going" | "arriving" | "over" = "going";
+  /** How many writes are on their way to the store. */
+  writing = 0;
   #identified: Identified | null = null;
   #preferences: ReadonlyMap<string, string> | null | undefined = undefined;
 
@@ -121,7 +124,8 @@ export class Exchange implements PermissionRequest {
   /** Writes, and says who caused it. Not for a caller who was told already that it took too long. */
   write(transaction: Transaction): Promise<Outcome> {
     if (this.phase === "over") return Promise.reject(tooLate());
-    return this.service.store.write({ cause: this.cause, ...transaction });
+    this.writing++;
+    return this.service.store.write({ cause: this.cause, ...transaction }).finally(() => this.writing--);
   }
 
   /** The query as it was sent, without the credentials in it. */
@@ -174,9 +178,6 @@ export class Exchange implements PermissionRequest {
     throw new TypeError("The path has no id.");
   }
 }
-
-/** The parameters of a path by name. */
-export type Params = Readonly<Record<string, number | string>>;
 
 /** Only this room looks behind a context: whoever writes a handler has no way to the service's keys and counters. */
 let lookBehind: (context: Context) => Exchange;

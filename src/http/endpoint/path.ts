@@ -1,6 +1,9 @@
 import { isText } from "../../checking/members.ts";
 import { shownName } from "../../checking/nearest.ts";
 
+/** The parameters of a path by name. */
+export type Params = Readonly<Record<string, number | string>>;
+
 /** Paths that differ in the names of their parameters or a final slash alone are one path. */
 export function pathShape(path: string): string {
   return path.replaceAll(/\{[^{}]*\}/g, "{…}").replace(/(?<=.)\/$/, "");

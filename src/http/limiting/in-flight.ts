@@ -12,11 +12,14 @@ interface Waiting {
 
 /** How far a request has come. Where its body is on its way, bindings have limits of their own. */
 interface Walking {
-  readonly exchange: { readonly phase: string } | null;
+  readonly exchange: { readonly phase: string; readonly writing: number } | null;
 }
 
 /** How long code of one's own may take with a request, in seconds, where nobody says. */
 export const HANDLER_TIMEOUT_SECONDS = 60;
+
+/** So much longer it may take where a write is on its way, which would come behind the answer. Stores have limits of their own below that. */
+const WRITING_SECONDS = 15;
 
 /**
  * The requests that wait for something, and the end of those that wait in vain. Those that are answered at once are never among them. One timer
@@ -63,9 +66,11 @@ export class InFlight {
       this.#timer = null;
     }
     for (const request of this.#waiting.slice()) {
-      if (request.way.exchange?.phase === "arriving") request.seconds = 0;
+      const { exchange } = request.way;
+      const patience = exchange !== null && exchange.writing > 0 ? WRITING_SECONDS : 0;
+      if (exchange?.phase === "arriving") request.seconds = 0;
       // The first second may have been a part of one.
-      else if (request.seconds >= this.seconds) request.giveUp();
+      else if (request.seconds >= this.seconds + patience) request.giveUp();
       else request.seconds++;
     }
   }

@@ -10,7 +10,8 @@ import type {
   Where,
 } from "../../../store/store.ts";
 import { takeTurn } from "../../body/turns.ts";
-import { invalid, type Exchange, type Params } from "../../exchange.ts";
+import type { Params } from "../../endpoint/path.ts";
+import { invalid, type Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { areColumns } from "../older/translating.ts";
 import { askForRelated } from "./asking.ts";

@@ -1,5 +1,6 @@
 import type { Cacheability, Related } from "../../../call/call.ts";
-import type { Exchange, Params } from "../../exchange.ts";
+import type { Params } from "../../endpoint/path.ts";
+import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import type { Relation } from "../relations.ts";
 import { verdictOnAll, type Verdict } from "./verdicts.ts";

@@ -1,6 +1,7 @@
 import type { ListRequest } from "../../../resource/query.ts";
 import type { Key } from "../../../store/store.ts";
-import type { Exchange, Params } from "../../exchange.ts";
+import type { Params } from "../../endpoint/path.ts";
+import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 
 /** Filters, words and order of a list, as a cursor is bound to them. */

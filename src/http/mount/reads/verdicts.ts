@@ -2,7 +2,8 @@ import type { Identity } from "../../../identity.ts";
 import { decideOn } from "../../../permission/decision.ts";
 import type { Action, Decision, PermissionRequest } from "../../../permission/permission.ts";
 import type { Key, Where } from "../../../store/store.ts";
-import type { Exchange, Params } from "../../exchange.ts";
+import type { Params } from "../../endpoint/path.ts";
+import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { allOf } from "./conditions.ts";
 
