@@ -3,7 +3,6 @@ import type { Deprecated } from "../deprecation.ts";
 import type { Eventually } from "../eventually.ts";
 import { withoutParameters } from "../headers/query.ts";
 import type { Identity } from "../identity.ts";
-import type { Decision } from "../permission/permission.ts";
 import { Problem } from "../problem/problem.ts";
 import type { Key, Row } from "../store/store.ts";
 import { tagIn } from "./answer/tags.ts";
@@ -14,6 +13,7 @@ import { Exchange } from "./exchange.ts";
 import type { Offer, Place, View } from "./formats/view.ts";
 import type { MountInPlace } from "./mount/mount.ts";
 import { findById, findVisible, requireParents } from "./mount/reads/reading.ts";
+import type { Decided } from "./mount/reads/verdicts.ts";
 import { expandableNames } from "./mount/relations.ts";
 import { readValues } from "./mount/values.ts";
 import { requirePermission } from "./permitting.ts";
@@ -175,7 +175,7 @@ export class ServedView implements View {
     const { service, exchange } = this.#seen;
     if (exchange === null) return null;
     let placed: MountInPlace | null = null;
-    const decisions = new Map<Key, Decision>();
+    const verdicts = new Map<Key, Decided>();
     for (const id of ids) {
       const target = `${path}/${encodeURIComponent(String(id).toWellFormed())}`;
       const match = service.find(service.basePath + target);
@@ -187,11 +187,12 @@ export class ServedView implements View {
         requirePermission(asked);
         return true;
       });
-      if (isAllowed === true) decisions.set(asked.key(), asked.only === null ? "allow" : { only: asked.only });
+      if (isAllowed === true)
+        verdicts.set(asked.key(), { decision: asked.only === null ? "allow" : { only: asked.only } });
     }
     if (placed === null || !placed.shown.includes(field)) return null;
     const mounted = placed;
-    return told(() => readValues(exchange, mounted, field, decisions));
+    return told(() => readValues(exchange, mounted, field, verdicts));
   }
 
   #exchangeFor(endpoint: ServedEndpoint, method: string, target: string, params: Match["params"]): Exchange {

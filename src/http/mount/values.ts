@@ -1,23 +1,22 @@
-import type { Decision } from "../../permission/permission.ts";
 import { DEFAULT_LIMIT } from "../../resource/page-size.ts";
 import { StoreTimeout, type Key, type StoredRecord } from "../../store/store.ts";
 import type { Exchange } from "../exchange.ts";
 import type { MountInPlace } from "./mount.ts";
 import { askForRelated } from "./reads/asking.ts";
 import { MAX_BESIDE } from "./reads/beside.ts";
-import { askedOf } from "./reads/verdicts.ts";
+import { askedOf, type Decided } from "./reads/verdicts.ts";
 
 /**
- * What some records hold in one field, by their ids: those that the decisions let through, in one question. Null where that is too much,
+ * What some records hold in one field, by their ids: those that the verdicts let through, in one question. Null where that is too much,
  * or takes too long.
  */
 export async function readValues(
   exchange: Exchange,
   placed: MountInPlace,
   field: string,
-  decisions: ReadonlyMap<Key, Decision>,
+  verdicts: ReadonlyMap<Key, Decided>,
 ): Promise<ReadonlyMap<Key, unknown> | null> {
-  const { keys, where } = askedOf("id", decisions);
+  const { keys, where } = askedOf("id", verdicts);
   if (keys.length === 0) return new Map();
   const isComputed = placed.computed.includes(field);
   const columns = isComputed ? placed.sources : ["id", field];

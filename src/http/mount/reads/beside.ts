@@ -91,7 +91,7 @@ async function writeOne(writing: Writing, plan: Plan, records: readonly Place[])
   const idsOf = ({ record }: Place): readonly Key[] => [(record[column] ?? []) as Key | readonly Key[]].flat();
   const ids = new Set(records.flatMap(idsOf));
   const verdicts = new Map(
-    [...ids].map((id) => [id, (read ?? verdictOn(to, writing.exchange, "read", { id })).decision] as const),
+    [...ids].map((id) => [id, read ?? verdictOn(to, writing.exchange, "read", { id })] as const),
   );
   const found = await ask(writing, plan, askedOf("id", verdicts));
   const texts = new Map<Key, string>();
@@ -121,17 +121,14 @@ async function writeMany(
     relation: { name, column, to },
     inner,
   } = plan;
-  const ways = new Map(
-    records.map(({ record, outer }) => [record["id"] as Key, { ...outer, [column]: record["id"] as Key }]),
-  );
+  const wayOf = ({ record, outer }: Place): Params => ({ ...outer, [column]: record["id"] as Key });
+  const places = new Map(records.map((place) => [place.record["id"] as Key, place]));
+  const alike = alikeFor(plan);
   const lists = new Map<Key, Verdict>();
-  for (const { record } of records) {
-    const id = record["id"] as Key;
-    lists.set(id, listOf(writing, placed, plan, record, ways.get(id)!));
-  }
-  const verdicts = new Map([...lists].map(([id, { decision }]) => [id, decision]));
-  const found = await ask(writing, plan, askedOf(column, verdicts));
-  const arrays = isWhole(plan) ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, ways);
+  for (const [id, place] of places) lists.set(id, alike ?? listOf(writing, placed, plan, place.record, wayOf(place)));
+  const found = await ask(writing, plan, askedOf(column, lists));
+  const outerOf = (key: Key): Params => wayOf(places.get(key)!);
+  const arrays = isWhole(plan) ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, outerOf);
   const texts = new Map(
     found.map(({ key, json, more }, at) => {
       const array = `"${name}":${arrays[at]!}`;
@@ -139,7 +136,7 @@ async function writeMany(
       const lastId = (JSON.parse(json) as StoredRecord[]).at(-1)!["id"] as Key;
       const caller = lists.get(key)!.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;
       const expand = inner.map(({ relation }) => relation.name).join();
-      const next = addressOfNext(exchange, to, { params: ways.get(key)!, lastId, caller, expand });
+      const next = addressOfNext(exchange, to, { params: outerOf(key), lastId, caller, expand });
       return [key, `${array},"${name}_next":${JSON.stringify(next)}`];
     }),
   );
@@ -159,7 +156,15 @@ function listOf(
     reached.decision === "allow" ||
     (reached.decision !== "deny" && matches(placed.collection, record, reached.decision.only));
   if (!may) return { decision: "deny", isPersonal: reached.isPersonal };
-  const listed = list ?? verdictOn(to, exchange, "list", params);
+  return readable(list ?? verdictOn(to, exchange, "list", params), read);
+}
+
+/** What the caller may list within every record that they were shown; null where each has to be asked about. */
+function alikeFor({ reach, list, read }: Plan): Verdict | null {
+  return reach?.decision === "allow" && list !== null ? readable(list, read) : null;
+}
+
+function readable(listed: Verdict, read: Verdict | null): Verdict {
   return read === null ? listed : { ...listed, decision: both(listed.decision, read.decision) };
 }
 
@@ -168,11 +173,11 @@ async function writeArrays(
   writing: Writing,
   { relation: { to }, read, inner }: Plan,
   found: readonly RelatedText[],
-  ways: ReadonlyMap<Key, Params>,
+  outerOf: (key: Key) => Params,
 ): Promise<readonly string[]> {
   await takeTurn();
   const lists = found.map(({ key, json }) => {
-    const outer = ways.get(key)!;
+    const outer = outerOf(key);
     const records = JSON.parse(json) as readonly StoredRecord[];
     return records
       .filter((record) => read !== null || mayRead(writing, to, record, outer))

@@ -86,16 +86,28 @@ export interface Asked {
   readonly where: Where | null;
 }
 
+/** What was decided of a key. */
+export type Decided = Pick<Verdict, "decision">;
+
+/** Keys of which the same rows are allowed. */
+interface Group {
+  readonly only: Where | null;
+  readonly keys: Key[];
+}
+
 /** All keys that something is allowed of, in one question, however differently. */
-export function askedOf(column: string, verdicts: ReadonlyMap<Key, Decision>): Asked {
-  const groups = new Map<string, { readonly only: Where | null; readonly keys: Key[] }>();
-  for (const [key, decision] of verdicts) {
+export function askedOf(column: string, verdicts: ReadonlyMap<Key, Decided>): Asked {
+  const groups = new Map<string, Group>();
+  let last: Group | undefined;
+  for (const [key, { decision }] of verdicts) {
     if (decision === "deny") continue;
     const only = decision === "allow" ? null : decision.only;
-    const name = JSON.stringify(only);
-    let group = groups.get(name);
-    if (group === undefined) groups.set(name, (group = { only, keys: [] }));
-    group.keys.push(key);
+    if (last?.only !== only) {
+      const name = JSON.stringify(only);
+      last = groups.get(name);
+      if (last === undefined) groups.set(name, (last = { only, keys: [] }));
+    }
+    last.keys.push(key);
   }
   const [first, ...others] = groups.values();
   if (first === undefined) return { keys: [], where: null };

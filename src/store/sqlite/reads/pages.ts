@@ -227,7 +227,11 @@ function decimalNumber(name: string, scale: number): string {
 function decimalText(name: string, scale: number): string {
   if (scale === 0) return `CAST(${name} AS TEXT)`;
   const unit = `1${"0".repeat(scale)}`;
-  // Most are not negative, and for those half of the work is enough.
+  // Most have no sign and a whole part. For those the digits are taken as they stand: a format costs half as much again.
   const format = `%d.%0${scale}d`;
-  return `CASE WHEN ${name} >= 0 THEN printf('${format}', ${name} / ${unit}, ${name} % ${unit}) WHEN ${name} < 0 THEN printf('-${format}', -(${name} / ${unit}), -(${name} % ${unit})) END`;
+  return (
+    `CASE WHEN ${name} >= ${unit} THEN (${name} / ${unit}) || '.' || substr(${name}, -${scale}) ` +
+    `WHEN ${name} >= 0 THEN printf('${format}', ${name} / ${unit}, ${name} % ${unit}) ` +
+    `WHEN ${name} < 0 THEN printf('-${format}', -(${name} / ${unit}), -(${name} % ${unit})) END`
+  );
 }
