@@ -109,11 +109,26 @@ test("a table that somebody else has made is left alone", () => {
   assert.deepEqual(prepare(database, "SELECT name FROM sqlite_schema").all(), [["plants"]]);
 });
 
-test("a database of a newer program is refused", () => {
-  const database = planted();
-  database.exec("PRAGMA user_version = 99");
+test("a database of a newer program is refused, also where it was made by the first releases", () => {
+  for (const newer of [
+    "UPDATE latchkey_version SET version = 99",
+    "DROP TABLE latchkey_version; PRAGMA user_version = 99",
+  ]) {
+    const database = planted();
+    database.exec(newer);
 
-  assert.match(refused(database, [beds, plants])[0]!, /schema version 99/);
+    assert.match(refused(database, [beds, plants])[0]!, /schema version 99/);
+  }
+});
+
+test("whoever else counts their own changes in a file of ours is in nobody's way", () => {
+  const database = planted();
+  assert.deepEqual(prepare(database, "PRAGMA user_version").get(), [1]);
+
+  database.exec("CREATE TABLE theirs (id INTEGER PRIMARY KEY); PRAGMA user_version = 99");
+  prepareSchema(database, [beds, plants]);
+
+  assert.deepEqual(prepare(database, "PRAGMA user_version").get(), [99]);
 });
 
 test("an index of the operator's own stays, ours go when they are declared no more", () => {

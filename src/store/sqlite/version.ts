@@ -3,10 +3,10 @@ import { ask, run, statement, type Script } from "../sql/schema/script.ts";
 /** The version of what `makeOwnTables` makes. A database with a higher one was written by a newer program. */
 export const version = 1;
 
-/** A file with tables of others has the version in a table of ours: `user_version` is for whoever made the file, and may count changes of theirs. */
-const versionTable = `CREATE TABLE latchkey_version (version INTEGER NOT NULL) STRICT; INSERT INTO latchkey_version (version) VALUES (${version})`;
-
-/** The version of the tables of ours in a file; 0 where there are none. */
+/**
+ * The version of the tables of ours in a file; 0 where there are none. It stands in a table of ours: `user_version` may count changes of others,
+ * who made the file or came later. Files that the first releases made have no such table.
+ */
 export function* findVersion(): Script<number> {
   const [found] = yield* ask(
     statement(
@@ -23,6 +23,7 @@ export function* makeOwnTables(): Script<void> {
   const [others] = yield* ask(
     statement("SELECT (SELECT count(*) FROM sqlite_schema), (SELECT user_version FROM pragma_user_version)"),
   );
+  // What the first releases look at.
   const isOurs = others![0] === 0 && others![1] === 0;
   yield* run(`
     CREATE TABLE latchkey_schema (collection TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL, types TEXT NOT NULL) WITHOUT ROWID, STRICT;
@@ -32,6 +33,8 @@ export function* makeOwnTables(): Script<void> {
     CREATE TABLE latchkey_taken_keys (collection TEXT NOT NULL, key INTEGER NOT NULL, PRIMARY KEY (collection, key)) WITHOUT ROWID, STRICT;
     CREATE TABLE latchkey_idempotency (key TEXT NOT NULL PRIMARY KEY, fingerprint TEXT NOT NULL, rows TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT;
     CREATE INDEX latchkey_idempotency_expiry ON latchkey_idempotency (expires_at);
-    ${isOurs ? `PRAGMA user_version = ${version}` : versionTable};
+    CREATE TABLE latchkey_version (version INTEGER NOT NULL) STRICT;
+    INSERT INTO latchkey_version (version) VALUES (${version});
+    ${isOurs ? `PRAGMA user_version = ${version};` : ""}
   `);
 }
