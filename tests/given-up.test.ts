@@ -139,6 +139,26 @@ test("the time in which a body arrives does not count where a scheme reads it", 
   assert.equal((await asked).status, 201);
 });
 
+test("a body that never ends is waited for as long as at a listener, and then let go", async (t) => {
+  let cancelled = false;
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(Buffer.from('{"body":')),
+    cancel: () => void (cancelled = true),
+  });
+  const { ask, service } = await serviceWith(t, { mounts: [notes()] });
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+
+  const asked = ask("/notes", { ...sent(body), headers: { "content-type": "application/json" } });
+  await settle();
+  t.mock.timers.tick(29_999);
+  await settle();
+  assert.equal(service.inFlight(), 1);
+  t.mock.timers.tick(1);
+
+  assert.equal((await asked).status, 408);
+  assert.deepEqual([cancelled, service.inFlight()], [true, 0]);
+});
+
 test("a body that is on its way when the time is over is waited for, and its request goes on", async (t) => {
   const octets = new TransformStream<Uint8Array, Uint8Array>();
   let goOn: () => void = () => undefined;

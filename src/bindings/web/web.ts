@@ -14,6 +14,9 @@ export interface FetchInfo {
   readonly peer: string | null;
 }
 
+/** How long a body may take to arrive, as at a listener of ours: not every runtime has a limit of its own. */
+const REQUEST_SECONDS = 30;
+
 /** Answers a Fetch `Request` (Fetch standard §5.3) through a service. */
 export async function fetchThrough(
   respond: (arrival: Arrival) => Eventually<Answer>,
@@ -45,21 +48,31 @@ async function readBody(request: Request, maxBytes: number, weigh?: Weigh): Prom
   if (request.bodyUsed || request.body?.locked === true)
     throw readBefore("Hand over the Request before anybody reads its body, or a clone().");
   const collected = new CollectedBody(maxBytes, Number(request.headers.get("content-length") ?? 0), weigh);
-  if (request.body === null) return collected.bytes;
-  for await (const chunk of untilGone(request.body as AsyncIterable<Uint8Array>)) collected.add(chunk);
+  if (request.body !== null) await collect(request.body, collected);
   return collected.bytes;
 }
 
-/** A body that breaks off is that of a caller who has gone; nobody will read the answer. */
-async function* untilGone(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const chunks = body[Symbol.asyncIterator]();
-  const next = () =>
-    chunks.next().catch(() => {
-      throw problem("request_timeout");
-    });
+/** A body that breaks off is that of a caller who has gone; nobody will read the answer. One that never ends would be held for good. */
+async function collect(body: ReadableStream<Uint8Array>, collected: CollectedBody): Promise<void> {
+  const reader = body.getReader();
+  // Whoever sends it may take a while to hear of it.
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  const gone = (): never => {
+    throw problem("request_timeout");
+  };
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    cancel();
+  }, REQUEST_SECONDS * 1000);
   try {
-    for (let read = await next(); read.done !== true; read = await next()) yield read.value;
+    for (let read = await reader.read().catch(gone); !read.done; read = await reader.read().catch(gone))
+      collected.add(read.value);
+    if (isLate) gone();
+  } catch (error) {
+    cancel();
+    throw error;
   } finally {
-    await chunks.return?.();
+    clearTimeout(timer);
   }
 }
