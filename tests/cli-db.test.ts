@@ -18,9 +18,10 @@ import {
   mount,
   text,
 } from "../src/door/index.ts";
+import { date, number } from "../src/door/resources.ts";
 import { sqliteStore, type Change, type Collection, type CopiedCount } from "../src/door/stores.ts";
 import { database, type Database } from "../src/service/settings/values.ts";
-import { backupDatabase, moveDatabase, restoreDatabase } from "../src/service/system/databases.ts";
+import { backupDatabase, checkDatabase, moveDatabase, restoreDatabase } from "../src/service/system/databases.ts";
 import { placeFor, type Place } from "./cli.ts";
 import { command } from "./command.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
@@ -48,6 +49,8 @@ const books = mount(
       lent: boolean({ default: false }),
       printed_at: dateTime({ optional: true }),
       notes: json({ optional: true }),
+      weight: number({ optional: true }),
+      bought_on: date({ optional: true }),
     },
   }),
   { permission: administrator },
@@ -145,12 +148,14 @@ test("a service that was moved to PostgreSQL knows everyone, ends nobody and bri
   assert.ok(next.id > held.last.id && next.id !== 50, `${next.id} was handed out`);
 });
 
-test("a column that nobody declares any more is moved with the rest", async (t) => {
+test("columns that nobody declares any more are moved with the rest, checked and restored, of whatever type", async (t) => {
   using place = placeFor();
   const file = path.join(place.folder, "latchkey.db");
   const url = await server.makeDatabase();
   const old = await serveOn(t, `sqlite:${file}`);
-  await old.post("/books", { title: "Left", price: "12.50", notes: [1] }, old.admin);
+  const given = { title: "Left", pages: 7, price: "12.50", lent: true, printed_at: "2026-01-31T09:30:00.000Z" };
+  const left = { ...given, notes: [1], weight: 0.1, bought_on: "2026-02-28" };
+  await old.post("/books", left, old.admin);
   await old.service.close();
   const database = new DatabaseSync(file);
   const declaration = JSON.stringify({ name: "books", key: "integer", columns: [{ name: "title", type: "text" }] });
@@ -159,10 +164,14 @@ test("a column that nobody declares any more is moved with the rest", async (t) 
 
   await moveDatabase(databaseOf(`sqlite:${file}`), databaseOf(url), () => {});
 
-  const [row] = await askPostgres(url, "SELECT title, price, notes::text FROM books");
-  assert.deepEqual(row, { title: "Left", price: "12.50", notes: "[1]" });
-  const api = await serveOn(t, url);
-  assert.equal((await api.get("/books", api.admin)).json[0].price, "12.50");
+  const backup = path.join(place.folder, "backup.db");
+  await backupDatabase(file, backup, false, () => {});
+  await restoreDatabase(backup, file, { ending: "nothing", accessSeconds: 60, tell: () => {} });
+  assert.deepEqual((await checkDatabase(databaseOf(`sqlite:${file}`))).problems, []);
+  for (const place of [url, `sqlite:${file}`]) {
+    const api = await serveOn(t, place);
+    assert.deepEqual((await api.get("/books", api.admin)).json, [{ id: 1, ...left }]);
+  }
 });
 
 test("rows that refer to rows behind them arrive, and so do references that go in a circle", async () => {
