@@ -21,6 +21,8 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
     await copyFile(path, draft.path, tell);
     draft.keep({ replace });
     return statSync(to).size;
+  } catch (error) {
+    throw draft.told(error);
   } finally {
     draft.discard();
   }

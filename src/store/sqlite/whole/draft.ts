@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { CopyError } from "../../copy.ts";
+import { StoreFull } from "../../store.ts";
+import { storeError } from "../errors.ts";
 
 /** A file that is being made beside the place where it shall stand, so that nobody ever finds half of it there. */
 export interface Draft {
@@ -10,6 +12,8 @@ export interface Draft {
   keep(options?: { readonly replace?: boolean }): void;
   /** Removes it; nothing where it was kept. */
   discard(): void;
+  /** What goes wrong while it is made, in words that name the cure. */
+  told(error: unknown): unknown;
 }
 
 /** What SQLite may have beside a file. */
@@ -27,6 +31,12 @@ export function draftOf(place: string, purpose: string): Draft {
     },
     discard() {
       for (const suffix of ["", ...companions]) rmSync(path + suffix, { force: true });
+    },
+    told(error) {
+      const read = storeError(error);
+      if (!(read instanceof StoreFull)) return error;
+      const words = `The disk of ${dirname(place)} is full. Make room on it and begin again: nothing was kept.`;
+      return new StoreFull(words, { cause: error });
     },
   };
 }

@@ -67,7 +67,7 @@ export async function beginRestore(file: string, place: string, tell: TellPages)
     };
   } catch (error) {
     close();
-    throw error;
+    throw draft.told(error);
   }
 }
 

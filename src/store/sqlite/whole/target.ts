@@ -3,20 +3,18 @@ import { CopyError, type StoreTarget } from "../../copy.ts";
 import { targetOver } from "../../sql/target.ts";
 import { connect, createFile, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
-import { draftOf } from "./draft.ts";
+import type { DatabaseSync } from "../node-sqlite.ts";
+import { draftOf, type Draft } from "./draft.ts";
 
 /** Begins a new file, which appears under its name when it is kept. */
 export function openTarget(path: string): StoreTarget {
   if (existsSync(path))
     throw new CopyError("not_empty", `${path} is there already. Name a file that is not there yet, or move it away.`);
   const draft = draftOf(path, "moving");
-  createFile(draft.path);
-  const database = connect(draft.path);
-  // Rows may refer to rows that come later; all references are looked at in the end. And what is not kept need not be synced.
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN IMMEDIATE");
+  const database = begin(draft);
   const send = sendTo(database);
   return targetOver(sqliteSchema, async (step) => send(step), {
-    told: (error) => error,
+    told: draft.told,
     async keep() {
       database.exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
       database.close();
@@ -27,4 +25,17 @@ export function openTarget(path: string): StoreTarget {
       draft.discard();
     },
   });
+}
+
+function begin({ path, discard, told }: Draft): DatabaseSync {
+  try {
+    createFile(path);
+    const database = connect(path);
+    // Rows may refer to rows that come later; all references are looked at in the end. And what is not kept need not be synced.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF; PRAGMA synchronous = OFF; BEGIN IMMEDIATE");
+    return database;
+  } catch (error) {
+    discard();
+    throw told(error);
+  }
 }
