@@ -11,6 +11,12 @@ const things = defineResource({
   sorts: ["at"],
 });
 
+/** Keeps the thread at work for so long, whatever else the machine does meanwhile. */
+function work(ms: number): void {
+  const own = (): number => process.threadCpuUsage().user + process.threadCpuUsage().system;
+  for (const start = own(); own() - start < ms * 1000;);
+}
+
 test("a list that holds up all others again is read beside them from then on, and that is told", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const asked: string[] = [];
@@ -22,7 +28,7 @@ test("a list that holds up all others again is read beside them from then on, an
         `${order!.descending === true ? "-" : ""}${order!.column} ${query.long === true ? "beside" : "at once"}`,
       );
       // As an index does that has all rows of one value in it.
-      for (const start = performance.now(); order!.descending === true && performance.now() - start < 25;);
+      if (order!.descending === true) work(25);
       return store.listJSON(query, beside);
     },
   };
@@ -47,7 +53,7 @@ test("a list that holds up all others again is read beside them from then on, an
   assert.equal(told.length, 1);
   assert.match(
     told[0]!,
-    /^A list of things took \d\d ms for a page of 50, with the order -at, id, and others waited for it\./,
+    /^A list of things took \d+ ms for a page of 50, with the order -at, id, and others waited for it\./,
   );
 });
 
@@ -57,7 +63,7 @@ test("long pages that are slow leave the shorter ones of the same list in the ev
   const listJSON: Store["listJSON"] = (query, beside) => {
     asked.push(`${query.limit} ${query.long === true ? "beside" : "at once"}`);
     // As large records take.
-    for (const start = performance.now(); performance.now() - start < query.limit / 40;);
+    work(query.limit / 40);
     return store.listJSON(query, beside);
   };
   const own = await ownService(t, { store: { ...store, listJSON }, mounts: [mount(things, { permission: anyone })] });
@@ -77,7 +83,7 @@ test("a list that is slow now and then is read in the event loop", async (t) => 
       asked.push(query.long === true);
       // Every eighth read; the others take a moment, since they are not remembered.
       const ms = reads++ % 8 === 0 ? 25 : 0.1;
-      for (const start = performance.now(); performance.now() - start < ms;);
+      work(ms);
       return store.listJSON(query, beside);
     },
   };
@@ -95,7 +101,7 @@ test("a list that is slow in one service is read in the event loop of another ov
     const store = sqliteStore({ path: ":memory:" });
     const listJSON: Store["listJSON"] = (query, beside) => {
       asked.push(query.long === true);
-      for (const start = performance.now(); performance.now() - start < ms;);
+      work(ms);
       return store.listJSON(query, beside);
     };
     return ownService(t, { store: { ...store, listJSON }, mounts });
@@ -112,7 +118,7 @@ test("filters in another order are the same list", async (t) => {
   const store = sqliteStore({ path: ":memory:" });
   const listJSON: Store["listJSON"] = (query, beside) => {
     asked.push(query.long === true);
-    for (const start = performance.now(); performance.now() - start < 25;);
+    work(25);
     return store.listJSON(query, beside);
   };
   const own = await ownService(t, { store: { ...store, listJSON }, mounts: [mount(things, { permission: anyone })] });
@@ -122,4 +128,20 @@ test("filters in another order are the same list", async (t) => {
     assert.equal((await own.get(`/things?sort=at&${query}`)).status, 200);
 
   assert.deepEqual(asked, [false, false, true]);
+});
+
+test("a process that the system lets wait takes none of its lists for slow", async (t) => {
+  const asked: boolean[] = [];
+  const store = sqliteStore({ path: ":memory:" });
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  const listJSON: Store["listJSON"] = (query, beside) => {
+    asked.push(query.long === true);
+    Atomics.wait(nothing, 0, 0, 30);
+    return store.listJSON(query, beside);
+  };
+  const own = await ownService(t, { store: { ...store, listJSON }, mounts: [mount(things, { permission: anyone })] });
+
+  for (let limit = 10; limit < 20; limit++) await own.get(`/things?limit=${limit}`);
+
+  assert.deepEqual(new Set(asked), new Set([false]));
 });

@@ -12,7 +12,7 @@ const SLOW_MS = 20;
 /** So long such lists are read beside all else, in milliseconds. */
 const WARY_MS = 10 * 60_000;
 
-/** A slow read counts so much and a fast one takes one away: the machine may have been busy, or the list was read for the first time. */
+/** A slow read counts so much and a fast one takes one away: the list may have been read for the first time, or by what came between. */
 const SLOW_COUNTS = 3;
 const TOO_SLOW = 2 * SLOW_COUNTS;
 
@@ -45,6 +45,12 @@ export class SlowLists {
     if (performance.now() < list.besideUntil) return true;
     lists.delete(name);
     return false;
+  }
+
+  /** Whether it was slow lately, so that it counts how long it takes by itself (`note`): a machine may give the time to others. */
+  suspects(query: AskedList): boolean {
+    const lists = this.#watched.get(query.collection);
+    return lists !== undefined && lists.has(sizedNameOf(query));
   }
 
   /** Notes how long it took to read one in the event loop. True where such lists are read beside it from now on. */
