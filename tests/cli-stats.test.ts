@@ -38,7 +38,7 @@ test("latchkey db stats tells rows, bytes and the oldest of each table of a SQLi
 
 test("of large tables it tells in time what a part of them tells", async (t) => {
   const { file } = await filled(t);
-  const database = new DatabaseSync(file);
+  const database = new DatabaseSync(file, { timeout: 10_000 });
   database.exec(`PRAGMA foreign_keys = OFF;
     WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 50000)
     INSERT INTO refresh_uses (id, _revision, user_id, family, used_at, expires_at)
