@@ -88,9 +88,10 @@ console.table(rows);
 function onSlowDisk(syncMs: number): number {
   using disk = makeFaultyDisk();
   disk.slow(syncMs);
-  const given = ["--rows", options.rows, "--tables", options.tables, "--databases", "SQLite", "--folder", disk.folder];
+  const given = (["rows", "tables", "most-s"] as const).flatMap((name) => [`--${name}`, options[name]]);
   const env = { ...process.env, ...disk.environment };
-  return spawnSync(process.execPath, [import.meta.filename, ...given], { env, stdio: "inherit" }).status ?? 1;
+  const args = [import.meta.filename, ...given, "--databases", "SQLite", "--folder", disk.folder];
+  return spawnSync(process.execPath, args, { env, stdio: "inherit" }).status ?? 1;
 }
 
 async function measure(

@@ -324,13 +324,17 @@ test("records of an array name others, each in its order, or none is made", asyn
     [withBad(70, { title: "post 70", tags: [1, 99, 2] }), 400, "/70/tags/1"],
     [withBad(119, { title: "post 3", tags: [] }), 409, "/119/title"],
   ] as const) {
-    const refused = await api.post("/posts", body, headers);
-    assert.deepEqual([refused.status, pointersOf(refused)], [status, [pointer]]);
-    assert.equal(await countOf(api, "/posts"), 0);
+    for (const key of [{}, { "idempotency-key": `refused-array-${status}` }]) {
+      const refused = await api.post("/posts", body, { ...headers, ...key });
+      assert.deepEqual([refused.status, pointersOf(refused)], [status, [pointer]]);
+      assert.equal(await countOf(api, "/posts"), 0);
+    }
   }
 
-  const made = await api.post("/posts", written, headers);
+  const once = { ...headers, "idempotency-key": "an-array-of-posts" };
+  const made = await api.post("/posts", written, once);
   assert.equal(made.status, 201);
+  assert.deepEqual((await api.post("/posts", written, once)).json, made.json);
   assert.deepEqual(
     made.json.map(({ title, tags: named }: Record<string, unknown>) => ({ title, tags: named })),
     written,
