@@ -42,7 +42,7 @@ async function setUp(t: TestContext, mounted: ReturnType<typeof mountWith>, hand
     return answer.status;
   };
   assert.equal(await ask("POST", "/counters", 0), 201);
-  return { change: (count: number) => ask("PATCH", "/counters/1", count) };
+  return { service, change: (count: number) => ask("PATCH", "/counters/1", count) };
 }
 
 test("many who change one record in a loop are all served, and hardly ever in vain", async (t) => {
@@ -116,6 +116,19 @@ test("whoever is given up in a line begins nothing more, and the line goes on", 
   assert.equal(tries, 4);
   slow.resolve();
   assert.deepEqual(new Set(await Promise.all(both)), new Set([200, 503]));
+});
+
+test("a change that others were faster with a dozen times, in their own processes, is made after all", async (t) => {
+  let tries = 0;
+  const counted = mountWith(async () => {
+    if (++tries > 12) return;
+    const values = { count: -tries };
+    await set.service.store.write({ changes: [{ kind: "update", collection: counted.collection, key: 1, values }] });
+  });
+  const set = await setUp(t, counted);
+
+  assert.equal(await set.change(1), 200);
+  assert.equal(tries, 13);
 });
 
 test("two services over the same declarations have lines of their own", async (t) => {
