@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextRound } from "node:timers/promises";
-import { anyone, createService, defineResource, integer, mount } from "../src/door/index.ts";
+import { anyone, caller, createService, defineResource, integer, mount, owner } from "../src/door/index.ts";
 import { sqliteStore } from "../src/door/stores.ts";
+import { ownService } from "./own-service.ts";
 
 const counters = defineResource({ name: "counter", fields: { count: integer() } });
 
@@ -116,6 +117,40 @@ test("whoever is given up in a line begins nothing more, and the line goes on", 
   assert.equal(tries, 4);
   slow.resolve();
   assert.deepEqual(new Set(await Promise.all(both)), new Set([200, 503]));
+});
+
+test("whoever may not know of a record does not line up for it, and learns nothing of those who do", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const slow = Promise.withResolvers<void>();
+  let tries = 0;
+  const mine = defineResource({
+    name: "mine",
+    plural: "mine",
+    fields: { count: integer(), owner_id: integer({ default: caller }) },
+  });
+  const own = await ownService(t, {
+    mounts: [
+      mount(mine, {
+        permission: owner("owner_id"),
+        beforeWrite: async ({ kind }) => {
+          if (kind === "update" && ++tries === 3) await slow.promise;
+          return {};
+        },
+      }),
+    ],
+  });
+  await own.ask("POST", "/mine", { as: "ada", body: { count: 0 } });
+  const change = (as: string, count: number) => own.ask("PATCH", "/mine/1", { as, body: { count } });
+  const both = [change("ada", 1), change("ada", 2)];
+  while (tries < 3) await nextRound();
+
+  assert.equal((await change("ben", 3)).status, 404);
+
+  slow.resolve();
+  assert.deepEqual(
+    (await Promise.all(both)).map(({ status }) => status),
+    [200, 200],
+  );
 });
 
 test("a change that others were faster with a dozen times, in their own processes, is made after all", async (t) => {

@@ -18,7 +18,7 @@ import type { Exchange } from "../../exchange.ts";
 import { requireInTime } from "../../limiting/in-time.ts";
 import { placeOfLink } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
-import { showChanged } from "../reads/reading.ts";
+import { findVisible, showChanged } from "../reads/reading.ts";
 import { requireRoomForRepeats } from "./idempotency.ts";
 import type { Unwritten } from "./outcome.ts";
 import type { Written } from "./write.ts";
@@ -35,15 +35,16 @@ const MOST_APART_MS = 128;
  * as well, for one of the two would be in vain; from those of other processes they come apart by a random time, longer with the first attempts.
  */
 export async function untilSettled(
-  { collection }: MountInPlace,
+  placed: MountInPlace,
   exchange: Exchange,
   attempt: () => Promise<Reply | null>,
 ): Promise<Reply> {
   const { lines } = exchange.service;
   const { id } = exchange.params;
-  const record = `${collection.name} ${id ?? ""}`;
-  // Writes of a collection may be about other records than what stands in the line.
-  if (id === undefined || !lines.has(record)) {
+  const record = `${placed.collection.name} ${id ?? ""}`;
+  // Writes of a collection may be about other records than what stands in the line, and whoever may not know of the record is in nobody's way.
+  const linesUp = id !== undefined && lines.has(record) && (await findVisible(placed, exchange)) !== null;
+  if (!linesUp) {
     const reply = await attempt();
     if (reply !== null) return reply;
   }
