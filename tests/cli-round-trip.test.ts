@@ -172,3 +172,69 @@ test("a quote that is never closed costs its own line, also before a field of se
   assert.equal(out, "2 imported, 1 refused.\n", errors);
   assert.match(errors, /^line 4: Its quotes do not match/m);
 });
+
+test("a line means what it would mean in a request: nothing is rounded, overflows or stands twice", async (t) => {
+  const place = placeOn(t);
+  await place.run(["db", "migrate"]);
+  const given = JSON.stringify({ ...plain, title: "A", code: "c" });
+  const withMember = (member: string): string => given.replace(/\}$/, `,${member}}`);
+  const wrong = [
+    '"count":1e400',
+    '"rate":1e400',
+    '"count":1.0000000000000000001',
+    '"data":{"x":9007199254740993}',
+    '"data":{"x":1,"x":2}',
+    '"title":"B"',
+    '"__proto__":{"a":1}',
+  ].map(withMember);
+  const right = withMember('"note":"a\\ufffdb \uFFFD ] , \\" }"');
+
+  const lines = await place.run(["import", "things", "-", "--format", "jsonl"], [...wrong, right].join("\n"));
+  const array = `[ ${[...wrong, right.replace('"c"', '"d"')].join(" ,\n")} ]`;
+  const records = await place.run(["import", "things", "-", "--format", "json"], array);
+  const cells = ['"[1e400]"', '"[""\uFFFD""]"'].map((words, at) => `A,e${at},1.00,a,${words},[]`);
+  const csv = await place.run(
+    ["import", "things", "-", "--format", "csv"],
+    ["title,code,price,state,words,tags", ...cells].join("\n"),
+  );
+  const unknown = await place.run(["import", "things", "-", "--format", "csv"], "title,__proto__\nA,1\n");
+
+  for (const { out, errors } of [lines, records]) {
+    assert.equal(out, `1 imported, ${wrong.length} refused.\n`, errors);
+    for (const at of wrong.keys()) assert.match(errors, new RegExp(`^(?:line|record) ${at + 1}: \\S`, "m"));
+  }
+  assert.match(lines.errors, /^line 6: The member "title" is given twice \(column \d+\)/m);
+  assert.deepEqual([csv.out, csv.errors.split(":")[0]], ["1 imported, 1 refused.\n", "line 2"]);
+  assert.match(unknown.errors, /^line 2: .*__proto__: A thing has no field of this name/);
+  const exported = (await place.run(["export", "things"])).out.trim().split("\n");
+  assert.deepEqual(
+    exported.map((line) => (JSON.parse(line) as { note: string }).note),
+    ['a\uFFFDb \uFFFD ] , " }', 'a\uFFFDb \uFFFD ] , " }', null],
+  );
+});
+
+test("a file of another encoding, or whose lines end otherwise, is refused as a whole with the cure", async (t) => {
+  const place = placeOn(t);
+  await place.run(["db", "migrate"]);
+  const text = "title,code,price,state,words,tags\nA,c,1.00,a,[],[]\n";
+  const files = {
+    "marked.csv": Buffer.from(`\uFEFF${text}`, "utf16le"),
+    "swapped.csv": Buffer.from(`\uFEFF${text}`, "utf16le").swap16(),
+    "unmarked.csv": Buffer.from(text, "utf16le"),
+    "old.csv": Buffer.from(text.replaceAll("\n", "\r")),
+  };
+
+  const inside = Buffer.from(
+    `${JSON.stringify({ ...plain, title: "A", code: "c", data: { x: ["\xe9"] } })}\n`,
+    "latin1",
+  );
+  writeFileSync(path.join(place.folder, "latin.jsonl"), inside);
+  const latin = await place.run(["import", "things", "latin.jsonl"]);
+  assert.deepEqual([latin.out, latin.errors], ["0 imported, 1 refused.\n", "line 1: data: It is not UTF-8.\n"]);
+  for (const [name, bytes] of Object.entries(files)) {
+    writeFileSync(path.join(place.folder, name), bytes);
+    const { code, out, errors } = await place.run(["import", "things", name]);
+    assert.deepEqual([code, out], [1, ""], name);
+    assert.match(errors, name === "old.csv" ? /carriage returns alone.*tr / : /UTF-16.*iconv/, name);
+  }
+});

@@ -102,6 +102,7 @@ const asked = new Set([
   "prefersRedirect",
   "problem",
   "processFamilies",
+  "readJSON",
   "readPage",
   "readProxyText",
   "readRecord",

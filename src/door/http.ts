@@ -20,6 +20,7 @@ export {
 } from "../call/call.ts";
 export type { Answer } from "../http/answer/writing.ts";
 export { csv, formatCSVLine, type CSVOptions } from "../http/formats/csv.ts";
+export { readJSON } from "../http/formats/json.ts";
 export { formType } from "../http/formats/form.ts";
 export { prefersRedirect } from "../http/pipeline.ts";
 export type { DataBody, Format, ProblemDocument, ReadBody } from "../http/formats/format.ts";

@@ -35,6 +35,10 @@ export async function* readCSV(source: AsyncIterable<string>, rules: CSVRules): 
   const [head] = await lines.peek(1);
   if (head === undefined) throw new CommandFailed("The file is empty. Its first line names the columns.");
   const delimiter = delimiterOf(head);
+  if (head.includes("\r"))
+    throw new CommandFailed(
+      "The lines end with carriage returns alone, as old Macs wrote them. Save the file anew, or: tr '\\r' '\\n' < FILE > NEW",
+    );
   const columns = rules.columnsOf((parseRow(head, delimiter, false) ?? []).map((cell) => cell ?? ""));
   lines.drop(1);
   for (let line = 2; ;) {

@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { Problem, readJSON } from "../../door/http.ts";
 import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
 import { CommandFailed } from "../exit.ts";
 import { readCSV, recordsCSV, usersCSV, type CSVRules } from "./import-csv.ts";
@@ -75,14 +76,44 @@ function sizeOf(name: string): number {
   }
 }
 
-/** Text as it comes. What is not UTF-8 becomes U+FFFD, so that it is one line that is refused and not the file. */
+/** Stands in a text where the file is not UTF-8: a character that no text may have. */
+const BROKEN = "\uFFFF";
+
+/** Text as it comes. What is not UTF-8 becomes `BROKEN`, so that it is one line that is refused and not the file. */
 async function* decoded(input: Readable, count: (bytes: number) => void): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
+  const [decoder, strict] = [new TextDecoder(), new TextDecoder("utf-8", { fatal: true })];
+  let isBroken = false;
+  let isBegun = false;
   for await (const chunk of input as AsyncIterable<Buffer>) {
+    if (!isBegun) requireNoUTF16(chunk);
+    isBegun = true;
     count(chunk.length);
-    yield decoder.decode(chunk, { stream: true });
+    isBroken ||= !isWhole(() => strict.decode(chunk, { stream: true }));
+    yield shown(decoder.decode(chunk, { stream: true }));
   }
-  yield decoder.decode();
+  isBroken ||= !isWhole(() => strict.decode());
+  yield shown(decoder.decode());
+
+  /** U+FFFD is a character like others, as long as all was UTF-8. */
+  function shown(text: string): string {
+    return isBroken ? text.replaceAll("\uFFFD", BROKEN) : text;
+  }
+}
+
+function isWhole(decode: () => unknown): boolean {
+  try {
+    decode();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** By its byte order mark, or the zero beside the first character. */
+function requireNoUTF16([first, second]: Buffer): void {
+  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  if (isMarked || (first !== undefined && (first === 0) !== (second === 0)))
+    throw new CommandFailed("The file is UTF-16. Save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE > NEW");
 }
 
 async function firstText(chunks: AsyncGenerator<string>): Promise<string> {
@@ -129,7 +160,7 @@ async function* readJSONLines(lines: AsyncIterable<string>, { entry }: Reading):
   for await (const text of lines) {
     line++;
     if (text.trim() === "") continue;
-    yield entry(line, parse(text), "It is no JSON object.");
+    yield readEntry(line, text, entry, "It is no JSON object.");
   }
 }
 
@@ -140,13 +171,44 @@ async function* readArray(
 ): AsyncGenerator<ReadLine> {
   const texts: string[] = [];
   for await (const chunk of chunks) texts.push(chunk);
-  const entries = parse(texts.join(""));
-  if (!Array.isArray(entries))
+  const text = texts.join("");
+  if (!Array.isArray(parse(text)))
     throw new CommandFailed("The file is no JSON array. One object a line is --format jsonl.");
-  for (const [at, each] of entries.entries()) {
-    tell({ done: at + 1, total: entries.length });
-    yield entry(at + 1, each, "It is no object.");
+  const members = membersOf(text);
+  for (const [at, each] of members.entries()) {
+    tell({ done: at + 1, total: members.length });
+    yield readEntry(at + 1, each, entry, "It is no object.");
   }
+}
+
+/** The texts of the members of a JSON array, which was parsed before. */
+function membersOf(text: string): readonly string[] {
+  const members: string[] = [];
+  let [depth, start] = [0, 0];
+  for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},]/g)) {
+    if (token === "[" || token === "{") {
+      if (++depth === 1) start = index + 1;
+    } else if (token === "]" || token === "}") depth--;
+    if (depth > 1 || (depth === 1 && token !== ",")) continue;
+    const member = text.slice(start, index);
+    if (depth === 1 || member.trim() !== "") members.push(member);
+    start = index + 1;
+  }
+  return members;
+}
+
+/** A JSON value, which has to mean what it would mean in a request: nothing of it is rounded, and no member stands twice. */
+function readEntry(line: number, text: string, entry: Reading["entry"], otherwise: string): ReadLine {
+  const value = parse(text);
+  // What is not UTF-8 is told with its fields.
+  if (isObject(value) && !text.includes(BROKEN))
+    try {
+      return entry(line, readJSON(Buffer.from(text)), otherwise);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return { line, reasons: [error.detail.replace("(line 1, column ", "(column ")] };
+    }
+  return entry(line, value, otherwise);
 }
 
 function parse(text: string): unknown {
@@ -155,6 +217,11 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function isBrokenText(value: unknown): boolean {
+  if (typeof value === "string") return value.includes(BROKEN);
+  return isObject(value) || Array.isArray(value) ? JSON.stringify(value).includes(BROKEN) : false;
 }
 
 /** A user as an object, or as an entry of Django's dumpdata, which has other models too. */
@@ -173,7 +240,7 @@ async function* inUTF8(lines: AsyncIterable<ReadLine>): AsyncGenerator<ReadLine>
   for await (const read of lines) {
     const broken =
       "record" in read
-        ? Object.entries(read.record).filter(([, value]) => typeof value === "string" && value.includes("\uFFFD"))
+        ? Object.entries(read.record).filter(([name, value]) => isBrokenText(name) || isBrokenText(value))
         : [];
     yield broken.length === 0
       ? read

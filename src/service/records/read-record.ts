@@ -1,3 +1,4 @@
+import { Problem, readJSON } from "../../door/http.ts";
 import { integer, text } from "../../door/index.ts";
 import { Flaw, uuid, type Field, type MountInPlace, type Resource } from "../../door/resources.ts";
 import { placesOf } from "./records-of.ts";
@@ -51,7 +52,8 @@ export function readRecord(
 ): ReadRecord | { readonly reasons: readonly string[] } {
   const { fields, path, id: idKind } = placed.resource;
   const reasons: string[] = [];
-  const body: Record<string, unknown> = {};
+  // Without a prototype, so that a member "__proto__" is one that nobody knows, like others.
+  const body = Object.create(null) as Record<string, unknown>;
   const given: Record<string, unknown> = {};
   const above = aboveOf(placed);
   const places = new Map(placesOf(placed).map((name, at) => [name, idOf(record[name], above[at]!.resource.id)]));
@@ -103,8 +105,9 @@ function valueOf({ kind, options }: Field, sent: unknown, isText: boolean): unkn
   if (!isText || typeof sent !== "string") return kind.parse(sent);
   if (kind.column.type !== "json") return kind.parseText(sent);
   try {
-    return kind.parse(JSON.parse(sent));
-  } catch {
-    return new Flaw("invalid", "JSON text is required.");
+    return kind.parse(readJSON(Buffer.from(sent)));
+  } catch (error) {
+    const reason = error instanceof Problem ? ` ${error.detail}` : "";
+    return new Flaw("invalid", `JSON text is required.${reason}`);
   }
 }
