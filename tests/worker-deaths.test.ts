@@ -21,6 +21,8 @@ test("a worker that stands still and is killed takes no connection along that is
   const [victim] = serving(service);
 
   process.kill(victim!, "SIGSTOP");
+  // Until then it may take one in.
+  await until(() => /^\d+ \(.*\) T /.test(readFileSync(`/proc/${victim!}/stat`, "utf8")));
   const asked = Array.from({ length: 20 }, () => ask(service));
   await wait(100);
   process.kill(victim!, "SIGKILL");
