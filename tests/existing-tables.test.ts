@@ -3,6 +3,7 @@ import type { Permission } from "../src/door/auth.ts";
 import {
   anyone,
   boolean,
+  createService,
   dateTime,
   decimal,
   defineResource,
@@ -14,7 +15,7 @@ import {
   text,
 } from "../src/door/index.ts";
 import { date } from "../src/door/resources.ts";
-import { planPostgres, planSQLite, type Collection } from "../src/door/stores.ts";
+import { planPostgres, planSQLite, postgresStore, type Collection } from "../src/door/stores.ts";
 import { onBoth, onPostgres } from "./existing.ts";
 import { linksOf } from "./own-service.ts";
 
@@ -313,6 +314,13 @@ onBoth("values that are not of the declared kind are told with their rows", wron
   }
 });
 
+const theirNote = defineResource({
+  name: "their_note",
+  table: "shop.notes",
+  writes: ["create"],
+  fields: { body: text() },
+});
+
 onPostgres(
   "a trigger with a search path of its own finds its tables beside those of the same names that Latchkey has",
   `CREATE SCHEMA latchkey; CREATE SCHEMA shop; CREATE TABLE shop.notes (id serial PRIMARY KEY, body text NOT NULL); CREATE TABLE shop.log (body text);
@@ -322,19 +330,34 @@ onPostgres(
   async ({ serve, sql, url }) => {
     await sql(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET search_path = latchkey`);
     const own = defineResource({ name: "note", fields: { body: text() } });
-    const theirs = defineResource({
-      name: "their_note",
-      table: "shop.notes",
-      writes: ["create"],
-      fields: { body: text() },
-    });
-    const api = await serve(mount(own, { permission: anyone }), mount(theirs, { permission: anyone }));
+    const api = await serve(mount(own, { permission: anyone }), mount(theirNote, { permission: anyone }));
 
     assert.equal((await api.ask("POST", "/notes", { body: { body: "ours" } })).status, 201);
     assert.equal((await api.ask("POST", "/their_notes", { body: { body: "theirs" } })).status, 201);
     assert.deepEqual(await sql("SELECT body FROM shop.log"), [{ body: "theirs" }]);
     assert.deepEqual(await sql("SELECT body FROM latchkey.notes"), [{ body: "ours" }]);
     assert.deepEqual(await sql("SELECT body FROM shop.notes"), [{ body: "theirs" }]);
+  },
+);
+
+onPostgres(
+  "a trigger finds its tables where the address puts their schema on the path, behind the one of Latchkey's",
+  `CREATE SCHEMA latchkey; CREATE SCHEMA shop; CREATE TABLE shop.notes (id serial PRIMARY KEY, body text NOT NULL); CREATE TABLE shop.log (body text);
+   CREATE FUNCTION shop.noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO log VALUES (NEW.body); RETURN NEW; END $$;
+   CREATE TRIGGER noted AFTER INSERT ON shop.notes FOR EACH ROW EXECUTE FUNCTION shop.noted();`,
+  async ({ sql, url }, t) => {
+    const store = postgresStore({ url: new Secret(`${url}?options=-c%20search_path%3Dlatchkey,shop`), poolSize: 2 });
+    const service = await createService({ store, mounts: [mount(theirNote, { permission: anyone })] });
+    t.after(() => service.close());
+    const body = JSON.stringify({ body: "theirs" });
+    const headers = { "content-type": "application/json" };
+    const request = new Request("http://127.0.0.1/their_notes", { method: "POST", body, headers });
+
+    assert.equal((await service.fetch(request, { peer: "127.0.0.1" })).status, 201);
+    assert.deepEqual(await sql("SELECT body FROM shop.log"), [{ body: "theirs" }]);
+    assert.deepEqual(await sql("SELECT to_regclass('latchkey.latchkey_version') IS NOT NULL AS made"), [
+      { made: true },
+    ]);
   },
 );
 
