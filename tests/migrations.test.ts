@@ -387,6 +387,19 @@ test("a dry run on PostgreSQL takes a sample of rows that refer to each other, i
   assert.ok(tried!.rows > 6000 && tried!.rows < 10_000, String(tried!.rows));
 });
 
+test("a dry run on an empty PostgreSQL tries to make all tables, and leaves it empty", async () => {
+  const url = await server.makeDatabase();
+  const shelves: Collection = { name: "shelves", key: "integer", columns: [{ name: "label", type: "text" }] };
+
+  await tryPostgres(new Secret(url), [shelves], { program: "1.0.0" });
+
+  assert.deepEqual(
+    await askPostgres(url, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"),
+    [],
+  );
+  assert.deepEqual(await askPostgres(url, "SELECT FROM pg_namespace WHERE nspname ILIKE 'latchkey%'"), []);
+});
+
 test("a second migration at the same moment is refused, and one of a newer program is respected", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books(titled), { title: "1", pages: 7 });

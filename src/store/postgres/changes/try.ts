@@ -31,7 +31,9 @@ export async function tryDatabase(
     await removeTries(session);
     const { plans } = await session.play(planTables(postgresSchema, collections, dropped));
     requirePossible(plans, dropped, await session.play(readHistory(postgresSchema)));
-    const before = await session.play(rememberedCollections(postgresSchema));
+    // An empty database has nothing that would tell.
+    const isOurs = (await session.play(postgresSchema.findVersion())) > 0;
+    const before = isOurs ? await session.play(rememberedCollections(postgresSchema)) : [];
     const [path] = await session.send(statement("SELECT current_schema()"));
     const from = quote(String(path![0]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
