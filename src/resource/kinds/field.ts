@@ -190,7 +190,27 @@ type ToldBy<K, V> = K extends "default"
  * ```
  */
 export function defineField<T, const O extends FieldOptions<T>>(kind: Kind<T>, options: O): Field<T, Told<O>["names"]> {
-  return Object.freeze({ kind, options });
+  return Object.freeze({ kind, options: asRead(kind, options) });
+}
+
+/** Values that stand in the options become what they would be if they were sent. What the kind refuses is told with the declaration. */
+function asRead<T, O extends FieldOptions<T>>(kind: Kind<T>, options: O): O {
+  if (typeof options !== "object" || options === null) return options;
+  const given = (["default", "backfill"] as const).filter(
+    (name) => options[name] !== undefined && options[name] !== null && typeof options[name] !== "function",
+  );
+  return given.length === 0
+    ? options
+    : { ...options, ...Object.fromEntries(given.map((name) => [name, readBy(kind, options[name])])) };
+}
+
+function readBy(kind: Kind<unknown>, value: unknown): unknown {
+  try {
+    const read = kind.parse(value);
+    return read instanceof Flaw ? value : read;
+  } catch {
+    return value;
+  }
 }
 
 /** Whether a caller may send the field. */
