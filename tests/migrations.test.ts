@@ -387,6 +387,22 @@ test("a dry run on PostgreSQL takes a sample of rows that refer to each other, i
   assert.ok(tried!.rows > 6000 && tried!.rows < 10_000, String(tried!.rows));
 });
 
+test("a dry run asks what the migration asks: a column that was left before is taken for no new one", async (t) => {
+  for (const database of await databases(t)) {
+    await planted(database, books({ ...titled, blurb: text({ optional: true }) }), {
+      title: "1",
+      pages: 7,
+      blurb: "x",
+    });
+    await read(database, books(titled));
+    const now = books({ ...titled, notes: text({ optional: true }), pages: text() });
+
+    assert.equal((await migrate(database, now, { isTrial: true }))[0]!.rows, 1);
+    await migrate(database, now);
+    assert.deepEqual(await read(database, now), [{ id: 1, title: "1", pages: "7", notes: null }]);
+  }
+});
+
 test("a dry run on an empty PostgreSQL tries to make all tables, and leaves it empty", async () => {
   const url = await server.makeDatabase();
   const shelves: Collection = { name: "shelves", key: "integer", columns: [{ name: "label", type: "text" }] };

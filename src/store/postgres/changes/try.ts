@@ -38,6 +38,8 @@ export async function tryDatabase(
     const from = quote(String(path![0]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
     await prepareSchema(session, address, before);
+    // What has been declared for the last time is there, but was not declared when the database was last opened.
+    if (isOurs) await rememberAsIn(session, from, schema);
     await withoutReferences(session, schema, async () => {
       for (const collection of referredFirst(before)) await copySample(session, collection, from, schema);
       while (await removeDangling(session, before));
@@ -49,6 +51,14 @@ export async function tryDatabase(
     await session.run(`ROLLBACK; DROP SCHEMA IF EXISTS ${schema} CASCADE`).catch(() => undefined);
     await close();
   }
+}
+
+/** Declarations and types as the database itself remembers them. */
+async function rememberAsIn(session: Session, from: string, schema: string): Promise<void> {
+  await session.run(
+    `UPDATE ${schema}.latchkey_schema AS tried SET declaration = real.declaration, types = real.types ` +
+      `FROM ${from}.latchkey_schema AS real WHERE real.collection = tried.collection`,
+  );
 }
 
 /** Does something to tables whose references are looked at behind it. */
