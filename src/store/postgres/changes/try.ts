@@ -38,7 +38,7 @@ export async function tryDatabase(
     const from = quote(String(path![0]));
     await session.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}`);
     await prepareSchema(session, address, before);
-    // What has been declared for the last time is there, but was not declared when the database was last opened.
+    // Columns that earlier declarations left were made as well, as if they were declared still.
     if (isOurs) await rememberAsIn(session, from, schema);
     await withoutReferences(session, schema, async () => {
       for (const collection of referredFirst(before)) await copySample(session, collection, from, schema);
