@@ -2,6 +2,7 @@ import { StoreFull, StoreUnavailable } from "../store.ts";
 
 /** The result codes that are told apart (sqlite.org/rescode.html). */
 export const code = {
+  tooLarge: 18,
   check: 275,
   foreignKey: 787,
   notNull: 1299,

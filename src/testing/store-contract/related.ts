@@ -6,6 +6,7 @@ import { insert, people, pets, visits, where, written, type Promises } from "./l
 export function promiseRelated(promises: Promises): void {
   promiseTextKeys(promises);
   promiseBeside(promises);
+  promiseLengths(promises);
   promises("what belongs to each key is told, the first by id, and whether there is more", async (store) => {
     await fill(store);
 
@@ -40,23 +41,6 @@ export function promiseRelated(promises: Promises): void {
       told!.map(({ key, json, more }) => [key, JSON.parse(json), more]),
       [2, 1].map((key) => [key, [(JSON.parse(page.json) as unknown[])[key - 1]], false]),
     );
-  });
-
-  promises("what is longer than asked for is not told at all", async (store) => {
-    await written(store, insert(people, { name: "a".repeat(1000) }), insert(people, { name: "b" }));
-
-    assert.equal(await store.listRelated({ ...byId, keys: [1, 2], maxLength: 900 }), null);
-    assert.equal((await store.listRelated({ ...byId, keys: [2], maxLength: 900 }))!.length, 1);
-    assert.equal(await store.listRelated({ ...byId, keys: [2, 1], maxLength: 900, long: true }), null);
-  });
-
-  promises("characters are counted, however many octets they have", async (store) => {
-    await written(store, insert(people, { name: "€".repeat(1000) }));
-    const [found] = (await store.listRelated({ ...byId, keys: [1] }))!;
-    const { length } = found!.json;
-
-    assert.deepEqual(await store.listRelated({ ...byId, keys: [1], maxLength: length }), [found]);
-    assert.equal(await store.listRelated({ ...byId, keys: [1], maxLength: length - 1 }), null);
   });
 
   promises("what belongs to keys sees whatever was written", async (store) => {
@@ -134,6 +118,40 @@ function promiseTextKeys(promises: Promises): void {
         ["y", [{ id: "a" }], false],
       ],
     );
+  });
+}
+
+function promiseLengths(promises: Promises): void {
+  promises("what is longer than asked for is not told at all", async (store) => {
+    await written(store, insert(people, { name: "a".repeat(1000) }), insert(people, { name: "b" }));
+
+    assert.equal(await store.listRelated({ ...byId, keys: [1, 2], maxLength: 900 }), null);
+    assert.equal((await store.listRelated({ ...byId, keys: [2], maxLength: 900 }))!.length, 1);
+    assert.equal(await store.listRelated({ ...byId, keys: [2, 1], maxLength: 900, long: true }), null);
+  });
+
+  promises("what is far longer harms no read after it", async (store) => {
+    const notes = "€".repeat(500_000);
+    for (let at = 0; at < 6; at++) await written(store, insert(people, { name: `n${at}`, notes }));
+    const keys = [1, 2, 3, 4, 5, 6];
+
+    assert.equal(await store.listRelated({ ...byId, keys, maxLength: 1_000_000 }), null);
+    assert.deepEqual(
+      (await store.listRelated({ ...byId, keys, maxLength: 10_000_000 }))!.map(({ key }) => key),
+      keys,
+    );
+    assert.equal(await store.listRelated({ ...byId, keys, maxLength: 1_000_000 }), null);
+    const page = await store.listJSON({ collection: people, where: null, sort: [{ column: "id" }], limit: 10 });
+    assert.ok(page.json.length > 3_000_000);
+  });
+
+  promises("characters are counted, however many octets they have", async (store) => {
+    await written(store, insert(people, { name: "€".repeat(1000) }));
+    const [found] = (await store.listRelated({ ...byId, keys: [1] }))!;
+    const { length } = found!.json;
+
+    assert.deepEqual(await store.listRelated({ ...byId, keys: [1], maxLength: length }), [found]);
+    assert.equal(await store.listRelated({ ...byId, keys: [1], maxLength: length - 1 }), null);
   });
 }
 

@@ -115,7 +115,7 @@ export function readerOf({ database, ready, version, tableOf, explain = same }: 
     }),
     listRelated: guarded((query) => {
       const { table, statements } = of(query.collection);
-      return readRelated(table, statements, query);
+      return readRelated({ table, statements, database }, query);
     }),
     count: guarded((collection, where) => {
       const { table, ask } = of(collection);
