@@ -7,6 +7,7 @@ import {
   defineEndpoint,
   defineResource,
   integer,
+  json,
   mount,
   problem,
   reference,
@@ -314,4 +315,52 @@ test("arrays make and change records by UUIDs", async (t) => {
     (await get("/discs")).json,
     ids.map((id: string) => ({ id, title: "c" })),
   );
+});
+
+test("what stands behind records is the same whatever stands in them", async (t) => {
+  const notes = defineResource({
+    name: "note",
+    id: "uuid",
+    fields: { title: text(), body: json({ optional: true }), pin: text({ writeOnly: true, optional: true }) },
+  });
+  const plain = defineResource({ name: "plain", fields: { title: text() } });
+  const lines = defineResource({ name: "line", within: notes, fields: { words: text() } });
+  const rows = defineResource({ name: "row", within: plain, fields: { words: text() } });
+  const [mountedLines, mountedRows] = [mount(lines, { permission: anyone }), mount(rows, { permission: anyone })];
+  const { ask, get } = await ownService(t, {
+    store: await storeFor(t),
+    mounts: [
+      mountedLines,
+      mountedRows,
+      mount(notes, { permission: anyone, expand: { lines: mountedLines } }),
+      mount(plain, { permission: anyone, expand: { rows: mountedRows } }),
+    ],
+  });
+  const titles = ['},{"id":"', "\\", "é,\u2028", '"'];
+  const bodies = [[{ a: 1 }, { b: [{ id: 1 }, {}] }], '},{"', { id: { "},{": null } }, null];
+  for (const [at, title] of titles.entries()) {
+    const note = await ask("POST", "/notes", { body: { title, body: bodies[at], pin: "4711" } });
+    const row = await ask("POST", "/plains", { body: { title } });
+    await ask("POST", `/notes/${note.json.id}/lines`, { body: { words: title } });
+    await ask("POST", `/plains/${row.json.id}/rows`, { body: { words: title } });
+  }
+
+  for (const [path, name] of [
+    ["/notes", "lines"],
+    ["/plains", "rows"],
+  ] as const) {
+    const bare = await get(path);
+    const expanded = await get(`${path}?expand=${name}`);
+    assert.equal(bare.json.length, titles.length);
+    for (const [at, record] of bare.json.entries()) {
+      const behind = (await get(`${path}/${record.id}/${name}`)).json;
+      assert.equal(behind.length, 1);
+      assert.deepEqual(expanded.json[at], { ...record, [name]: behind });
+      assert.deepEqual(Object.keys(expanded.json[at]), [...Object.keys(record), name]);
+    }
+    assert.deepEqual((await get(`${path}?expand=${name}&limit=2&fields=id`)).json[0], {
+      id: expanded.json[0].id,
+      [name]: expanded.json[0][name],
+    });
+  }
 });

@@ -1,6 +1,6 @@
 import type { Format } from "../http/formats/format.ts";
 import type { MountInPlace, ResourceAction } from "../http/mount/mount.ts";
-import { MOST_BESIDE } from "../http/mount/reads/beside.ts";
+import { MOST_BESIDE } from "../http/mount/reads/expand/beside.ts";
 import { expandableNames } from "../http/mount/relations.ts";
 import type { AnyProblem } from "../problem/definition.ts";
 import type { Resource } from "../resource/resource.ts";

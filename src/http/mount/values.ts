@@ -3,8 +3,8 @@ import { StoreTimeout, type Key, type StoredRecord } from "../../store/store.ts"
 import type { Exchange } from "../exchange.ts";
 import type { MountInPlace } from "./mount.ts";
 import { askForRelated } from "./reads/asking.ts";
-import { MAX_BESIDE } from "./reads/beside.ts";
-import { askedOf, type Decided } from "./reads/verdicts.ts";
+import { MAX_BESIDE } from "./reads/expand/beside.ts";
+import { askedOf, type Decided } from "./reads/expand/verdicts.ts";
 
 /**
  * What some records hold in one field, by their ids: those that the verdicts let through, in one question. Null where that is too much,

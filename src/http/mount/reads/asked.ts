@@ -10,10 +10,10 @@ import { goingInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { columnsFor, filterFor, sortFor } from "../older/translating.ts";
 import { expandableNames } from "../relations.ts";
-import { columnsOf } from "./beside.ts";
 import { whereOf } from "./conditions.ts";
-import type { Showing } from "./expanding.ts";
-import { expansionsOf } from "./expansion.ts";
+import { columnsOf } from "./expand/beside.ts";
+import type { Showing } from "./expand/expanding.ts";
+import { expansionsOf } from "./expand/expansion.ts";
 import { shapeOf } from "./places.ts";
 
 /** What is asked for, whoever asks and wherever. */

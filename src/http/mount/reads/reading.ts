@@ -12,10 +12,10 @@ import { invalid, type Exchange } from "../../exchange.ts";
 import { goingFields } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";
-import { expandRecord } from "./expanding.ts";
-import { cacheOf, expansionsOf, shapesOf } from "./expansion.ts";
+import { expandRecord } from "./expand/expanding.ts";
+import { cacheOf, expansionsOf, shapesOf } from "./expand/expansion.ts";
+import { Question } from "./expand/verdicts.ts";
 import { matches } from "./matches.ts";
-import { Question } from "./verdicts.ts";
 
 /** GET of one record. */
 export function read(placed: MountInPlace, exchange: Exchange): Eventually<Reply> {

@@ -26,9 +26,11 @@ export function compilePageBeside(query: ListQuery, beside: readonly BesideQuery
   const rows = selectPage(query, values);
   const limit = values.place(query.limit);
   const parts = beside.map((each) => {
-    const from = requireColumn(tableOf(query.collection), each.from).sql;
+    const { id } = tableOf(query.collection);
+    const { sql: from } = requireColumn(tableOf(query.collection), each.from);
     const shown = `SELECT ${from} FROM ${PAGE} LIMIT ${limit}`;
-    return selectRelated(each, `(SELECT DISTINCT ${from} FROM (${shown}) AS shown WHERE ${from} IS NOT NULL)`, values);
+    const keys = from === id.sql ? shown : `SELECT DISTINCT ${from} FROM (${shown}) AS shown WHERE ${from} IS NOT NULL`;
+    return selectRelated(each, `(${keys})`, values);
   });
   const all = [selectListJSON(query, PAGE, values), ...parts].map((part, at) => `(${part}) AS part_${at}`);
   return prepared(`WITH ${PAGE} AS MATERIALIZED (${rows}) SELECT * FROM ${all.join(", ")}`, values.values);

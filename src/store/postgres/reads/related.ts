@@ -1,7 +1,8 @@
 import { parametersOf, type Parameters } from "../../sql/dialect.ts";
-import { compileRestOfKey, KEYS } from "../../sql/related.ts";
+import { shownIn } from "../../sql/list.ts";
+import { compileRestOfKey, cutArray, KEYS, shortestRecord } from "../../sql/related.ts";
 import { requireColumn } from "../../sql/schema/table.ts";
-import type { Key, RelatedQuery, RelatedText, Value } from "../../store.ts";
+import type { RelatedQuery, RelatedText, Value } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
 import { prepared, type Statement } from "../parameters.ts";
 import { recordOf, SHOWN } from "./list.ts";
@@ -9,8 +10,8 @@ import { recordOf, SHOWN } from "./list.ts";
 /** A question, whatever the keys are. */
 type Asked = Omit<RelatedQuery, "keys">;
 
-/** What stands between records, behind a key, and between keys: JSON has no such characters but escaped. */
-const [ofRecords, ofKey, ofKeys] = ["\u001D", "\u001E", "\u001F"] as const;
+/** What stands behind a key, and between keys: JSON has no such characters but escaped. */
+const [ofKey, ofKeys] = ["\u001E", "\u001F"] as const;
 
 /** What a character of JavaScript has in UTF-8 at most. To count octets costs PostgreSQL nothing, to count characters does. */
 const mostOctets = 3;
@@ -37,26 +38,25 @@ export function selectRelated(query: Asked, keys: string, values: Parameters): s
     `SELECT string_agg(${key} || ${between(ofKey)} || json, ${between(ofKeys)}) FILTER (WHERE total <= ${most}), max(total) FROM (` +
     `SELECT ${KEYS}.value AS key, json, sum(octet_length(json)) OVER (ROWS UNBOUNDED PRECEDING) AS total ` +
     `FROM ${keys} AS ${KEYS}(value), LATERAL (` +
-    `SELECT string_agg(row_to_json(${SHOWN})::text, ${between(ofRecords)}) AS json ` +
+    `SELECT string_agg(row_to_json(${SHOWN})::text, ',') AS json ` +
     `FROM (SELECT * ${rest}) AS t, LATERAL (SELECT ${recordOf(table, query.columns)}) AS ${SHOWN}` +
     `) AS page) AS related`
   );
 }
 
 /** What `selectRelated` gave; null where it was too long. */
-export function readRelated(
-  [text, octets]: readonly Value[],
-  { limit, maxLength }: Asked,
-): readonly RelatedText[] | null {
+export function readRelated([text, octets]: readonly Value[], query: Asked): readonly RelatedText[] | null {
+  const { limit, maxLength } = query;
   if (octets === null) return [];
   if ((octets as number) > maxLength * mostOctets) return null;
+  const shortest = (limit + 1) * shortestRecord(shownIn(tableOf(query.collection), query.columns));
   let length = 0;
   const related = (text as string).split(ofKeys).map((each) => {
     const start = each.indexOf(ofKey);
-    const records = each.slice(start + 1).split(ofRecords);
-    const json = `[${records.slice(0, limit).join()}]`;
-    length += json.length;
-    return { key: JSON.parse(each.slice(0, start)) as Key, json, more: records.length > limit };
+    const key = each.slice(0, start);
+    const found = cutArray(`[${each.slice(start + 1)}]`, limit, shortest);
+    length += found.json.length;
+    return { key: isText(query) ? (JSON.parse(key) as string) : Number(key), ...found };
   });
   return length > maxLength ? null : related;
 }

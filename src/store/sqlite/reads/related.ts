@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { parametersOf } from "../../sql/dialect.ts";
 import { namesOfPage, shownIn } from "../../sql/list.ts";
-import { compileRestOfKey, KEYS } from "../../sql/related.ts";
+import { compileRestOfKey, cutArray, KEYS, shortestRecord } from "../../sql/related.ts";
 import type { Table } from "../../sql/schema/table.ts";
 import type { Key, RelatedQuery, RelatedText } from "../../store.ts";
 import type { Statements } from "../connection.ts";
@@ -44,7 +44,7 @@ export function readRelated(
     `SELECT group_concat(${KEYS}.key || (SELECT json_group_array(${jsonObject(shown)}) FROM (SELECT ${names} ${rest})), char(10)) ` +
     `FROM json_each(?) AS ${KEYS}`;
   const read = (sent: string): string => (statements(sql, () => sql).get(...parameters.values, sent) as [string])[0];
-  const shortest = (limit + 1) * shortestRecord(shown.map(({ name }) => name));
+  const shortest = (limit + 1) * shortestRecord(shown);
   const related: RelatedText[] = [];
   let left = maxLength;
   const take = (some: readonly Key[]): boolean => {
@@ -57,7 +57,7 @@ export function readRelated(
       if (json === "[]") continue;
       left -= json.length;
       const key = some[Number(line.slice(0, begin))]!;
-      related.push({ key, ...(json.length < shortest ? { json, more: false } : cut(json, limit)) });
+      related.push({ key, ...cutArray(json, limit, shortest) });
     }
     return text !== null && left >= 0;
   };
@@ -84,15 +84,4 @@ function atMost(database: DatabaseSync, bytes: number, read: () => string): stri
 /** The limits of a connection; null in Node 24. */
 function limitsOf(database: DatabaseSync): { length: number } | null {
   return "limits" in database ? database.limits : null;
-}
-
-/** `{"id":1,"name":1}`: no value is shorter than a character. */
-function shortestRecord(names: readonly string[]): number {
-  return names.reduce((sum, name) => sum + name.length + `"":1,`.length, "{}".length);
-}
-
-function cut(json: string, limit: number): Pick<RelatedText, "json" | "more"> {
-  const records = JSON.parse(json) as readonly unknown[];
-  if (records.length <= limit) return { json, more: false };
-  return { json: JSON.stringify(records.slice(0, limit)), more: true };
 }

@@ -1,8 +1,8 @@
-import type { Cacheability, Related } from "../../../call/call.ts";
-import type { Params } from "../../endpoint/path.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { MountInPlace } from "../mount.ts";
-import type { Relation } from "../relations.ts";
+import type { Cacheability, Related } from "../../../../call/call.ts";
+import type { Params } from "../../../endpoint/path.ts";
+import type { Exchange } from "../../../exchange.ts";
+import type { MountInPlace } from "../../mount.ts";
+import type { Relation } from "../../relations.ts";
 import { verdictOnAll, type Verdict } from "./verdicts.ts";
 
 /** Something that was asked for beside records, and what is to stand beside that. */

@@ -1,11 +1,14 @@
-import { after, type Eventually } from "../../../eventually.ts";
-import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
-import type { BesideQuery, ListQuery, ListText, StoredRecord } from "../../../store/store.ts";
-import { takeTurn } from "../../body/turns.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { MountInPlace } from "../mount.ts";
-import { askedWithPage, MAX_BESIDE, writeRecords, type Writing } from "./beside.ts";
+import { after, type Eventually } from "../../../../eventually.ts";
+import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
+import type { BesideQuery, ListQuery, ListText, StoredRecord } from "../../../../store/store.ts";
+import { takeTurn } from "../../../body/turns.ts";
+import type { Params } from "../../../endpoint/path.ts";
+import type { Exchange } from "../../../exchange.ts";
+import type { MountInPlace } from "../../mount.ts";
+import { areColumns } from "../../older/translating.ts";
+import { askedWithPage, isBehind, MAX_BESIDE, writeRecords, type Writing } from "./beside.ts";
 import { nameOf, planOf, type Expansion, type Plan } from "./expansion.ts";
+import { cutPage, Place } from "./page-records.ts";
 
 /** What is to be shown of records, and beside them. */
 export interface Showing {
@@ -64,9 +67,12 @@ export function expandPage(
   if (known !== undefined) return known;
   const turn = page.count > DEFAULT_LIMIT ? takeTurn() : undefined;
   return after(turn, async () => {
-    const records = JSON.parse(page.json) as readonly StoredRecord[];
+    const outer = outerOf(exchange);
+    const places =
+      (areColumns(showing.placed, null) && plans.every(isBehind) ? cutPage(page, columns, outer) : null) ??
+      (JSON.parse(page.json) as readonly StoredRecord[]).map((record) => new Place(record, outer));
     const told = new Map(page.beside?.map((texts, at) => [asked[at]!, texts]));
-    const texts = await write(exchange, showing, { plans, told }, records);
+    const texts = await write(exchange, showing, { plans, told }, places);
     const shown = { json: `[${texts.join()}]` };
     if (key !== null && shown.json.length <= longestRemembered) remember(page, key, shown);
     return shown;
@@ -82,7 +88,7 @@ function remember(page: ListText, key: string, shown: Shown): void {
 /** One record with what was asked for beside it. */
 export async function expandRecord(exchange: Exchange, showing: Showing, record: StoredRecord): Promise<Shown> {
   const plans = planOf(showing.placed, exchange, showing.expansions);
-  const [json] = await write(exchange, showing, { plans, told: new Map() }, [record]);
+  const [json] = await write(exchange, showing, { plans, told: new Map() }, [new Place(record, outerOf(exchange))]);
   return { json: json! };
 }
 
@@ -90,9 +96,13 @@ function write(
   exchange: Exchange,
   { placed, columns }: Showing,
   { plans, told }: { readonly plans: readonly Plan[] } & Pick<Writing, "told">,
-  records: readonly StoredRecord[],
+  places: readonly Place[],
 ): Promise<readonly string[]> {
-  const { id: _, ...outer } = exchange.params;
   const writing: Writing = { exchange, left: MAX_BESIDE, told };
-  return writeRecords(writing, { placed, columns, plans, records: records.map((record) => ({ record, outer })) });
+  return writeRecords(writing, { placed, columns, plans, places });
+}
+
+function outerOf({ params }: Exchange): Params {
+  const { id: _, ...outer } = params;
+  return outer;
 }

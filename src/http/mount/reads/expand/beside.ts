@@ -1,5 +1,5 @@
-import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
-import { isServed } from "../../../store/served.ts";
+import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
+import { isServed } from "../../../../store/served.ts";
 import type {
   BesideQuery,
   Collection,
@@ -8,17 +8,18 @@ import type {
   RelatedText,
   StoredRecord,
   Where,
-} from "../../../store/store.ts";
-import { takeTurn } from "../../body/turns.ts";
-import type { Params } from "../../endpoint/path.ts";
-import { invalid, type Exchange } from "../../exchange.ts";
-import type { MountInPlace } from "../mount.ts";
-import { areColumns } from "../older/translating.ts";
-import { askForRelated } from "./asking.ts";
-import { allOf } from "./conditions.ts";
+} from "../../../../store/store.ts";
+import { takeTurn } from "../../../body/turns.ts";
+import type { Params } from "../../../endpoint/path.ts";
+import { invalid, type Exchange } from "../../../exchange.ts";
+import type { MountInPlace } from "../../mount.ts";
+import { areColumns } from "../../older/translating.ts";
+import { askForRelated } from "../asking.ts";
+import { allOf } from "../conditions.ts";
+import { matches } from "../matches.ts";
+import { addressOfNext } from "../places.ts";
 import type { Plan } from "./expansion.ts";
-import { matches } from "./matches.ts";
-import { addressOfNext } from "./places.ts";
+import { Place } from "./page-records.ts";
 import { askedOf, both, verdictOn, type Asked, type Verdict } from "./verdicts.ts";
 
 /** How many of a nested collection stand beside a record. */
@@ -41,55 +42,52 @@ export interface Writing {
   readonly told: ReadonlyMap<Plan, readonly RelatedText[] | null>;
 }
 
-/** A record, and the parameters of the path at whose end its id stands. */
-interface Place {
-  readonly record: StoredRecord;
-  readonly outer: Params;
-}
-
 interface Level {
   readonly placed: MountInPlace;
   readonly columns: readonly string[];
   readonly plans: readonly Plan[];
-  readonly records: readonly Place[];
+  readonly places: readonly Place[];
 }
 
 /** The text of each record: its own members, a referred one beside its id, and collections behind. */
 export async function writeRecords(
   writing: Writing,
-  { placed, columns, plans, records }: Level,
+  { placed, columns, plans, places }: Level,
 ): Promise<readonly string[]> {
   const beside = new Map<string, (readonly string[])[]>();
   const behind: (readonly string[])[] = [];
   const written = plans.map(async (plan) =>
-    plan.relation.kind === "many" ? writeMany(writing, placed, plan, records) : writeOne(writing, plan, records),
+    plan.relation.kind === "many" ? writeMany(writing, placed, plan, places) : writeOne(writing, plan, places),
   );
   for (const [at, texts] of (await Promise.all(written)).entries()) {
     const { kind, column } = plans[at]!.relation;
     if (kind !== "many" && columns.includes(column)) beside.set(column, [...(beside.get(column) ?? []), texts]);
     else behind.push(texts);
   }
-  return records.map(({ record }, at) => {
-    const members: string[] = [];
+  const ownOf = ({ record, members }: Place, at: number): string => {
+    if (members !== null) return `{"${members}`;
     const shape = areColumns(placed, null) ? record : placed.show(record);
-    for (const name of columns) {
-      members.push(`"${name}":${JSON.stringify(shape[name])}`);
-      for (const texts of beside.get(name) ?? []) members.push(texts[at]!);
-    }
-    for (const texts of behind) members.push(texts[at]!);
-    return `{${members.join()}}`;
+    const own = columns.map((name) =>
+      [`"${name}":${JSON.stringify(shape[name])}`, ...(beside.get(name) ?? []).map((texts) => texts[at]!)].join(),
+    );
+    return `{${own.join()}`;
+  };
+  return places.map((place, at) => {
+    let text = ownOf(place, at);
+    for (const texts of behind) text += `${text === "{" ? "" : ","}${texts[at]!}`;
+    return `${text}}`;
   });
 }
 
 /** The record that each refers to, or the records: null where there is none, or none that the caller may know of, and of several those alone. */
-async function writeOne(writing: Writing, plan: Plan, records: readonly Place[]): Promise<readonly string[]> {
+async function writeOne(writing: Writing, plan: Plan, level: readonly Place[]): Promise<readonly string[]> {
   const {
     relation: { name, kind, column, to },
     read,
     inner,
   } = plan;
   const idsOf = ({ record }: Place): readonly Key[] => [(record[column] ?? []) as Key | readonly Key[]].flat();
-  const ids = new Set(records.flatMap(idsOf));
+  const ids = new Set(level.flatMap(idsOf));
   const verdicts = new Map(
     [...ids].map((id) => [id, read ?? verdictOn(to, writing.exchange, "read", { id })] as const),
   );
@@ -98,12 +96,12 @@ async function writeOne(writing: Writing, plan: Plan, records: readonly Place[])
   if (isWhole(plan)) for (const { key, json } of found) texts.set(key, json.slice(1, -1));
   else {
     const places = found.flatMap(({ json }) =>
-      (JSON.parse(json) as StoredRecord[]).map((record) => ({ record, outer: {} })),
+      (JSON.parse(json) as StoredRecord[]).map((record) => new Place(record, {})),
     );
-    const written = await writeRecords(writing, { placed: to, columns: to.shown, plans: inner, records: places });
+    const written = await writeRecords(writing, { placed: to, columns: to.shown, plans: inner, places });
     for (const [at, { key }] of found.entries()) texts.set(key, written[at]!);
   }
-  return records.map((place) => {
+  return level.map((place) => {
     const shown = idsOf(place).flatMap((id) => texts.get(id) ?? []);
     return take(writing, `"${name}":${kind === "one" ? (shown[0] ?? "null") : `[${shown.join()}]`}`);
   });
@@ -114,18 +112,19 @@ async function writeMany(
   writing: Writing,
   placed: MountInPlace,
   plan: Plan,
-  records: readonly Place[],
+  level: readonly Place[],
 ): Promise<readonly string[]> {
   const { exchange } = writing;
   const {
     relation: { name, column, to },
     inner,
   } = plan;
-  const wayOf = ({ record, outer }: Place): Params => ({ ...outer, [column]: record["id"] as Key });
-  const places = new Map(records.map((place) => [place.record["id"] as Key, place]));
+  const wayOf = ({ id, outer }: Place): Params => ({ ...outer, [column]: id });
+  const ids = level.map(({ id }) => id);
+  const places = new Map(level.map((place, at) => [ids[at]!, place]));
   const alike = alikeFor(plan);
   const lists = new Map<Key, Verdict>();
-  for (const [id, place] of places) lists.set(id, alike ?? listOf(writing, placed, plan, place.record, wayOf(place)));
+  for (const [id, place] of places) lists.set(id, alike ?? listOf(writing, placed, plan, place, wayOf(place)));
   const found = await ask(writing, plan, askedOf(column, lists));
   const outerOf = (key: Key): Params => wayOf(places.get(key)!);
   const arrays = isWhole(plan) ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, outerOf);
@@ -140,7 +139,7 @@ async function writeMany(
       return [key, `${array},"${name}_next":${JSON.stringify(next)}`];
     }),
   );
-  return records.map(({ record }) => take(writing, texts.get(record["id"] as Key) ?? `"${name}":[]`));
+  return ids.map((id) => take(writing, texts.get(id) ?? `"${name}":[]`));
 }
 
 /** What the caller may list within a record: nothing where they may not read that. */
@@ -148,15 +147,20 @@ function listOf(
   { exchange }: Writing,
   placed: MountInPlace,
   { relation: { to }, reach, list, read }: Plan,
-  record: StoredRecord,
+  place: Place,
   params: Params,
 ): Verdict {
-  const reached = reach ?? verdictOn(placed, exchange, "read", { ...params, id: record["id"] as Key });
+  const reached = reach ?? verdictOn(placed, exchange, "read", { ...params, id: place.id });
   const may =
     reached.decision === "allow" ||
-    (reached.decision !== "deny" && matches(placed.collection, record, reached.decision.only));
+    (reached.decision !== "deny" && matches(placed.collection, place.record, reached.decision.only));
   if (!may) return { decision: "deny", isPersonal: reached.isPersonal };
   return readable(list ?? verdictOn(to, exchange, "list", params), read);
+}
+
+/** Whether what was asked for stands behind the members of a record, and nobody has to look at those. */
+export function isBehind(plan: Plan): boolean {
+  return plan.relation.kind === "many" && alikeFor(plan) !== null;
 }
 
 /** What the caller may list within every record that they were shown; null where each has to be asked about. */
@@ -181,9 +185,9 @@ async function writeArrays(
     const records = JSON.parse(json) as readonly StoredRecord[];
     return records
       .filter((record) => read !== null || mayRead(writing, to, record, outer))
-      .map((record) => ({ record, outer }));
+      .map((record) => new Place(record, outer));
   });
-  const written = await writeRecords(writing, { placed: to, columns: to.shown, plans: inner, records: lists.flat() });
+  const written = await writeRecords(writing, { placed: to, columns: to.shown, plans: inner, places: lists.flat() });
   let at = 0;
   return lists.map(({ length }) => `[${written.slice(at, (at += length)).join()}]`);
 }

@@ -1,11 +1,11 @@
-import type { Identity } from "../../../identity.ts";
-import { decideOn } from "../../../permission/decision.ts";
-import type { Action, Decision, PermissionRequest } from "../../../permission/permission.ts";
-import type { Key, Where } from "../../../store/store.ts";
-import type { Params } from "../../endpoint/path.ts";
-import type { Exchange } from "../../exchange.ts";
-import type { MountInPlace } from "../mount.ts";
-import { allOf } from "./conditions.ts";
+import type { Identity } from "../../../../identity.ts";
+import { decideOn } from "../../../../permission/decision.ts";
+import type { Action, Decision, PermissionRequest } from "../../../../permission/permission.ts";
+import type { Key, Where } from "../../../../store/store.ts";
+import type { Params } from "../../../endpoint/path.ts";
+import type { Exchange } from "../../../exchange.ts";
+import type { MountInPlace } from "../../mount.ts";
+import { allOf } from "../conditions.ts";
 
 /** What a permission says of a place. */
 export interface Verdict {
