@@ -21,7 +21,15 @@ import { longReads, type LongReads } from "./reads/long-reads.ts";
 import { rememberedPages } from "./reads/pages.ts";
 import { readerOf, type Reader } from "./reads/reader.ts";
 import { snapshotOf, type Snapshot } from "./reads/snapshot.ts";
-import { explainOutdated, prepareFile, prepareSchema, requireSchema, shapesIn } from "./schema.ts";
+import {
+  explainOutdated,
+  prepareFile,
+  prepareSchema,
+  requireSchema,
+  retypedOf,
+  shapesIn,
+  type Retyped,
+} from "./schema.ts";
 import { committerOf } from "./writes/transactions.ts";
 import { writerThread } from "./writes/writer-thread.ts";
 
@@ -58,12 +66,11 @@ function openPrepared(
   const files = filesAt(path);
   const { descriptor } = keepOpen(path);
   const overwriting = overwritingOf(path, files);
-  const snapshot = believed(snapshotOf(database), overwriting);
-  const dataVersion = prepare(database, "PRAGMA data_version");
   const data = asData(asSettled(collections, settled));
   const writer = writerThread({ path, files, descriptor, busyMs, collections: data, shapes }, observe, refusing);
-  const long = explaining(longReads({ path, collections: data, limitMs: longReadMs }), overwriting, explain);
-  let [version, askedIn] = [0, 0];
+  const threads = longReads({ path, collections: data, limitMs: longReadMs });
+  const retyped = retypedOf(database, collections, refusing);
+  const { snapshot, version, reader, long } = readsOf(database, { threads, retyped, overwriting, explain });
   const stopWatching = watchFile(path, {
     observe,
     look: overwriting.look,
@@ -74,24 +81,9 @@ function openPrepared(
   });
   writer.start();
 
-  function versionNow(): number {
-    try {
-      const now = snapshot.take();
-      if (now !== askedIn) version = dataVersion.get()![0] as number;
-      askedIn = now;
-      return version;
-    } catch (error) {
-      throw storeError(error);
-    }
-  }
-
   return {
     settled,
-    ...besides(
-      reading(readerOf({ database, ready: snapshot.take, version: versionNow, tableOf, explain }), versionNow),
-      long,
-      versionNow,
-    ),
+    ...besides(reading(reader, version), long, version),
     write: (transaction) =>
       overwriting.found === null ? writer.write(transaction) : Promise.reject(unavailable(overwriting.found)),
     async check() {
@@ -123,13 +115,61 @@ function openPrepared(
   };
 }
 
-function explaining(threads: LongReads, overwriting: Overwriting, explain: (error: unknown) => unknown): LongReads {
+/** What reads are kept from. */
+interface Guards {
+  readonly retyped: Retyped;
+  readonly overwriting: Overwriting;
+  /** Gives an error itself, or what it comes of. */
+  explain(error: unknown): unknown;
+}
+
+/** Reads in this thread and in others. */
+interface Reads {
+  readonly snapshot: Snapshot;
+  readonly version: () => number;
+  readonly reader: Reader;
+  readonly long: LongReads;
+}
+
+function readsOf(
+  database: DatabaseSync,
+  { threads, retyped, overwriting, explain }: Guards & { readonly threads: LongReads },
+): Reads {
+  const snapshot = believed(snapshotOf(database, retyped.look), overwriting);
+  const dataVersion = prepare(database, "PRAGMA data_version");
+  let [seen, askedIn] = [0, 0];
+
+  function version(): number {
+    try {
+      const now = snapshot.take();
+      if (now !== askedIn) seen = dataVersion.get()![0] as number;
+      askedIn = now;
+      return seen;
+    } catch (error) {
+      throw storeError(error);
+    }
+  }
+
+  function requireNow(collection: Collection): void {
+    snapshot.take();
+    retyped.require(collection);
+  }
+
+  const { require } = retyped;
+  const reader = readerOf({ database, ready: snapshot.take, version, tableOf, require, explain });
+  return { snapshot, version, reader, long: guarded(threads, requireNow, explain) };
+}
+
+/** What threads read is looked at behind it, too: tables may have been changed meanwhile. */
+function guarded(threads: LongReads, require: Retyped["require"], explain: (error: unknown) => unknown): LongReads {
   return {
     ...threads,
     async read(method, asked) {
       try {
-        requireBelieved(overwriting);
-        return await threads.read(method, asked);
+        require(asked.collection);
+        const given = await threads.read(method, asked);
+        require(asked.collection);
+        return given;
       } catch (error) {
         throw explain(error);
       }

@@ -3,6 +3,8 @@ import { ownOf } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
+import { typesOf } from "../sql/schema/definition.ts";
+import { readTypes } from "../sql/schema/found-table.ts";
 import { prepareTables, requireKnownVersion, unprepared } from "../sql/schema/prepare.ts";
 import { findOutdated, readShapes, type Refusing, type Shapes } from "../sql/schema/shape.ts";
 import { takeFirstWords } from "../sql/words.ts";
@@ -75,6 +77,41 @@ export function explainOutdated(error: unknown, database: DatabaseSync, shapes: 
   if (codeOf(error) !== 1) return error;
   const [first] = playOn(database, findOutdated(shapes));
   return first === undefined ? error : refusing(first);
+}
+
+/** Whose columns hold values of other types than when the store was opened: read as they were declared, 12.00 would be 1200. */
+export interface Retyped {
+  /** Looks again, where tables were changed. The connection must be in the transaction that reads. */
+  look(): void;
+  /** Throws where a collection is one of them. */
+  require(collection: Collection): void;
+}
+
+/** Compares the types of columns with those that are declared. */
+export function retypedOf(database: DatabaseSync, collections: readonly Collection[], refusing: Refusing): Retyped {
+  const version = prepare(database, "PRAGMA schema_version");
+  const remembered = prepare(database, "SELECT collection, types FROM latchkey_schema");
+  const declared = new Map(ownOf(collections).map((each) => [each.name, typesOf(each)]));
+  let seen: unknown = null;
+  let retyped: ReadonlySet<string> = new Set();
+
+  function isRetyped([name, types]: readonly unknown[]): boolean {
+    const found = readTypes(types);
+    const known = Object.entries(declared.get(name as string) ?? {});
+    return known.some(([column, type]) => found[column] !== undefined && found[column] !== type);
+  }
+
+  return {
+    look() {
+      const now = version.get()![0];
+      if (now === seen) return;
+      retyped = new Set(remembered.all().flatMap((row) => (isRetyped(row) ? [row[0] as string] : [])));
+      seen = now;
+    },
+    require({ name }) {
+      if (retyped.has(name)) throw refusing(name);
+    },
+  };
 }
 
 /** Whose tables were changed for other declarations. */

@@ -48,19 +48,24 @@ export interface ReaderOptions {
   /** Changes whenever anyone has committed. */
   readonly version: () => number;
   readonly tableOf: (collection: Collection) => Table;
+  /** Throws where a collection is not to be read. It is asked behind `ready`. */
+  readonly require?: (collection: Collection) => void;
   /** Gives the error itself, or what it comes of. */
   readonly explain?: (error: unknown) => unknown;
 }
 
 const same = (error: unknown): unknown => error;
+const anything = (): void => {};
 
 /** Reads over a connection. */
-export function readerOf({ database, ready, version, tableOf, explain = same }: ReaderOptions): Reader {
+export function readerOf(options: ReaderOptions): Reader {
+  const { database, ready, version, tableOf, require = anything, explain = same } = options;
   const readPage = pagesOf(version);
   const prepared = new WeakMap<Collection, Prepared>();
   let recall: Recall | null = null;
 
   function of(collection: Collection): Prepared {
+    require(collection);
     let found = prepared.get(collection);
     if (found === undefined) prepared.set(collection, (found = prepareFor(database, tableOf(collection))));
     return found;

@@ -22,8 +22,9 @@ export interface Snapshot {
 /**
  * Reads of one turn of the event loop share a snapshot: a read of its own takes SQLite three system calls and four times
  * as long. It ends with the turn, after a millisecond, and whenever a commit is acknowledged in this process.
+ * `begun` is called within each.
  */
-export function snapshotOf(database: DatabaseSync): Snapshot {
+export function snapshotOf(database: DatabaseSync, begun: () => void): Snapshot {
   const begin = prepare(database, "BEGIN");
   const commit = prepare(database, "COMMIT");
   let held = false;
@@ -62,6 +63,7 @@ export function snapshotOf(database: DatabaseSync): Snapshot {
         scheduled = true;
         setImmediate(endOfTurn);
       }
+      begun();
       return ++number;
     },
     release,
