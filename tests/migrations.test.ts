@@ -194,6 +194,37 @@ test("a declared rename, conversion and backfill keep what is there, and are in 
   }
 });
 
+test("one field becomes several, by its name, by a conversion and in SQL", async (t) => {
+  const named = { filters: { title: ["istarts"] } } as const;
+  const split = books({
+    first: text({ renamedFrom: "title", convert: (title) => String(title).split(" ")[0]! }),
+    last: text({ renamedFrom: "title", convert: (title) => String(title).split(" ")[1]! }),
+    whole: text({ renamedFrom: "title" }),
+    again: text({ renamedFrom: "title", unique: "case-insensitive" }),
+    loud: text({ renamedFrom: "title", convert: { sqlite: 'upper("title")', postgres: 'upper("title")' } }),
+    pages: integer(),
+  });
+  for (const database of await databases(t)) {
+    await planted(database, books(titled, named), { title: "Ada Byron", pages: 1 }, { title: "Jane Austen", pages: 2 });
+
+    await migrate(database, split);
+
+    assert.deepEqual(await read(database, split), [
+      { id: 1, first: "Ada", last: "Byron", whole: "Ada Byron", again: "Ada Byron", loud: "ADA BYRON", pages: 1 },
+      {
+        id: 2,
+        first: "Jane",
+        last: "Austen",
+        whole: "Jane Austen",
+        again: "Jane Austen",
+        loud: "JANE AUSTEN",
+        pages: 2,
+      },
+    ]);
+    assert.deepEqual((await plan(database, split)).tables, []);
+  }
+});
+
 test("records that show something else get another revision, and no others do", async (t) => {
   for (const database of await databases(t)) {
     await planted(database, books(titled), { title: "1", pages: 7 }, { title: "2", pages: 8 });

@@ -188,8 +188,12 @@ export function switchColumns(
   const { collection, found, sources } = plan;
   const table = `ALTER TABLE ${quote(collection.name)}`;
   const steps: string[] = [...discardBeside(plan, []), ...dropStrays(plan, besides)];
+  // What is renamed stays, and goes only once where several columns are made of it.
+  const kept = new Set([...sources.values()].flatMap((source) => (source.kind === "same" ? [source.from] : [])));
   for (const { column, source, next, foldedNext } of besides) {
-    const old = source.kind === "sql" ? source.was.name : (source.was?.name ?? null);
+    const was = source.kind === "sql" ? source.was.name : (source.was?.name ?? null);
+    const old = was === null || kept.has(was) ? null : was;
+    if (old !== null) kept.add(old);
     if (old !== null) steps.push(`${table} DROP COLUMN ${quote(old)}`);
     const oldFolded = old === null ? null : shadowOf(postgres, { ...column, name: old });
     if (oldFolded !== null && found.columns.has(oldFolded)) steps.push(`${table} DROP COLUMN ${quote(oldFolded)}`);

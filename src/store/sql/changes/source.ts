@@ -21,7 +21,19 @@ export type Source =
 
 /** Where each declared column comes from. */
 export function sourcesOf(schema: Schema, collection: Collection, found: Found): ReadonlyMap<string, Source> {
-  return new Map(collection.columns.map((column) => [column.name, sourceOf(schema, column, found)]));
+  const taken = new Set<string>();
+  return new Map(
+    collection.columns.map((column) => {
+      const source = sourceOf(schema, column, found);
+      if (source.kind !== "same" || !taken.has(source.from)) {
+        if (source.kind === "same") taken.add(source.from);
+        return [column.name, source];
+      }
+      // One column becomes several: it can take one new name, and the others are copies.
+      const conversion = always(quote(source.from));
+      return [column.name, { kind: "sql", was: columnWas(schema, found, source.from), conversion, fallback: null }];
+    }),
+  );
 }
 
 /** What a column was, as far as its type goes. */
