@@ -135,15 +135,20 @@ function readsOf(
   database: DatabaseSync,
   { threads, retyped, overwriting, explain }: Guards & { readonly threads: LongReads },
 ): Reads {
-  const snapshot = believed(snapshotOf(database, retyped.look), overwriting);
   const dataVersion = prepare(database, "PRAGMA data_version");
-  let [seen, askedIn] = [0, 0];
+  let seen = 0;
+  const snapshot = believed(snapshotOf(database, look), overwriting);
+
+  /** Nobody changes a table without a commit. */
+  function look(): void {
+    const now = dataVersion.get()![0] as number;
+    if (now !== seen) retyped.look();
+    seen = now;
+  }
 
   function version(): number {
     try {
-      const now = snapshot.take();
-      if (now !== askedIn) seen = dataVersion.get()![0] as number;
-      askedIn = now;
+      snapshot.take();
       return seen;
     } catch (error) {
       throw storeError(error);
@@ -187,7 +192,7 @@ function believed(snapshot: Snapshot, overwriting: Overwriting): Snapshot {
     ...snapshot,
     take() {
       requireBelieved(overwriting);
-      return snapshot.take();
+      snapshot.take();
     },
   };
 }

@@ -14,22 +14,21 @@ export function acknowledgeCommit(): void {
 
 /** A state of the database that several reads share. */
 export interface Snapshot {
-  /** Makes sure that there is one and gives its number. The next read is part of it. */
-  take(): number;
+  /** Makes sure that there is one. The next read is part of it. */
+  take(): void;
   release(): void;
 }
 
 /**
  * Reads of one turn of the event loop share a snapshot: a read of its own takes SQLite three system calls and four times
  * as long. It ends with the turn, after a millisecond, and whenever a commit is acknowledged in this process.
- * `begun` is called within each.
+ * `begun` is called within each; where that fails there is none.
  */
 export function snapshotOf(database: DatabaseSync, begun: () => void): Snapshot {
   const begin = prepare(database, "BEGIN");
   const commit = prepare(database, "COMMIT");
   let held = false;
   let scheduled = false;
-  let number = 0;
   let takenAt = 0;
   let commitsThen = 0;
 
@@ -52,7 +51,7 @@ export function snapshotOf(database: DatabaseSync, begun: () => void): Snapshot 
   return {
     take() {
       if (held) {
-        if (commitsThen === acknowledged && performance.now() - takenAt < longestMs) return number;
+        if (commitsThen === acknowledged && performance.now() - takenAt < longestMs) return;
         release();
       }
       begin.run();
@@ -63,8 +62,12 @@ export function snapshotOf(database: DatabaseSync, begun: () => void): Snapshot 
         scheduled = true;
         setImmediate(endOfTurn);
       }
-      begun();
-      return ++number;
+      try {
+        begun();
+      } catch (error) {
+        release();
+        throw error;
+      }
     },
     release,
   };
