@@ -6,7 +6,7 @@ import { asSettled } from "../sql/existing/settle.ts";
 import { indexBeside } from "../sql/indexing.ts";
 import { readCount, readList, selectBy } from "../sql/list.ts";
 import { quote } from "../sql/names.ts";
-import { refusalsTold, type Shapes } from "../sql/schema/shape.ts";
+import { findRetyped, refusalsTold, type Shapes } from "../sql/schema/shape.ts";
 import { requireColumn } from "../sql/schema/table.ts";
 import type { Engine } from "../sql/store.ts";
 import { readWordCounts, takeFirstWords, takeSomeWords } from "../sql/words.ts";
@@ -48,6 +48,7 @@ export async function openEngine({
   const primary = primaryOf(address);
   const sockets = makeSockets();
   const refusing = refusalsTold(observe);
+  let retyped: ReadonlySet<string> = new Set();
   const connections: Connections = connectionsTo({
     address,
     primary,
@@ -55,7 +56,14 @@ export async function openEngine({
     size: poolSize,
     observe,
     explain: (error) => explainOutdated(error, shapes, refusing, (work) => connections.use(work)),
+    async retyped() {
+      retyped = await connections.use((session) => session.play(findRetyped(collections)));
+    },
   });
+  // Behind what was read: where its columns are of other types now, that is when it is found.
+  const requireSame = ({ name }: Collection): void => {
+    if (retyped.has(name)) throw refusing(name);
+  };
   const feeds = feedsOver({
     primary,
     connect: (server) => makeClient({ address, server, sockets }),
@@ -76,7 +84,7 @@ export async function openEngine({
 
   return {
     settled,
-    ...readsOver(connections),
+    ...readsOver(connections, requireSame),
     recall: (idempotency) => recall(connections, idempotency),
     async write(transaction) {
       const outcome = await write(transaction);
@@ -110,7 +118,7 @@ type Reads = Required<
 >;
 
 /** What is read, each in one trip. */
-function readsOver(connections: Connections): Reads {
+function readsOver(connections: Connections, requireSame: (collection: Collection) => void): Reads {
   async function ask<Given>({ text, values, of }: Read<Given>, sent: typeof prepared): Promise<Given> {
     return of(await connections.send(sent(text, values)));
   }
@@ -120,6 +128,7 @@ function readsOver(connections: Connections): Reads {
       if (collection.key === "integer" ? !Number.isSafeInteger(key) : String(key).includes("\0")) return null;
       const table = tableOf(collection);
       const [cells] = await connections.find(prepared(selectBy(table, table.id), [key]));
+      requireSame(collection);
       return cells === undefined ? null : table.rowOf(cells);
     },
     async findBy(collection, name, value) {
@@ -128,18 +137,25 @@ function readsOver(connections: Connections): Reads {
       const [cells] = await connections.find(
         prepared(selectBy(table, column), [encodeCompared(postgres, column, value)]),
       );
+      requireSame(collection);
       return cells === undefined ? null : table.rowOf(cells);
     },
-    list: async (query) => ask(readList(tableOf(query.collection), query), query.long === true ? unprepared : prepared),
+    async list(query) {
+      const rows = await ask(readList(tableOf(query.collection), query), query.long === true ? unprepared : prepared);
+      requireSame(query.collection);
+      return rows;
+    },
     async listJSON(query, beside = []) {
       const isOne = canBeTold(query, beside);
       const [page] = await connections.send(isOne ? compilePageBeside(query, beside) : compileListJSON(query));
+      requireSame(query.collection);
       const read = readListJSON(page!, query.limit);
       return isOne ? { ...read, beside: readBeside(page!, beside) } : read;
     },
     countWords: async (collection, words, atMost) => ask(readWordCounts(tableOf(collection), words, atMost), prepared),
     async listRelated(query) {
       const [found] = await connections.send(compileRelated(query));
+      requireSame(query.collection);
       return readRelated(found!, query);
     },
     count: async (collection, where) => ask(readCount(tableOf(collection), where), unprepared),

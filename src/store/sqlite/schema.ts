@@ -3,10 +3,8 @@ import { ownOf } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
-import { typesOf } from "../sql/schema/definition.ts";
-import { readTypes } from "../sql/schema/found-table.ts";
 import { prepareTables, requireKnownVersion, unprepared } from "../sql/schema/prepare.ts";
-import { findOutdated, readShapes, type Refusing, type Shapes } from "../sql/schema/shape.ts";
+import { findOutdated, findRetyped, readShapes, type Refusing, type Shapes } from "../sql/schema/shape.ts";
 import { takeFirstWords } from "../sql/words.ts";
 import { StoreUnavailable, type Collection } from "../store.ts";
 import { connect, createFile, playOn, prepare } from "./connection.ts";
@@ -79,7 +77,7 @@ export function explainOutdated(error: unknown, database: DatabaseSync, shapes: 
   return first === undefined ? error : refusing(first);
 }
 
-/** Whose columns hold values of other types than when the store was opened: read as they were declared, 12.00 would be 1200. */
+/** Whose columns hold values of other types than are declared. */
 export interface Retyped {
   /** Looks again, where tables were changed. The connection must be in the transaction that reads. */
   look(): void;
@@ -90,22 +88,13 @@ export interface Retyped {
 /** Compares the types of columns with those that are declared. */
 export function retypedOf(database: DatabaseSync, collections: readonly Collection[], refusing: Refusing): Retyped {
   const version = prepare(database, "PRAGMA schema_version");
-  const remembered = prepare(database, "SELECT collection, types FROM latchkey_schema");
-  const declared = new Map(ownOf(collections).map((each) => [each.name, typesOf(each)]));
   let seen: unknown = null;
   let retyped: ReadonlySet<string> = new Set();
-
-  function isRetyped([name, types]: readonly unknown[]): boolean {
-    const found = readTypes(types);
-    const known = Object.entries(declared.get(name as string) ?? {});
-    return known.some(([column, type]) => found[column] !== undefined && found[column] !== type);
-  }
-
   return {
     look() {
       const now = version.get()![0];
       if (now === seen) return;
-      retyped = new Set(remembered.all().flatMap((row) => (isRetyped(row) ? [row[0] as string] : [])));
+      retyped = playOn(database, findRetyped(collections));
       seen = now;
     },
     require({ name }) {

@@ -1,11 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg, { type QueryArrayConfig } from "pg";
 import type { Observer } from "../../../observation.ts";
-import { StoreOutdated, StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
+import { StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
 import type { Address } from "../address.ts";
 import { decoders } from "../codec.ts";
-import { isCrowded, isPassing, isReadOnly, isTimeout, NotConnected, spoilsConnection, storeError } from "../errors.ts";
+import {
+  isCrowded,
+  isPassing,
+  isReadOnly,
+  isTimeout,
+  NotConnected,
+  spoilsConnection,
+  state,
+  stateOf,
+  storeError,
+} from "../errors.ts";
 import type { Statement } from "../parameters.ts";
+import { makeHealth } from "./health.ts";
 import { lineOf, type Line } from "./line.ts";
 import { primaryOf, requireWritable, type Primary } from "./primary.ts";
 import { queryOf, readCommitted, sessionOf, type Session } from "./session.ts";
@@ -41,10 +52,20 @@ export interface ConnectionsOptions {
   readonly observe: Observer;
   /** Gives the error itself, or what it comes of. */
   readonly explain: (error: unknown) => Promise<unknown>;
+  /** Is called where what is read has columns of other types than before. */
+  readonly retyped: () => Promise<void>;
 }
 
 /** Opens connections as they are needed. */
-export function connectionsTo({ address, primary, sockets, size, observe, explain }: ConnectionsOptions): Connections {
+export function connectionsTo({
+  address,
+  primary,
+  sockets,
+  size,
+  observe,
+  explain,
+  retyped,
+}: ConnectionsOptions): Connections {
   const pools = poolsTo({ address, primary, sockets, size });
   const health = makeHealth(observe);
   let closed: Promise<void> | null = null;
@@ -92,6 +113,7 @@ export function connectionsTo({ address, primary, sockets, size, observe, explai
       return await send(queryOf(statement, !address.pooled));
     } catch (error) {
       // What only reads may be asked again, except where that would be waiting twice.
+      if (stateOf(error) === state.cachedPlan) await retyped();
       const again = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
       if (again) return await use((session) => session.send(statement));
       if (isTimeout(error)) void primary.find().catch(() => undefined);
@@ -129,7 +151,12 @@ interface Pools {
   attempt<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
 
-function poolsTo({ address, primary, sockets, size }: Omit<ConnectionsOptions, "observe" | "explain">): Pools {
+function poolsTo({
+  address,
+  primary,
+  sockets,
+  size,
+}: Omit<ConnectionsOptions, "observe" | "explain" | "retyped">): Pools {
   let server = primary.current();
   let pool = makePool({ address, server, sockets }, size);
   let line = lineOf(pool);
@@ -191,33 +218,6 @@ async function isWorthATry(
   }
   if (spoilsConnection(error)) void primary.find().catch(() => undefined);
   return false;
-}
-
-interface Health {
-  isFailing(): boolean;
-  /** The error, told to the operator where it is the first. */
-  told(error: unknown): unknown;
-  recovered(): void;
-}
-
-function makeHealth(observe: Observer): Health {
-  let failing = false;
-  return {
-    isFailing: () => failing,
-    told(error) {
-      // Who may not write any more is answered all the same.
-      if (error instanceof StoreUnavailable && !(error instanceof StoreOutdated) && !failing) {
-        failing = true;
-        observe({ kind: "notice", level: "error", message: "PostgreSQL does not answer", error });
-      }
-      return error;
-    },
-    recovered() {
-      if (!failing) return;
-      failing = false;
-      observe({ kind: "notice", level: "info", message: "PostgreSQL answers again" });
-    },
-  };
 }
 
 /** Lets a new connection into the pool if it leads to a server that writes. */

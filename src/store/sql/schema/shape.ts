@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Observer } from "../../../observation.ts";
-import { declarationOf } from "../../declarations.ts";
+import { declarationOf, ownOf } from "../../declarations.ts";
 import { StoreOutdated, type Collection } from "../../store.ts";
+import { typesOf } from "./definition.ts";
 import { readTypes } from "./found-table.ts";
 import type { Found, Schema } from "./schema.ts";
 import { ask, statement, type Script } from "./script.ts";
@@ -64,6 +65,18 @@ export function* readShapes(names: Iterable<string>): Script<Shapes> {
 export function* findOutdated(known: Shapes): Script<ReadonlySet<string>> {
   const now = yield* readShapes(known.keys());
   return new Set([...known].filter(([name, shape]) => now.get(name) !== shape).map(([name]) => name));
+}
+
+/** The collections of whose columns some hold values of other types than are declared: read as they are declared, 12.00 could be 1200. */
+export function* findRetyped(collections: readonly Collection[]): Script<ReadonlySet<string>> {
+  const rows = yield* ask(statement("SELECT collection, types FROM latchkey_schema"));
+  const found = new Map(rows.map(([name, types]) => [name, readTypes(types)]));
+  const isRetyped = (collection: Collection): boolean =>
+    Object.entries(typesOf(collection)).some(([column, type]) => {
+      const now = found.get(collection.name)?.[column];
+      return now !== undefined && now !== type;
+    });
+  return new Set(ownOf(collections).flatMap((each) => (isRetyped(each) ? [each.name] : [])));
 }
 
 /** Makes the error for a collection. */
