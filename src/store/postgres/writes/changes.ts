@@ -18,11 +18,19 @@ import { compileForget } from "./idempotency.ts";
 /** The key of a row that a change makes: known before it is sent, or only to the server (`later`); null where it makes none. */
 export type MadeKey =
   | { readonly kind: "known"; readonly key: Key }
-  | { readonly kind: "later"; readonly change: number; readonly type: Collection["key"] }
+  | { readonly kind: "later"; readonly change: number; readonly of: Collection }
   | null;
 
 /** The setting that carries a key from the statement that made it to those behind it, to the end of the transaction. */
 const settingOf = (change: number): string => `latchkey.key_${change}`;
+
+/** What is raised where the key of a change is asked for whose row a trigger of others has left out, and the place of that change behind it. */
+const LEFT_OUT = "left out ";
+
+/** The place of the change that was left out; null where the reason is another one. */
+export function leftOutIn(reason: string): number | null {
+  return reason.startsWith(LEFT_OUT) ? Number(reason.slice(LEFT_OUT.length)) : null;
+}
 
 type Of<Kind extends Change["kind"]> = Extract<Change, { readonly kind: Kind }>;
 
@@ -95,7 +103,9 @@ function makingAmong({ keys, tellsKey, sameShape }: Among): Making {
 export function keyMadeBy(change: Change, at: number, keys: readonly MadeKey[]): MadeKey {
   switch (change.kind) {
     case "insert":
-      if (change.key === undefined) return { kind: "later", change: at, type: change.collection.key };
+      // A trigger of others may make a row under another key than the one that was given.
+      if (change.key === undefined || change.collection.existing !== undefined)
+        return { kind: "later", change: at, of: change.collection };
       return isKeyOf(change.key) ? requireKey(change.key, keys) : { kind: "known", key: change.key };
     case "update":
     case "add":
@@ -154,10 +164,14 @@ function keyArguments(collection: Collection): string {
 
 function cellOf(column: TableColumn, key: NonNullable<MadeKey>, values: Parameters): Cell | { readonly sql: string } {
   if (key.kind === "known") return encode(postgres, column, key.key);
-  if (key.type !== column.type)
-    throw new TypeError(`Column ${column.name} is of type ${column.type} and cannot hold a key of type ${key.type}`);
-  const type = column.type === "integer" ? "::bigint" : "";
-  return { sql: `current_setting(${values.place(settingOf(key.change))})${type}` };
+  const { key: type, existing } = key.of;
+  if (type !== column.type)
+    throw new TypeError(`Column ${column.name} is of type ${column.type} and cannot hold a key of type ${type}`);
+  const cast = type === "integer" ? "::bigint" : "";
+  const setting = values.place(settingOf(key.change));
+  if (existing === undefined) return { sql: `current_setting(${setting})${cast}` };
+  const orRefused = `latchkey_refuse('${LEFT_OUT}${key.change}')::text`;
+  return { sql: `coalesce(nullif(current_setting(${setting}, TRUE), ''), ${orRefused})${cast}` };
 }
 
 function requireKey({ keyOf }: KeyOf, keys: readonly MadeKey[]): NonNullable<MadeKey> {

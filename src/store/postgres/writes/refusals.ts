@@ -4,12 +4,15 @@ import { refusalOf, type BrokenRule, type Refusal } from "../../sql/writes/refus
 import type { Change } from "../../store.ts";
 import { keyConstraintOf, postgres, referenceConstraintOf } from "../dialect.ts";
 import { isServerError, state, type ServerError } from "../errors.ts";
+import { leftOutIn } from "./changes.ts";
 
 /** Says why a change was not made; null where the error is none of that kind. */
 export function readRefusal(error: unknown, table: Table, change: Change, at: number): Refusal | null {
   if (!isServerError(error)) return null;
   if (error.code === state.refused) {
     if (change.kind === "require") return { kind: "refused", change: at, name: change.name };
+    const leftOut = leftOutIn(error.message);
+    if (leftOut !== null) return { kind: "unfit", change: leftOut, column: null };
     return { kind: error.message === "stale" ? "stale" : "missing", change: at };
   }
   const broken = brokenBy(error, table, change);

@@ -7,6 +7,7 @@ import { isServerError, state } from "../errors.ts";
 import type { Connections } from "../network/connections.ts";
 import type { Session } from "../network/session.ts";
 import { prepared } from "../parameters.ts";
+import { compileReading } from "./changes.ts";
 import { claimKey } from "./idempotency.ts";
 import { outdatedBy, sameShapeOf } from "./outdated.ts";
 import { planTransaction, type Plan } from "./plan.ts";
@@ -63,7 +64,7 @@ export function writerOf(
       const cause = error instanceof StatementFailed ? error.cause : error;
       const outdated = await outdatedBy(cause, transaction.changes, shapes, session);
       if (outdated !== null) throw refusing(outdated);
-      return outcomeOf(error, transaction, plan);
+      return leftOutOf(outcomeOf(error, transaction, plan), transaction, session);
     }
   }
 
@@ -112,14 +113,29 @@ export function writerOf(
 }
 
 /** What a transaction that failed came to; null where it was refused, and was not in order. Throws what is no refusal. */
-function outcomeOf(error: unknown, { changes }: Transaction, { statements, isInOrder }: Plan): Outcome | null {
+function outcomeOf(
+  error: unknown,
+  { changes }: Transaction,
+  { statements, readings, isInOrder }: Plan,
+): Outcome | null {
   if (!(error instanceof StatementFailed)) throw error;
-  const statement = statements[error.at];
-  if (statement === undefined) throw error.cause;
-  const at = statement.changes[0]!;
-  const refusal = readRefusal(error.cause, tableOf(statement.collection), changes[at]!, at);
+  const at = statements[error.at]?.changes[0] ?? readings[error.at - statements.length]?.change;
+  if (at === undefined) throw error.cause;
+  const refusal = readRefusal(error.cause, tableOf(changes[at]!.collection), changes[at]!, at);
   if (refusal === null) throw error.cause;
   return isInOrder ? refusal : null;
+}
+
+/** What was refused, now that it is undone: a row of others that still is in the state that was asked for has a trigger that leaves changes out. */
+async function leftOutOf(outcome: Outcome | null, { changes }: Transaction, session: Session): Promise<Outcome | null> {
+  if (outcome?.kind !== "stale" && outcome?.kind !== "missing") return outcome;
+  const change = changes[outcome.change]!;
+  if ((change.kind !== "update" && change.kind !== "delete") || change.collection.existing === undefined)
+    return outcome;
+  const table = tableOf(change.collection);
+  const [cells] = await session.send(compileReading(table, { kind: "known", key: change.key }));
+  const isSame = cells !== undefined && [undefined, table.rowOf(cells).revision].includes(change.revision);
+  return isSame ? { kind: "unfit", change: outcome.change, column: null } : outcome;
 }
 
 /** What became of an earlier write under the key. */

@@ -59,6 +59,8 @@ export function changesOf(
       if (isKeyless(table, change)) return { kind: "unfit", change: at, column: "id" };
       const row = makeCompiled(table, change, keys);
       if (row !== undefined) return { kind: "done", collection, row };
+      // A trigger has made no row of it.
+      if (change.kind === "insert") return { kind: "unfit", change: at, column: null };
       return { kind: read(collection, (change as Of<"update">).key) === null ? "missing" : "stale", change: at };
     } catch (error) {
       const refusal = explain(error, table, change, at, keys);
@@ -79,7 +81,8 @@ export function changesOf(
         return cells === undefined ? undefined : table.rowOf(cells);
       }
       case "key": {
-        const key = statement.get(...values)![0] as Key | null;
+        const [key] = (statement.get(...values) ?? []) as [key?: Key | null];
+        if (key === undefined) return undefined;
         // Read again: a trigger may have changed it.
         const row = key === null ? null : read(table.collection, key);
         if (row !== null) return row;

@@ -25,13 +25,21 @@ export function committerOf(
 ): Committer {
   const counters = countersOf(database);
   const notes = notesOf(database);
-  const changes = changesOf(database, new Map(collections.map((each) => [each.name, each])), counters, notes);
+  const named = new Map(collections.map((each) => [each.name, each]));
+  const changes = changesOf(database, named, counters, notes);
   const records = idempotencyRecordsOf(database);
   const begin = prepare(database, "BEGIN IMMEDIATE");
   const commit = prepare(database, "COMMIT");
   const rollback = prepare(database, "ROLLBACK");
   const outdated = outdatedOf(database, shapes);
-  const { attemptAlone, attemptTogether } = attemptsOf({ database, changes, records, notes, outdated });
+  const { attemptAlone, attemptTogether } = attemptsOf({
+    database,
+    collections: named,
+    changes,
+    records,
+    notes,
+    outdated,
+  });
 
   /** By itself, so that what is refused at its end takes none of the others with it. */
   function commitOne(transaction: NamedTransaction): Result {
@@ -84,6 +92,7 @@ export function committerOf(
 /** What transactions are tried with. */
 interface Trying {
   readonly database: DatabaseSync;
+  readonly collections: ReadonlyMap<string, Collection>;
   readonly changes: Changes;
   readonly records: IdempotencyRecords;
   readonly notes: Notes;
@@ -134,8 +143,9 @@ function attemptsOf(trying: Trying): Attempts {
       undo.run();
       notes.undo(noted);
     }
+    const told = leftOutOf(result, transaction, trying);
     release.run();
-    return result;
+    return told;
   }
 
   /** Runs all of a group; null where one of them has to be undone. */
@@ -143,7 +153,7 @@ function attemptsOf(trying: Trying): Attempts {
     const results: Result[] = [];
     for (const transaction of transactions) {
       const result = attempt(transaction);
-      if (!leavesNothing(result) && result.kind !== "written") return null;
+      if (result.kind !== "written" && !leavesNothing(result, transaction, trying)) return null;
       results.push(result);
     }
     return results;
@@ -153,9 +163,19 @@ function attemptsOf(trying: Trying): Attempts {
 }
 
 /** What was refused before anything was changed: the first change alone, which SQLite undoes by itself, or a repetition. */
-function leavesNothing(result: Result): boolean {
+function leavesNothing(result: Result, { changes: [first] }: NamedTransaction, { collections }: Trying): boolean {
   if (result.kind === "replayed" || result.kind === "mismatch" || result.kind === "outdated") return true;
-  return "change" in result && result.change === 0;
+  // A trigger of others may have done something else, and left the change out.
+  return "change" in result && result.change === 0 && collections.get(first!.collection)?.existing === undefined;
+}
+
+/** What was refused, now that it is undone: a row of others that still is in the state that was asked for has a trigger that leaves changes out. */
+function leftOutOf(result: Result, { changes: wanted }: NamedTransaction, { changes, collections }: Trying): Result {
+  if (result.kind !== "stale") return result;
+  const change = wanted[result.change] as Extract<NamedChange, { readonly kind: "update" | "delete" }>;
+  const collection = collections.get(change.collection)!;
+  const isSame = changes.read(collection, change.key)?.revision === change.revision;
+  return isSame && collection.existing !== undefined ? { kind: "unfit", change: result.change, column: null } : result;
 }
 
 function run({ changes: wanted, idempotency }: NamedTransaction, { changes, records, outdated }: Trying): Result {
