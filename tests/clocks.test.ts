@@ -67,9 +67,42 @@ test("a process whose clock is 90 s ahead, and one whose is as much behind, harm
   assert.match(ahead.said(), /clock of this machine is 90 s ahead/);
 });
 
-/** The options that set the clock of a process that much ahead. */
-function shifted(ms: number): string {
-  return `--import data:text/javascript,${encodeURIComponent(`const now = Date.now; Date.now = () => now() + ${ms};`)}`;
+test("a process whose clock is set while it runs logs nobody out, and goes on with the database's", async () => {
+  const settings = {
+    LATCHKEY_DATABASE: await postgres.makeDatabase(),
+    LATCHKEY_SECRET: "a secret that all of the processes know",
+    LATCHKEY_ADMIN_PASSWORD: "first-administrator",
+    LATCHKEY_LOG: "error",
+  };
+  await using right = await startService(settings);
+  await using set = await startService({ ...settings, NODE_OPTIONS: shifted(0, 3_600_000) });
+  const login = { username: "admin", password: "first-administrator" };
+  const { access, refresh } = (await ask(set, "POST", "/api/token/", login)).body;
+  const cookie = (await ask(set, "POST", "/api/session/", login)).headers.getSetCookie()[0]!.split(";")[0]!;
+
+  // Its clock was not set before that.
+  assert.equal((await ask(set, "GET", "/readyz")).body["clock"], undefined);
+  process.kill(set.pid, "SIGUSR2");
+  await wait(300);
+
+  for (const at of [set, right])
+    for (const headers of [{ authorization: `Bearer ${String(access)}` }, { cookie }])
+      assert.equal((await ask(at, "GET", "/protected/", undefined, headers)).status, 200);
+  const child = (await ask(set, "POST", "/api/token/refresh/", { refresh })).body["access"];
+  const again = (await ask(set, "POST", "/api/token/", login)).body["access"];
+  for (const at of [set, right])
+    for (const token of [child, again])
+      assert.equal(
+        (await ask(at, "GET", "/protected/", undefined, { authorization: `Bearer ${String(token)}` })).status,
+        200,
+      );
+  assert.match(String((await ask(set, "GET", "/readyz")).body["clock"]), /3600 s ahead/);
+});
+
+/** The options that set the clock of a process that much ahead, and once more when it gets SIGUSR2. */
+function shifted(ms: number, later = 0): string {
+  const script = `const now = Date.now; let by = ${ms}; Date.now = () => now() + by; process.on("SIGUSR2", () => (by += ${later}));`;
+  return `--import data:text/javascript,${encodeURIComponent(script)}`;
 }
 
 async function ask(

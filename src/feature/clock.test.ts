@@ -1,47 +1,89 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import type { Observation } from "../observation.ts";
 import { correctedClock, differenceText } from "./clock.ts";
 
-test("the time is the database's, and never goes back while the difference changes", async (t) => {
+/** A machine and a database, whose clocks are turned by hand. */
+function world(t: TestContext, at: { wall: number; steady: number; database: number }) {
   t.mock.timers.enable({ apis: ["setInterval"] });
-  const at = { machine: 1_000_000, database: 940_000 };
   const observed: Observation[] = [];
-  const clock = correctedClock(
-    { now: async () => at.database },
-    (observation) => void observed.push(observation),
-    () => at.machine,
-  );
-  const measured = async (): Promise<void> => {
-    t.mock.timers.tick(10_000);
-    await new Promise(setImmediate);
+  const clock = correctedClock({ now: async () => at.database }, (observation) => void observed.push(observation), {
+    wall: () => at.wall,
+    steady: () => at.steady,
+  });
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return {
+    clock,
+    settled,
+    levels: () => observed.map((each) => each.kind === "notice" && each.level),
+    pass(ms: number) {
+      for (const name of ["wall", "steady", "database"] as const) at[name] += ms;
+    },
+    async measured() {
+      t.mock.timers.tick(10_000);
+      await settled();
+    },
   };
+}
+
+test("the time is the database's, whatever is done with the machine's clock", async (t) => {
+  const at = { wall: 1_000_000, steady: 5000, database: 940_000 };
+  const { clock, pass, settled, levels } = world(t, at);
   const stop = await clock.start();
 
   assert.equal(clock.now(), 940_000);
   assert.equal(clock.aheadMs(), 60_000);
   assert.equal(differenceText(clock.aheadMs()), null);
-  // The machine's clock is set: it was ahead, and is behind by two minutes.
-  at.machine = 820_010;
-  assert.equal(clock.now(), 940_000);
-  at.database = 940_010;
-  await measured();
-  assert.equal(clock.now(), 940_010);
-  // The database is another one now, whose clock is behind: the time waits for it.
-  at.database = 939_000;
-  await measured();
-  assert.equal(clock.now(), 940_010);
-  at.machine += 1011;
-  assert.equal(clock.now(), 940_011);
-  at.machine = at.database;
-  await measured();
+  for (const set of [3_600_000, -7_200_000, 3_539_000]) {
+    at.wall += set;
+    assert.equal(clock.now(), at.database);
+    // It is noticed at once, and measured.
+    await settled();
+    assert.equal(clock.aheadMs(), at.wall - at.database);
+    pass(10);
+    assert.equal(clock.now(), at.database);
+  }
   stop();
 
   assert.match(differenceText(-120_000)!, /120 s behind the database's.*Set the clock/);
-  assert.deepEqual(
-    observed.map((each) => each.kind === "notice" && each.level),
-    ["error", "info"],
-  );
+  assert.deepEqual(levels(), ["error", "info"]);
+});
+
+test("a machine that has slept has the database's time again as soon as somebody asks", async (t) => {
+  const at = { wall: 1_000_000, steady: 5000, database: 1_000_000 };
+  const { clock, settled, levels } = world(t, at);
+  const stop = await clock.start();
+
+  at.wall += 3_600_000;
+  at.database += 3_600_000;
+  clock.now();
+  await settled();
+  stop();
+
+  assert.equal(clock.now(), at.database);
+  assert.deepEqual(levels(), []);
+});
+
+test("a time that was told waits for a database that was set back a little, and follows one that was set back far", async (t) => {
+  const at = { wall: 1_000_000, steady: 5000, database: 1_000_000 };
+  const { clock, pass, measured } = world(t, at);
+  const stop = await clock.start();
+
+  assert.equal(clock.now(), 1_000_000);
+  at.database -= 1000;
+  await measured();
+  assert.equal(clock.now(), 1_000_000);
+  pass(999);
+  assert.equal(clock.now(), 1_000_000);
+  pass(11);
+  assert.equal(clock.now(), 1_000_010);
+  at.database += 3_600_000;
+  await measured();
+  assert.equal(clock.now(), 4_600_010);
+  at.database -= 3_600_000;
+  await measured();
+  assert.equal(clock.now(), 1_000_010);
+  stop();
 });
 
 test("a database that does not answer leaves the difference as it was", async (t) => {
@@ -50,7 +92,7 @@ test("a database that does not answer leaves the difference as it was", async (t
   const clock = correctedClock(
     { now: async () => (answers ? 5000 : Promise.reject(new Error("gone"))) },
     () => assert.fail(),
-    () => 7000,
+    { wall: () => 7000, steady: () => 1 },
   );
   const stop = await clock.start();
 

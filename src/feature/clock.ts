@@ -6,12 +6,15 @@ const MEASURE_MS = 10_000;
 /** A difference that somebody has to see to: beyond it a clock is wrong, and not only a little off. */
 const WRONG_MS = 60_000;
 
+/** A clock that has moved so far beside the steady one was set. */
+const STEP_MS = 1000;
+
 /** What is within this of the difference as known comes from the network and the server's own clock. */
 const NOISE_MS = 20;
 
 /** The time of a service. */
 export interface Clock {
-  /** Milliseconds since the epoch, as the database has it; never earlier than it was told before. */
+  /** Milliseconds since the epoch, as the database has it; earlier than it was told before only where the database's was set back by more than a minute. */
   now(): number;
   /** How far the machine's clock is ahead of the database's, in milliseconds; 0 where they are one. */
   aheadMs(): number;
@@ -19,7 +22,7 @@ export interface Clock {
   start(): Promise<() => void>;
 }
 
-/** A time that is given is taken as it is. Else it is the machine's, corrected by the store's where that has a clock of its own. */
+/** A time that is given is taken as it is. Else it is the store's where that has a clock of its own, and the machine's where it has none. */
 export function clockOf(
   { now, store }: { readonly now?: () => number; readonly store: Store },
   observe: Observer,
@@ -40,28 +43,54 @@ export function clockOf(
   };
 }
 
+/** The clocks of a machine, in milliseconds. */
+export interface MachineClocks {
+  /** Since the epoch. Whoever sets it moves it at once, in either direction. */
+  wall(): number;
+  /** Since whenever: it goes on steadily, but for a machine that sleeps. */
+  steady(): number;
+}
+
+const ofThisMachine: MachineClocks = { wall: () => Date.now(), steady: () => performance.now() };
+
 /**
- * The machine's clock, corrected by that of the database: of processes on several machines each has the same time, and what one has
- * written is neither over nor yet to come for another.
+ * The database's clock, carried on by the steady one of the machine: of processes on several machines each has the same time, and what one has
+ * written is neither over nor yet to come for another, also where somebody sets the machine's clock meanwhile.
  */
 export function correctedClock(
   store: Required<Pick<Store, "now">>,
   observe: Observer,
-  machine: () => number = Date.now,
+  { wall, steady }: MachineClocks = ofThisMachine,
 ): Clock {
+  /** How far the two clocks of the machine were apart when they were looked at last. */
+  let apartMs = wall() - steady();
+  /** What makes the database's time of the steady one. */
+  let sinceMs = apartMs;
   let aheadMs = 0;
   let latest = -Infinity;
   let isWrong = false;
+  let isMeasuring = false;
 
   async function measure(): Promise<void> {
-    const before = machine();
+    apartMs = wall() - steady();
+    const before = steady();
     const database = await store.now();
-    const after = machine();
+    const after = steady();
     // The database has looked at its clock somewhere between the two.
-    const measured = (before + after) / 2 - database;
-    if (Math.abs(measured - aheadMs) <= (after - before) / 2 + NOISE_MS) return;
-    aheadMs = measured;
+    const measured = database - (before + after) / 2;
+    const noise = (after - before) / 2 + NOISE_MS;
+    if (Math.abs(measured - sinceMs) > noise) sinceMs = measured;
+    const ahead = apartMs - measured;
+    if (Math.abs(ahead - aheadMs) > noise) aheadMs = ahead;
     tell();
+  }
+
+  /** A database that does not answer is told of elsewhere; the time goes on as it did. */
+  async function measureAgain(): Promise<void> {
+    if (isMeasuring) return;
+    isMeasuring = true;
+    await measure().catch(() => undefined);
+    isMeasuring = false;
   }
 
   function tell(): void {
@@ -78,16 +107,18 @@ export function correctedClock(
 
   return {
     now() {
-      const time = Math.round(machine() - aheadMs);
-      // Where the difference has grown, or the machine was set back, it stands still until that is made up for.
-      return time <= latest ? latest : (latest = time);
+      // Somebody has set the clock, or the machine has slept.
+      if (Math.abs(wall() - steady() - apartMs) > STEP_MS) void measureAgain();
+      const time = Math.round(steady() + sinceMs);
+      if (time > latest || latest - time > WRONG_MS) latest = time;
+      // Where the database's was set back a little, it stands still until that is made up for. Longer would be no time at all: no limit would end.
+      return latest;
     },
     aheadMs: () => aheadMs,
     async start() {
       await measure();
       latest = -Infinity;
-      // A database that does not answer is told of elsewhere; the difference stays as it was.
-      const timer = setInterval(() => void measure().catch(() => undefined), MEASURE_MS);
+      const timer = setInterval(() => void measureAgain(), MEASURE_MS);
       timer.unref();
       return () => clearInterval(timer);
     },
