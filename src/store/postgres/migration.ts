@@ -9,6 +9,7 @@ import { selectLinks } from "../sql/schema/links.ts";
 import type { Found, Schema } from "../sql/schema/schema.ts";
 import { ask, run, statement, type Rows, type Script } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
+import { findBound } from "./bound.ts";
 import { convert, convertOrFail } from "./changes/conversions.ts";
 import { postgres, referenceConstraintOf, sequenceOf } from "./dialect.ts";
 import { findExisting } from "./existing/existing.ts";
@@ -96,6 +97,7 @@ export const postgresSchema: Schema = {
     // The sequence outlives its table, so that no key is handed out twice.
     if (collection.key === "integer") yield* run(`CREATE SEQUENCE IF NOT EXISTS ${quote(sequenceOf(collection))}`);
   },
+  findBound: (collection, _, going) => findBound(collection, going ?? new Set()),
   findTriggers: (table) =>
     statement("SELECT tgname::text FROM pg_trigger WHERE tgrelid = to_regclass($1) AND NOT tgisinternal", [
       quote(table),

@@ -49,8 +49,11 @@ async function isThere(schema: Schema, name: string, send: (step: Step) => Promi
   return (await send(schema.findColumns(name))).length > 0;
 }
 
-/** Every collection that the database remembers. Throws `CopyError` where it holds what nobody remembers. */
-export function* rememberedCollections(schema: Schema): Script<readonly Collection[]> {
+/**
+ * Every collection that the database remembers. Throws `CopyError` where it holds what nobody remembers; `declaredAlone` passes over columns that
+ * were never declared.
+ */
+export function* rememberedCollections(schema: Schema, declaredAlone = false): Script<readonly Collection[]> {
   const unknown = yield* ask(schema.findUnknownTables);
   if (unknown.length > 0) throw unknownTables(unknown.map(([name]) => name as string));
   const remembered = yield* ask(statement("SELECT declaration, types FROM latchkey_schema ORDER BY collection"));
@@ -59,7 +62,9 @@ export function* rememberedCollections(schema: Schema): Script<readonly Collecti
     const declared = JSON.parse(declaration as string) as Collection;
     const found = yield* findTable(schema, declared);
     if (found === null) throw new CopyError("schema", `The table ${declared.name} is not there any more.`);
-    collections.push(readDeclaration(declaration as string, readTypes(types), [...found.columns.keys()]));
+    const known = readTypes(types);
+    const there = [...found.columns.keys()].filter((name) => !declaredAlone || known[name] !== undefined);
+    collections.push(readDeclaration(declaration as string, known, there));
   }
   return collections;
 }

@@ -6,6 +6,7 @@ import { selectLinks } from "../sql/schema/links.ts";
 import { referenceOf, type Found, type Schema } from "../sql/schema/schema.ts";
 import { ask, run, statement } from "../sql/schema/script.ts";
 import type { Collection, Column } from "../store.ts";
+import { findBound } from "./changes/bound.ts";
 import { convert, convertOrFail } from "./changes/conversions.ts";
 import { findObjects, objectsBeside } from "./changes/own-objects.ts";
 import { dropRemains } from "./changes/remains.ts";
@@ -44,6 +45,9 @@ export const sqliteSchema: Schema = {
     return [];
   },
   *complete() {},
+  *findBound(collection, found, going) {
+    return going === null && !needsRebuild(collection, found) ? [] : yield* findBound(collection, found);
+  },
   findTriggers: (table) => statement("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?", [table]),
   watchWords,
   dropTrigger: (_, name) => `DROP TRIGGER ${quote(name)}`,

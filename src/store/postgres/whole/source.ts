@@ -46,7 +46,9 @@ export function checkDatabase(url: Secret): Promise<Checked> {
 /** What the tables of a database were declared as; null where there are none of a Latchkey. */
 export function findCollections(url: Secret): Promise<readonly Collection[] | null> {
   return useWhole(url, async ({ session }) =>
-    (await session.play(postgresSchema.findVersion())) === 0 ? null : rememberedIn(session),
+    (await session.play(postgresSchema.findVersion())) === 0
+      ? null
+      : session.play(rememberedCollections(postgresSchema, true)),
   );
 }
 

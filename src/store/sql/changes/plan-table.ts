@@ -1,4 +1,5 @@
 import type { Collection, Column } from "../../store.ts";
+import { shadowOf } from "../names.ts";
 import { isOurs, requiredLeftOvers } from "../schema/found-table.ts";
 import type { Found, Schema } from "../schema/schema.ts";
 import type { Script } from "../schema/script.ts";
@@ -39,14 +40,37 @@ export function* planTable(schema: Schema, collection: Collection, found: Found,
       );
   }
   const misfits = yield* misfitsOf(schema, collection, found, sources);
+  const changes = yield* changesOf(schema, collection, found, sources, wishes);
+  const going = changes.every(({ effect }) => effect === "adds")
+    ? null
+    : goingColumns(schema, collection, sources, changes);
+  obstacles.push(...(yield* schema.findBound(collection, found, going)));
   return {
     ...plan,
-    changes: yield* changesOf(schema, collection, found, sources, wishes),
+    changes,
     obstacles,
     misfits,
     renames: likelyRenames(schema, collection, found),
     remarks: remarksOn(collection, found, wishes),
   };
+}
+
+/** The columns that others take the place of, or that are dropped. */
+function goingColumns(
+  schema: Schema,
+  { name, columns }: Collection,
+  sources: ReadonlyMap<string, Source>,
+  changes: readonly Change[],
+): ReadonlySet<string> {
+  const all = [...sources.values()];
+  const kept = new Set(all.map((source) => (source.kind === "same" ? source.from : null)));
+  const replaced = columns.flatMap((column) => {
+    const source = sources.get(column.name)!;
+    const was = source.kind === "sql" || source.kind === "program" ? source.was : null;
+    return was === null || kept.has(was.name) ? [] : [was.name, shadowOf(schema, { ...column, name: was.name })];
+  });
+  const dropped = changes.flatMap(({ place, effect }) => (effect === "loses" ? [place.slice(name.length + 1)] : []));
+  return new Set([...replaced, ...dropped, ...(showsAnew({ changes }) ? [revisionColumn.name] : [])]);
 }
 
 /** This month: `2027-01`. */
@@ -64,7 +88,7 @@ export function obstaclesOf(plan: TablePlan): readonly string[] {
 }
 
 /** Whether records show something else than before, so that what clients have kept of them is valid no more. */
-export function showsAnew({ changes }: TablePlan): boolean {
+export function showsAnew({ changes }: Pick<TablePlan, "changes">): boolean {
   return changes.some(({ effect }) => effect === "changes");
 }
 

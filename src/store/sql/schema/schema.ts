@@ -75,6 +75,11 @@ export interface Schema extends Dialect {
   insertLinks(collection: Collection, links: KeptLinks): readonly string[];
   /** Folds all values of a folded column into the one beside it. */
   fillShadow(collection: Collection, column: Column): Script<void>;
+  /**
+   * What others have made of a table, and a migration would break or lose, as sentences. `going` are the columns that are replaced or dropped;
+   * null where there is no more to do than a start does.
+   */
+  findBound(collection: Collection, found: Found, going: ReadonlySet<string> | null): Script<readonly string[]>;
   /** The names of the triggers of a table. */
   findTriggers(table: string): Statement;
   /** The triggers that take the words of a row out when it is changed, and note that it has others, by their names; none where nothing is searched. */

@@ -25,6 +25,7 @@ import { MigrationNeeded, type Collection } from "../../store.ts";
 import { connect, playOn, prepare } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
+import { findUncompiled, requireCompiled } from "./bound.ts";
 import { begin, carryIndexes, copyLast, copyRows, giveUp, requireAll, stopNoting, type Work } from "./copying.ts";
 import { isMoved } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
@@ -118,6 +119,7 @@ function takePlace(work: Work, done: MigratedTable): void {
   const { database, shadow, plan, options } = work;
   const { collection, found } = plan;
   const { name } = collection;
+  const uncompiled = findUncompiled(database, name);
   copyLast(work);
   carryIndexes(work);
   const { triggers } = ownObjects(collection, playOn(database, read(findObjects(collection))));
@@ -127,6 +129,7 @@ function takePlace(work: Work, done: MigratedTable): void {
   stopNoting(database, collection);
   letGo(database, name);
   for (const { sql } of triggers) database.exec(sql);
+  requireCompiled(database, name, uncompiled);
   playOn(database, fitWords(sqliteSchema, collection));
   playOn(database, rememberDeclaration(sqliteSchema, collection, { before: found, alone: endsOthers(plan.changes) }));
   playOn(database, forgetUnfinished(sqliteSchema, name));

@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { CopyError, countRows, type Checked } from "../../copy.ts";
+import { rememberedCollections } from "../../sql/content.ts";
 import type { Collection } from "../../store.ts";
-import { prepare } from "../connection.ts";
+import { playOn, prepare } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
+import { sqliteSchema } from "../migration.ts";
 import { reading } from "./alone.ts";
-import { contentIn, rememberedIn } from "./source.ts";
+import { contentIn } from "./source.ts";
 
 /** How many problems are told of at most. */
 const most = 20;
@@ -28,7 +30,9 @@ export function checkFile(
 
 /** What the tables of a file were declared as; null where there is no file. */
 export async function findCollections(path: string): Promise<readonly Collection[] | null> {
-  return existsSync(path) ? reading(path, rememberedIn) : null;
+  return existsSync(path)
+    ? reading(path, (database) => playOn(database, rememberedCollections(sqliteSchema, true)))
+    : null;
 }
 
 /** Throws where anything in the file is damaged. */

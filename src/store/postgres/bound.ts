@@ -1,0 +1,46 @@
+import { quote } from "../sql/names.ts";
+import { ask, statement, type Script } from "../sql/schema/script.ts";
+import { triggerPrefix } from "../sql/words.ts";
+import type { Collection } from "../store.ts";
+
+/** How much of a name is left where it is too long for PostgreSQL. */
+const keptOfNames = 50;
+
+/** What depends on the columns of a table: the column, what it is, and its name where it has one. */
+const boundSQL = `
+  SELECT a.attname::text,
+    CASE WHEN r.oid IS NULL THEN pg_describe_object(d.classid, d.objid, d.objsubid) ELSE pg_describe_object('pg_class'::regclass, r.ev_class, 0) END,
+    coalesce(c.relname, k.conname, t.tgname)::text
+  FROM pg_attribute a
+  JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum
+  LEFT JOIN pg_class c ON d.classid = 'pg_class'::regclass AND c.oid = d.objid AND d.objid <> a.attrelid
+  LEFT JOIN pg_constraint k ON d.classid = 'pg_constraint'::regclass AND k.oid = d.objid
+  LEFT JOIN pg_trigger t ON d.classid = 'pg_trigger'::regclass AND t.oid = d.objid
+  LEFT JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+  LEFT JOIN pg_attrdef f ON d.classid = 'pg_attrdef'::regclass AND f.oid = d.objid
+  WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped
+    AND f.adnum IS DISTINCT FROM a.attnum AND k.contype IS DISTINCT FROM 'n'
+  UNION
+  SELECT attname::text, 'what was granted of this column alone', NULL FROM pg_attribute
+  WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped AND attacl IS NOT NULL
+  ORDER BY 1, 2`;
+
+/** What others have made of columns that are replaced or dropped: it keeps them from going, or goes with them and nobody is told. */
+export function* findBound({ name }: Collection, going: ReadonlySet<string>): Script<readonly string[]> {
+  if (going.size === 0) return [];
+  const ours = [
+    `${name}(`,
+    `unique ${name}(`,
+    `reference ${name}(`,
+    `present ${name}(`,
+    triggerPrefix,
+    `_${name}_moved`,
+  ].map((beginning) => beginning.slice(0, keptOfNames));
+  const bound = yield* ask(statement(boundSQL, [quote(name)]));
+  return (bound as readonly [column: string, what: string, called: string | null][])
+    .filter(([column, , called]) => going.has(column) && !ours.some((start) => called?.startsWith(start) === true))
+    .map(
+      ([column, what]) =>
+        `${name}.${column} is replaced or goes, and ${what} hangs on it, which somebody else has made. Remove that, and make it again behind the migration.`,
+    );
+}

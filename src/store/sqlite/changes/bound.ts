@@ -1,0 +1,62 @@
+import type { DatabaseSync } from "node:sqlite";
+import { quote } from "../../sql/names.ts";
+import type { Found } from "../../sql/schema/schema.ts";
+import { ask, statement, type Script } from "../../sql/schema/script.ts";
+import type { Collection } from "../../store.ts";
+import { prepare } from "../connection.ts";
+import { codeOf } from "../errors.ts";
+
+// What others have made of a table, and a table of the new form would not have, or would have in vain.
+
+/** The columns of others that are more than a name and a type. */
+export function* findBound({ name: table, columns }: Collection, { types }: Found): Script<readonly string[]> {
+  const declared = new Set(columns.map(({ name }) => name));
+  const found = yield* ask(
+    statement(
+      `SELECT name, hidden IN (2, 3), "notnull" OR dflt_value IS NOT NULL OR name IN (SELECT "from" FROM pragma_foreign_key_list(?1)) FROM pragma_table_xinfo(?1)`,
+      [table],
+    ),
+  );
+  return found.flatMap(([column, isGenerated, isMore]) => {
+    const name = String(column);
+    if (name === "id" || name.startsWith("_") || declared.has(name) || types[name] !== undefined) return [];
+    if (isGenerated !== 1 && isMore !== 1) return [];
+    const what = isGenerated === 1 ? "is generated" : "has a default, a reference, or must have a value";
+    return [
+      `${table}.${name} was made by somebody else and ${what}, which a table that is made anew does not have. Remove it, and make it again behind the migration.`,
+    ];
+  });
+}
+
+/** Which writes to a table and which views do not compile, and why. */
+export type Uncompiled = ReadonlyMap<string, string>;
+
+/** Tries what asks for columns by their names. Triggers are compiled with the statements that fire them, and `EXPLAIN` does no more. */
+export function findUncompiled(database: DatabaseSync, table: string): Uncompiled {
+  const columns = prepare(database, "SELECT name FROM pragma_table_info(?)").all(table);
+  const set = columns.map(([name]) => `${quote(String(name))} = ${quote(String(name))}`).join(", ");
+  const views = prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'view'").all();
+  const tried: readonly (readonly [string, string])[] = [
+    ["a trigger for new rows", `INSERT INTO ${quote(table)} DEFAULT VALUES`],
+    ["a trigger for changes", `UPDATE ${quote(table)} SET ${set}`],
+    ["a trigger for deletions", `DELETE FROM ${quote(table)}`],
+    ...views.map(([name]) => [`the view ${String(name)}`, `SELECT * FROM ${quote(String(name))}`] as const),
+  ];
+  return new Map(
+    tried.flatMap(([what, sql]) => {
+      try {
+        database.exec(`EXPLAIN ${sql}`);
+        return [];
+      } catch (error) {
+        if (codeOf(error) !== 1) throw error;
+        return [[what, (error as Error).message]];
+      }
+    }),
+  );
+}
+
+/** Throws where something does not compile that did. */
+export function requireCompiled(database: DatabaseSync, table: string, before: Uncompiled): void {
+  for (const [what, why] of findUncompiled(database, table))
+    if (!before.has(what)) throw new Error(`${what}, which somebody has made, does not fit it (${why})`);
+}
