@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { outbox, type RecordEvent } from "../src/door/features.ts";
 import { anyone, defineResource, integer, mount, text } from "../src/door/index.ts";
@@ -10,11 +11,15 @@ const leaving = {
   sqlite: `CREATE TABLE mood (id integer PRIMARY KEY, word text NOT NULL, times integer NOT NULL DEFAULT 0);
     CREATE TRIGGER made BEFORE INSERT ON mood WHEN new.word = 'no' BEGIN UPDATE mood SET times = times + 1; SELECT RAISE(IGNORE); END;
     CREATE TRIGGER changed BEFORE UPDATE OF word ON mood WHEN new.word = 'no' BEGIN SELECT RAISE(IGNORE); END;
-    CREATE TRIGGER removed BEFORE DELETE ON mood WHEN old.word = 'keep' BEGIN UPDATE mood SET times = 100 WHERE id = old.id; SELECT RAISE(IGNORE); END;`,
+    CREATE TRIGGER removed BEFORE DELETE ON mood WHEN old.word = 'keep' BEGIN UPDATE mood SET times = 100 WHERE id = old.id; SELECT RAISE(IGNORE); END;
+    CREATE TRIGGER gone AFTER INSERT ON mood WHEN new.word = 'gone' BEGIN UPDATE mood SET times = 7; DELETE FROM mood WHERE id = new.id; END;
+    CREATE TRIGGER away AFTER UPDATE ON mood WHEN new.word = 'gone' BEGIN UPDATE mood SET times = 7; DELETE FROM mood WHERE id = new.id; END;`,
   postgres: `CREATE TABLE mood (id serial PRIMARY KEY, word text NOT NULL, times integer NOT NULL DEFAULT 0);
     CREATE FUNCTION made() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN IF new.word = 'no' THEN UPDATE mood SET times = times + 1; RETURN NULL; END IF; RETURN new; END $f$;
     CREATE FUNCTION changed() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN IF new.word = 'no' THEN RETURN NULL; END IF; RETURN new; END $f$;
     CREATE FUNCTION removed() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN IF old.word = 'keep' THEN UPDATE mood SET times = 100 WHERE id = old.id; RETURN NULL; END IF; RETURN old; END $f$;
+    CREATE FUNCTION gone() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN IF new.word = 'gone' THEN UPDATE mood SET times = 7 WHERE id <> new.id; DELETE FROM mood WHERE id = new.id; END IF; RETURN NULL; END $f$;
+    CREATE TRIGGER gone AFTER INSERT OR UPDATE ON mood FOR EACH ROW EXECUTE FUNCTION gone();
     CREATE TRIGGER made BEFORE INSERT ON mood FOR EACH ROW EXECUTE FUNCTION made();
     CREATE TRIGGER changed BEFORE UPDATE ON mood FOR EACH ROW EXECUTE FUNCTION changed();
     CREATE TRIGGER removed BEFORE DELETE ON mood FOR EACH ROW EXECUTE FUNCTION removed();`,
@@ -43,10 +48,16 @@ onBoth(
       ["PATCH", "/moods", "/0", [{ id: 1, word: "no" }]],
       ["PUT", "/moods/1", "", { word: "no" }],
       ["DELETE", "/moods/2", ""],
+      ["POST", "/moods", "", { word: "gone" }],
+      ["POST", "/moods", "/1", [{ word: "b" }, { word: "gone" }]],
+      ["PUT", "/moods/78", "", { word: "gone" }],
+      ["PATCH", "/moods/1", "", { word: "gone" }],
+      ["PATCH", "/moods", "/0", [{ id: 1, word: "gone" }]],
+      ["PUT", "/moods/1", "", { word: "gone" }],
     ];
 
     for (const [method, path, pointer, body] of tries)
-      for (const headers of [{}, { "idempotency-key": `${method}-${path}-${pointer}` }]) {
+      for (const headers of [{}, { "idempotency-key": randomUUID() }]) {
         const answer = await api.ask(method, path, { headers, ...(body === undefined ? {} : { body }) });
         assert.equal(answer.status, 400, `${method} ${path}: ${answer.text}`);
         assert.deepEqual(

@@ -24,8 +24,12 @@ export type MadeKey =
 /** The setting that carries a key from the statement that made it to those behind it, to the end of the transaction. */
 const settingOf = (change: number): string => `latchkey.key_${change}`;
 
-/** What is raised where the key of a change is asked for whose row a trigger of others has left out, and the place of that change behind it. */
+/** What is raised where the row of a change is asked for which a trigger of others has left out or removed, and the place of that change behind it. */
 const LEFT_OUT = "left out ";
+
+function refuseLeftOut(change: number): string {
+  return `latchkey_refuse('${LEFT_OUT}${change}')`;
+}
 
 /** The place of the change that was left out; null where the reason is another one. */
 export function leftOutIn(reason: string): number | null {
@@ -115,13 +119,25 @@ export function keyMadeBy(change: Change, at: number, keys: readonly MadeKey[]):
   }
 }
 
-/** The row of a change as it is when the statement runs. */
+/** The row with a key as it is when the statement runs. */
 export function compileReading(table: Table, key: NonNullable<MadeKey>): Statement {
   const values = parametersOf(postgres);
+  return prepared(`SELECT ${table.selection} FROM ${table.name} WHERE ${hasKey(table, key, values)}`, values.values);
+}
+
+/** The same of a row that the change at that place has left. In a table of others a trigger may have removed it: then that is raised. */
+export function compileReadingOf(table: Table, key: NonNullable<MadeKey>, change: number): Statement {
+  if (table.existing === null) return compileReading(table, key);
+  const values = parametersOf(postgres);
+  const found = `(SELECT) AS one LEFT JOIN ${table.name} ON ${hasKey(table, key, values)}`;
+  const orRefused = `CASE WHEN ${table.id.compared} IS NULL THEN ${refuseLeftOut(change)} = 0 ELSE TRUE END`;
+  return prepared(`SELECT ${table.selection} FROM ${found} WHERE ${orRefused}`, values.values);
+}
+
+function hasKey(table: Table, key: NonNullable<MadeKey>, values: Parameters): string {
   const cell = cellOf(table.id, key, values);
   const place = isSQL(cell) ? cell.sql : values.place(cell);
-  const only = `${table.id.compared} = ${table.id.operand(place)}`;
-  return prepared(`SELECT ${table.selection} FROM ${table.name} WHERE ${only}`, values.values);
+  return `${table.id.compared} = ${table.id.operand(place)}`;
 }
 
 /** The changes whose keys others of the transaction speak of. */
@@ -170,8 +186,7 @@ function cellOf(column: TableColumn, key: NonNullable<MadeKey>, values: Paramete
   const cast = type === "integer" ? "::bigint" : "";
   const setting = values.place(settingOf(key.change));
   if (existing === undefined) return { sql: `current_setting(${setting})${cast}` };
-  const orRefused = `latchkey_refuse('${LEFT_OUT}${key.change}')::text`;
-  return { sql: `coalesce(nullif(current_setting(${setting}, TRUE), ''), ${orRefused})${cast}` };
+  return { sql: `coalesce(nullif(current_setting(${setting}, TRUE), ''), ${refuseLeftOut(key.change)}::text)${cast}` };
 }
 
 function requireKey({ keyOf }: KeyOf, keys: readonly MadeKey[]): NonNullable<MadeKey> {

@@ -5,7 +5,7 @@ import { postgres, tableOf } from "../dialect.ts";
 import type { Statement } from "../parameters.ts";
 import {
   compile,
-  compileReading,
+  compileReadingOf,
   compileTogether,
   keyMadeBy,
   spokenOf,
@@ -78,7 +78,7 @@ export function planTransaction(
   });
   const readings = reread.map((change) => ({
     change,
-    statement: compileReading(tableOf(collections[change]!), keys[change]!),
+    statement: compileReadingOf(tableOf(collections[change]!), keys[change]!, change),
   }));
   return { locks: locksFor(changes), statements, readings, isInOrder: together === null };
 }

@@ -83,10 +83,9 @@ export function changesOf(
       case "key": {
         const [key] = (statement.get(...values) ?? []) as [key?: Key | null];
         if (key === undefined) return undefined;
-        // Read again: a trigger may have changed it.
-        const row = key === null ? null : read(table.collection, key);
-        if (row !== null) return row;
-        throw new TypeError(`A new row of ${table.collection.existing!.table} has no key, or is gone again`);
+        if (key === null) throw new TypeError(`A new row of ${table.collection.existing!.table} has no key`);
+        // Read again: a trigger may have changed it, or removed it.
+        return read(table.collection, key) ?? undefined;
       }
       case "one": {
         if (statement.run(...values).changes === 0) return undefined;

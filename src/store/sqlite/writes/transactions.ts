@@ -171,7 +171,7 @@ function leavesNothing(result: Result, { changes: [first] }: NamedTransaction, {
 
 /** What was refused, now that it is undone: a row of others that still is in the state that was asked for has a trigger that leaves changes out. */
 function leftOutOf(result: Result, { changes: wanted }: NamedTransaction, { changes, collections }: Trying): Result {
-  if (result.kind !== "stale") return result;
+  if (result.kind !== "stale" && result.kind !== "missing") return result;
   const change = wanted[result.change] as Extract<NamedChange, { readonly kind: "update" | "delete" }>;
   const collection = collections.get(change.collection)!;
   const isSame = changes.read(collection, change.key)?.revision === change.revision;
