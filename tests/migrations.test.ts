@@ -20,6 +20,7 @@ import type { Mount } from "../src/door/resources.ts";
 import {
   migratePostgres,
   migrateSQLite,
+  MigrationNeeded,
   planPostgres,
   planSQLite,
   postgresStore,
@@ -370,6 +371,31 @@ test("rows that would not be taken any more are counted and named, at start too,
       { id: 2, title: "short", state: "sold", pages: 0 },
       { id: 3, title: "short", state: "new", pages: 3 },
     ]);
+  }
+});
+
+test("a smaller amount, and one line instead of several, are looked at in the rows", async (t) => {
+  const wide = { price: decimal({ scale: 2, maximum: "100" }), note: text({ multiline: true }) };
+  const narrow = books({ price: decimal({ scale: 2, minimum: "1", maximum: "10" }), note: text() });
+  const wider = books({ price: decimal({ scale: 2, minimum: "-5", maximum: "500" }), note: text({ multiline: true }) });
+  for (const database of await databases(t)) {
+    await planted(
+      database,
+      books(wide),
+      { price: "12.00", note: "a" },
+      { price: "0.50", note: "b" },
+      { price: "2.00", note: "c\nd" },
+    );
+
+    const { obstacles } = await plan(database, narrow);
+
+    assert.deepEqual(
+      obstacles.map((each) => each.replace(/ has values.*(?=\(id)/, " ")),
+      ["books.price (id 1, 2).", "books.note (id 3)."],
+    );
+    await assert.rejects(read(database, narrow), MigrationNeeded);
+    assert.deepEqual((await plan(database, wider)).tables, []);
+    assert.equal((await read(database, wider)).length, 3);
   }
 });
 

@@ -102,11 +102,19 @@ const looked = new Set([
 /** What its values are besides their type. */
 function ruleOf({ kind, options }: Field): Pick<Column, "rule" | "fits"> {
   if (!looked.has(kind.name)) return {};
-  const { pattern } = options as { readonly pattern?: { readonly matches: RegExp } };
+  const { pattern, multiline, minimum, maximum } = options as {
+    readonly pattern?: { readonly matches: RegExp };
+    readonly multiline?: boolean;
+    readonly minimum?: string;
+    readonly maximum?: string;
+  };
   const rule: JSONValue = {
     kind: kind.name,
     ...(kind.schema as Readonly<Record<string, JSONValue>>),
     ...(pattern === undefined ? {} : { matches: pattern.matches.source }),
+    // What the schema of a text, and of an amount as text, does not say.
+    ...(kind.name === "text" ? { multiline: multiline === true } : {}),
+    ...(kind.name === "decimal" ? { least: Number(minimum ?? 0), most: Number(maximum) } : {}),
   };
   return {
     rule,

@@ -140,14 +140,18 @@ export function isNarrower(column: Column, { declared }: Found): boolean {
 }
 
 type Rule = Readonly<Record<string, unknown>>;
-const lower = new Set(["minLength", "minimum", "minItems"]);
-const upper = new Set(["maxLength", "maximum", "maxItems"]);
+const lower = new Set(["minLength", "minimum", "minItems", "least"]);
+const upper = new Set(["maxLength", "maximum", "maxItems", "most"]);
+/** What older versions did not remember: where it is not there, nobody knows what it was. */
+const since = new Set(["multiline", "least", "most"]);
 
 /** Whether whatever keeps the rule `before` keeps `now`, as far as that is plain to see. */
 function holdsAll(before: Rule, now: Rule): boolean {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].every((name) => {
     const [was, is] = [before[name], now[name]];
     if (JSON.stringify(was) === JSON.stringify(is) || is === undefined) return name !== "kind" || was === is;
+    if (since.has(name) && was === undefined) return true;
+    if (name === "multiline") return was === false;
     if (lower.has(name)) return typeof was === "number" && typeof is === "number" && is <= was;
     if (upper.has(name)) return typeof was === "number" && typeof is === "number" && is >= was;
     return name === "enum" && Array.isArray(was) && Array.isArray(is) && was.every((word) => is.includes(word));
