@@ -43,7 +43,7 @@ export function pagesOf(version: () => number): ReadPage {
     const known = remembered.find(query);
     if (known !== null) return known;
     const now = version();
-    const shown = shownIn(table, query.columns);
+    const shown = shownOf(table, query.columns);
     const page = tellsItsEnds(shown, query)
       ? readText(table, statements, query, shown)
       : readRows(table, statements, query);
@@ -52,16 +52,38 @@ export function pagesOf(version: () => number): ReadPage {
   };
 }
 
+/** What is shown of each row. */
+interface Shown {
+  /** As it was asked for. */
+  readonly names: readonly string[] | undefined;
+  readonly columns: readonly TableColumn[];
+  /** The SQL of its record. */
+  readonly record: string;
+  /** No value has objects in it, so that a row begins where its first member does. */
+  readonly isFlat: boolean;
+}
+
+/** Of each table what was asked for last: mostly it is the very same again. */
+const lately = new WeakMap<Table, Shown>();
+
+function shownOf(table: Table, names: readonly string[] | undefined): Shown {
+  const known = lately.get(table);
+  if (known !== undefined && known.names === names) return known;
+  const columns = shownIn(table, names);
+  const isFlat = columns.every(({ type }) => type !== "json");
+  const shown = { names, columns, record: jsonObject(columns), isFlat };
+  lately.set(table, shown);
+  return shown;
+}
+
 /** Whether the text of a page tells by itself where its rows begin and which values they are sorted by. */
-function tellsItsEnds(shown: readonly TableColumn[], { sort }: ListQuery): boolean {
-  return (
-    shown.every(({ type }) => type !== "json") && sort.every(({ column }) => shown.some(({ name }) => name === column))
-  );
+function tellsItsEnds({ columns, isFlat }: Shown, { sort }: ListQuery): boolean {
+  return isFlat && sort.every(({ column }) => columns.some(({ name }) => name === column));
 }
 
 /** What a page is read by. */
 export function selectPage(table: Table, query: ListQuery, parameters: Parameters): string {
-  const shown = shownIn(table, query.columns);
+  const shown = shownOf(table, query.columns);
   return tellsItsEnds(shown, query)
     ? textOf(table, query, sourceOf(table, query, shown, parameters))
     : rowsOf(table, query, restOf(table, query, parameters));
@@ -82,13 +104,12 @@ function isWrittenAsRead({ existing, computed }: Table, { long }: ListQuery): bo
 }
 
 function rowsOf(table: Table, query: ListQuery, rest: string): string {
-  return `SELECT ${[selectJSON(table, query), ...outsideIndexes(table)].join(", ")} ${rest}`;
+  return `SELECT ${selectJSON(table, query)}${outsideIndexes(table)} ${rest}`;
 }
 
-function sourceOf(table: Table, query: ListQuery, shown: readonly TableColumn[], parameters: Parameters): string {
-  const record = isWrittenAsRead(table, query) ? `${jsonObject(shown)} AS "_record"` : namesOfPage(table, shown);
-  const names = [record, ...outsideIndexes(table)];
-  return `SELECT ${names.join(", ")} ${restOf(table, query, parameters)}`;
+function sourceOf(table: Table, query: ListQuery, { columns, record }: Shown, parameters: Parameters): string {
+  const names = isWrittenAsRead(table, query) ? `${record} AS "_record"` : namesOfPage(table, columns);
+  return `SELECT ${names}${outsideIndexes(table)} ${restOf(table, query, parameters)}`;
 }
 
 /** One more than asked for tells whether there are more. */
@@ -100,12 +121,12 @@ function restOf(table: Table, query: ListQuery, parameters: Parameters): string 
  * What no index has. SQLite would rather read an index that has all that is asked for and sort it as a whole than take the rows from
  * the index of their order: 90 ms in place of 0.3 ms for a page of 100,000 rows.
  */
-function outsideIndexes({ existing, revision }: Table): readonly string[] {
-  return existing === null ? [revision] : [];
+function outsideIndexes({ existing, revision }: Table): string {
+  return existing === null ? `, ${revision}` : "";
 }
 
 /** The whole page as one text: a third cheaper than a text for each row. */
-function readText(table: Table, statements: Statements, query: ListQuery, shown: readonly TableColumn[]): ListText {
+function readText(table: Table, statements: Statements, query: ListQuery, shown: Shown): ListText {
   const parameters = parametersOf(sqlite);
   const source = sourceOf(table, query, shown, parameters);
   const [text, found] = statements(`text ${source}`, () => textOf(table, query, source)).get(...parameters.values) as [
@@ -115,15 +136,15 @@ function readText(table: Table, statements: Statements, query: ListQuery, shown:
   if (found === 0) return nothing;
 
   // The quotes inside a value are escaped, so a row begins here and nowhere else.
-  const between = `,{"${shown[0]!.name}":`;
+  const between = `,{"${shown.columns[0]!.name}":`;
   const more = found > query.limit;
   const end = more ? text.lastIndexOf(between) : text.length - 1;
   return new Page(more ? `${text.slice(0, end)}]` : text, more ? query.limit : found, more, {
     first() {
       const next = text.indexOf(between);
-      return sortedValues(text.slice("[".length, next === -1 ? end : next), query);
+      return endOf(text.slice("[".length, next === -1 ? end : next), query);
     },
-    last: () => sortedValues(text.slice(Math.max(text.lastIndexOf(between, end - 1), 0) + 1, end), query),
+    last: () => endOf(text.slice(Math.max(text.lastIndexOf(between, end - 1), 0) + 1, end), query),
   });
 }
 
@@ -183,6 +204,17 @@ function namesOf({ columns }: ListQuery): string {
   return columns === undefined ? "*" : columns.join();
 }
 
+/** The same of a record that begins with its id: most lists are in the order of that, and need not have it parsed. */
+function endOf(record: string, query: ListQuery): readonly Value[] {
+  const { sort } = query;
+  if (sort.length !== 1 || sort[0]!.column !== "id" || !record.startsWith(ID)) return sortedValues(record, query);
+  const id = Number.parseInt(record.slice(ID.length, ID.length + LONGEST_INTEGER), 10);
+  return Number.isNaN(id) ? sortedValues(record, query) : [id];
+}
+
+const ID = `{"id":`;
+const LONGEST_INTEGER = String(Number.MIN_SAFE_INTEGER).length;
+
 function sortedValues(record: string, { sort }: ListQuery): Value[] {
   const values = JSON.parse(record) as Record<string, Value>;
   return sort.map(({ column }) => values[column]!);
@@ -190,10 +222,9 @@ function sortedValues(record: string, { sort }: ListQuery): Value[] {
 
 /** What to select so that SQLite writes each record as JSON, and beside it the values of sorted columns that it does not show. */
 export function selectJSON(table: Table, query: ListQuery): string {
-  const shown = shownIn(table, query.columns);
+  const { columns, record } = shownOf(table, query.columns);
   const sorted = query.sort.map(({ column }) => requireColumn(table, column));
-  const record = jsonObject(shown);
-  return sorted.every((column) => shown.includes(column)) ? record : `${record}, ${jsonObject(sorted)}`;
+  return sorted.every((column) => columns.includes(column)) ? record : `${record}, ${jsonObject(sorted)}`;
 }
 
 /** A record as SQLite writes it. */
