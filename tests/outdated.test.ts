@@ -198,6 +198,23 @@ test("nothing is read as a value of the type of before: 12 that becomes a decima
     }
 });
 
+test("where both types are kept as the same one, nothing is read any more behind a write that was refused", async (t) => {
+  const day: Collection = { ...others, columns: [{ name: "name", type: "date" }] };
+  for (const { engine, open, migrate } of await places(t)) {
+    const before = open();
+    await before.open([others]);
+    const written: Change = { kind: "insert", collection: others, values: { name: "2026-01-31" } };
+    await before.write({ changes: [written] });
+    await before.find(others, 1);
+    await migrate([day]);
+
+    await assert.rejects(before.write({ changes: [written] }), StoreUnavailable);
+
+    await assert.rejects(async () => before.find(others, 1), /others.*another declaration/, engine);
+    await before.close();
+  }
+});
+
 test("who was started before a column came goes on writing", async (t) => {
   for (const { open, migrate, engine } of await places(t)) {
     const [before, today] = [open(), open()];

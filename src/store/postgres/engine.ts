@@ -10,7 +10,7 @@ import { findRetyped, refusalsTold, type Shapes } from "../sql/schema/shape.ts";
 import { requireColumn } from "../sql/schema/table.ts";
 import type { Engine } from "../sql/store.ts";
 import { readWordCounts, takeFirstWords, takeSomeWords } from "../sql/words.ts";
-import { MigrationNeeded, StoreSetupError, type Collection } from "../store.ts";
+import { MigrationNeeded, StoreOutdated, StoreSetupError, type Collection } from "../store.ts";
 import type { Address } from "./address.ts";
 import { postgres, tableOf } from "./dialect.ts";
 import { postgresSchema } from "./migration.ts";
@@ -56,10 +56,11 @@ export async function openEngine({
     size: poolSize,
     observe,
     explain: (error) => explainOutdated(error, shapes, refusing, (work) => connections.use(work)),
-    async retyped() {
-      retyped = await connections.use((session) => session.play(findRetyped(collections)));
-    },
+    retyped: lookForTypes,
   });
+  async function lookForTypes(): Promise<void> {
+    retyped = await connections.use((session) => session.play(findRetyped(collections)));
+  }
   // Behind what was read: where its columns are of other types now, that is when it is found.
   const requireSame = ({ name }: Collection): void => {
     if (retyped.has(name)) throw refusing(name);
@@ -87,7 +88,11 @@ export async function openEngine({
     ...readsOver(connections, requireSame),
     recall: (idempotency) => recall(connections, idempotency),
     async write(transaction) {
-      const outcome = await write(transaction);
+      const outcome = await write(transaction).catch(async (error: unknown) => {
+        // Types that PostgreSQL keeps as the same one (dates are texts) are told by no read.
+        if (error instanceof StoreOutdated) await lookForTypes();
+        throw error;
+      });
       indexing?.written();
       // Whoever was told of a revocation finds it in force here.
       const added = transaction.changes.filter(
