@@ -64,8 +64,9 @@ export async function writeRecords(
     if (kind !== "many" && columns.includes(column)) beside.set(column, [...(beside.get(column) ?? []), texts]);
     else behind.push(texts);
   }
-  const ownOf = ({ record, members }: Place, at: number): string => {
-    if (members !== null) return `{"${members}`;
+  const ownOf = (place: Place, at: number): string => {
+    if (place.members !== null) return `{"${place.members}`;
+    const { record } = place;
     const shape = areColumns(placed, null) ? record : placed.show(record);
     const own = columns.map((name) =>
       [`"${name}":${JSON.stringify(shape[name])}`, ...(beside.get(name) ?? []).map((texts) => texts[at]!)].join(),
@@ -128,17 +129,17 @@ async function writeMany(
   const found = await ask(writing, plan, askedOf(column, lists));
   const outerOf = (key: Key): Params => wayOf(places.get(key)!);
   const arrays = isWhole(plan) ? found.map(({ json }) => json) : await writeArrays(writing, plan, found, outerOf);
-  const texts = new Map(
-    found.map(({ key, json, more }, at) => {
-      const array = `"${name}":${arrays[at]!}`;
-      if (!more) return [key, array];
-      const lastId = (JSON.parse(json) as StoredRecord[]).at(-1)!["id"] as Key;
-      const caller = lists.get(key)!.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;
-      const expand = inner.map(({ relation }) => relation.name).join();
-      const next = addressOfNext(exchange, to, { params: outerOf(key), lastId, caller, expand });
-      return [key, `${array},"${name}_next":${JSON.stringify(next)}`];
-    }),
-  );
+  const texts = new Map<Key, string>();
+  for (const [at, { key, json, more }] of found.entries()) {
+    const array = `"${name}":${arrays[at]!}`;
+    texts.set(key, array);
+    if (!more) continue;
+    const lastId = (JSON.parse(json) as StoredRecord[]).at(-1)!["id"] as Key;
+    const caller = lists.get(key)!.isPersonal ? (exchange.observedIdentity?.id ?? null) : null;
+    const expand = inner.map(({ relation }) => relation.name).join();
+    const next = addressOfNext(exchange, to, { params: outerOf(key), lastId, caller, expand });
+    texts.set(key, `${array},"${name}_next":${JSON.stringify(next)}`);
+  }
   return ids.map((id) => take(writing, texts.get(id) ?? `"${name}":[]`));
 }
 
