@@ -74,6 +74,62 @@ test("where the log beside it is removed, nothing more is acknowledged, and what
   );
 });
 
+/** How the log is overwritten in its place, where `older` is what it held some writes ago. */
+const overwritingTheLog: Readonly<Record<string, (log: string, older: Buffer) => void>> = {
+  nothing: (log) => truncateSync(log),
+  "what it held some writes ago": (log, older) => writeFileSync(log, older),
+  "what is no log": (log) => writeFileSync(log, "gone ".repeat(100_000)),
+};
+
+for (const [what, overwrite] of Object.entries(overwritingTheLog))
+  test(`where the log is overwritten with ${what}, nothing more is acknowledged at any process, and the file stays whole`, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = path.join(folder, "latchkey.db");
+    const settings = { LATCHKEY_LOG: "error", LATCHKEY_DATABASE: `sqlite:${file}`, LATCHKEY_WORKERS: "2" };
+    await using service = await startService(settings);
+    const headers = { ...basicHeader("admin", service.password), "content-type": "application/json" };
+    let made = 0;
+    const write = async (): Promise<number> => {
+      const name = `n${made++}`;
+      const body = JSON.stringify({ name, email: `${name}@example.com` });
+      return (await fetch(`${service.address}/users`, { method: "POST", headers, body })).status;
+    };
+    for (let at = 0; at < 20; at++) assert.equal(await write(), 201);
+    const beside = new DatabaseSync(file);
+    beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    beside.close();
+    const older = readFileSync(`${file}-wal`);
+    for (let at = 0; at < 5; at++) assert.equal(await write(), 201);
+
+    overwrite(`${file}-wal`, older);
+    const after = new Set<number>();
+    // So many that the log would be moved into the file.
+    for (let at = 0; at < 100; at++) after.add(await write());
+    await wait(600);
+    const answers = [
+      (await fetch(`${service.address}/readyz`)).status,
+      (await fetch(`${service.address}/users/1`, { headers })).status,
+      (await fetch(`${service.address}/livez`)).status,
+    ];
+    process.kill(service.pid, "SIGTERM");
+    await service.ended;
+    // As the log of the service says.
+    rmSync(`${file}-wal`);
+    const database = new DatabaseSync(file, { readOnly: true });
+    const { integrity_check: integrity } = database.prepare("PRAGMA integrity_check").get()!;
+    const { rows } = database.prepare("SELECT count(*) AS rows FROM users").get()!;
+    database.close();
+
+    assert.deepEqual([...after], [503]);
+    assert.deepEqual(answers, [503, 503, 200]);
+    assert.match(
+      service.said(),
+      /latchkey\.db-wal was overwritten while it was in use.*move \S+-wal away.*latchkey db check/,
+    );
+    assert.deepEqual([integrity, Number(rows) >= 21], ["ok", true]);
+  });
+
 /** How a file is overwritten in its place, where `copy` is a backup and `copy.raw` a copy of the file itself. */
 const overwriting: Readonly<Record<string, (file: string, copy: string) => void>> = {
   "its own backup": (file, copy) => copyFileSync(copy, file),

@@ -210,14 +210,23 @@ for (const [what, made, told] of [
   [
     "a trigger",
     "CREATE TABLE audit (line TEXT) STRICT; CREATE TRIGGER mine AFTER UPDATE OF price ON things BEGIN INSERT INTO audit VALUES (NEW.title); END",
-    /a trigger for changes, .* does not fit it \(no such column: NEW.title\)/,
+    /a trigger for changes of things, .* does not fit it \(no such column: NEW.title\)/,
   ],
+  [
+    "a trigger of another table",
+    "CREATE TABLE other (line TEXT) STRICT; CREATE TRIGGER mine AFTER INSERT ON other BEGIN UPDATE things SET title = NEW.line; END",
+    /a trigger for new rows of other, .* does not fit it \(no such column: title\)/,
+  ],
+  ["an index", "CREATE INDEX mine ON things (title, price)", /the index mine, .* does not fit it/],
 ] as const)
   test(`on SQLite a table stays as it was where ${what} of somebody else would ask for what it has no more`, async (t) => {
     const { file, ask } = await onFile(t, made);
 
-    await assert.rejects(migrateSQLite(file, [now], { program: "1.0.0" }), told);
+    const { obstacles } = await planSQLite(file, [now]);
 
+    assert.equal(obstacles.length, 1, obstacles.join("\n"));
+    assert.match(obstacles[0]!, told);
+    await assert.rejects(migrateSQLite(file, [now], { program: "1.0.0" }), told);
     assert.deepEqual(ask("SELECT title, price FROM things"), [{ title: "one", price: 7 }]);
     assert.deepEqual(ask("SELECT name FROM sqlite_schema WHERE name LIKE '\\_things%' ESCAPE '\\'"), []);
     const store = sqliteStore({ path: file });

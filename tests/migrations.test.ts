@@ -12,11 +12,12 @@ import {
   defineResource,
   enumeration,
   integer,
+  json,
   mount,
   reference,
   text,
 } from "../src/door/index.ts";
-import type { Mount } from "../src/door/resources.ts";
+import { array, defineField, uuid, type Kind, type Mount } from "../src/door/resources.ts";
 import {
   migratePostgres,
   migrateSQLite,
@@ -30,6 +31,7 @@ import {
   type Collection,
   type MigratedTable,
   type Plan,
+  type StoredRecord,
 } from "../src/door/stores.ts";
 import type { Database } from "../src/service/settings/values.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
@@ -62,10 +64,7 @@ function books(fields: Parameters<typeof defineResource>[0]["fields"], more: obj
 async function using<T>(
   database: Database,
   mounts: readonly Mount[],
-  task: (rows: {
-    insert(values: Readonly<Record<string, string | number | null>>): Promise<unknown>;
-    all(): Promise<readonly unknown[]>;
-  }) => Promise<T>,
+  task: (rows: { insert(values: StoredRecord): Promise<unknown>; all(): Promise<readonly unknown[]> }) => Promise<T>,
 ): Promise<T> {
   const store =
     database.kind === "sqlite"
@@ -86,13 +85,18 @@ async function using<T>(
   }
 }
 
+/** A kind of one's own. */
+const phone: Kind<string> = {
+  name: "phone",
+  parse: String,
+  parseText: String,
+  schema: { type: "string" },
+  column: { type: "text" },
+};
+
 const titled = { title: text({ maxLength: 200 }), pages: integer() };
 
-async function planted(
-  database: Database,
-  mounted: Mount,
-  ...rows: readonly Readonly<Record<string, string | number | null>>[]
-): Promise<void> {
+async function planted(database: Database, mounted: Mount, ...rows: readonly StoredRecord[]): Promise<void> {
   await using(database, [mounted], async ({ insert }) => {
     for (const row of rows) await insert(row);
   });
@@ -396,6 +400,73 @@ test("a smaller amount, and one line instead of several, are looked at in the ro
     await assert.rejects(read(database, narrow), MigrationNeeded);
     assert.deepEqual((await plan(database, wider)).tables, []);
     assert.equal((await read(database, wider)).length, 3);
+  }
+});
+
+test("what was any JSON, a link or another list, and blanks around a text, are looked at in the rows", async (t) => {
+  const id = "0198C5D8-7A4C-7B1F-9D0E-3F2A61C4B7E5";
+  const loose = {
+    tags: json(),
+    codes: array(text()),
+    lines: array(text({ multiline: true })),
+    prices: array(decimal({ scale: 2, maximum: "100" })),
+    note: text({ trim: false }),
+    phone: defineField(phone, {}),
+    book_id: reference("books", { optional: true }),
+  };
+  const strict = {
+    tags: array(text({ maxLength: 5 })),
+    codes: array(uuid()),
+    lines: array(text()),
+    prices: array(decimal({ scale: 2, maximum: "10" })),
+    note: text(),
+    phone: text({ maxLength: 5 }),
+    book_id: integer({ minimum: 2, optional: true }),
+  };
+  const good = {
+    tags: ["a"],
+    codes: [id.toLowerCase()],
+    lines: ["a"],
+    prices: ["1.50"],
+    note: "a",
+    phone: "12",
+    book_id: null,
+  };
+  const wrong = {
+    tags: { a: 1 },
+    codes: [id],
+    lines: ["a\nb"],
+    prices: ["12.00"],
+    note: " a",
+    phone: "123456",
+    book_id: 1,
+  };
+  for (const database of await databases(t)) {
+    await planted(
+      database,
+      books(loose),
+      good,
+      ...Object.entries(wrong).map(([name, value]) => ({ ...good, [name]: value })),
+    );
+
+    const { obstacles } = await plan(database, books(strict));
+
+    assert.deepEqual(
+      obstacles.map((each) => each.replace(/ has values.*(?=\(id)/, " ")),
+      Object.keys(wrong).map((name, at) => `books.${name} (id ${at + 2}).`),
+    );
+    await assert.rejects(read(database, books(strict)), MigrationNeeded);
+    assert.equal((await read(database, books(loose))).length, 8);
+  }
+});
+
+test("a list of larger members, and any JSON in place of a list, ask nothing of the rows", async (t) => {
+  const was = { tags: array(text({ maxLength: 5 })), codes: array(text({ maxLength: 5 })), note: text() };
+  const is = { tags: array(text({ maxLength: 9, multiline: true })), codes: json(), note: text({ trim: false }) };
+  for (const database of await databases(t)) {
+    await planted(database, books(was), { tags: ["a"], codes: ["b"], note: "c" });
+
+    assert.deepEqual((await plan(database, books(is))).tables, []);
   }
 });
 

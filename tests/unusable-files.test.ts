@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
@@ -71,6 +71,39 @@ test("a start that finds a secret and no database says so, and a first one does 
   assert.ok(second.startsWith(`There is a secret (${path.join(folder, "latchkey.secret")}) and no database`), second);
   assert.ok(second.includes(file));
   assert.equal(await errorsOfStart(folder), "");
+});
+
+test("a start that finds a database somebody has used and no secret makes none, and ends with 78", async (t) => {
+  const { folder, file } = place(t);
+  await errorsOfStart(folder);
+  const secret = path.join(folder, "latchkey.secret");
+  renameSync(secret, `${secret}.away`);
+
+  for (const args of [[], ["user", "list"]]) {
+    const ended = spawnSync(process.execPath, [command, ...args], {
+      cwd: folder,
+      env: { ...process.env, LATCHKEY_PORT: "0" },
+      encoding: "utf8",
+      // One that serves would not end.
+      timeout: 10_000,
+    });
+    assert.equal(ended.status, 78, ended.stderr);
+    assert.ok(ended.stderr.includes(`${file} holds accounts, and their secret is not there: ${secret}`), ended.stderr);
+    assert.match(ended.stderr, /openssl rand -base64 48 > /);
+    assert.equal(existsSync(secret), false);
+  }
+
+  renameSync(`${secret}.away`, secret);
+  assert.equal(await errorsOfStart(folder), "");
+});
+
+test("a database that was made and has no account yet gets its secret at the first start", async (t) => {
+  const { folder } = place(t);
+  const made = spawnSync(process.execPath, [command, "db", "migrate"], { cwd: folder, encoding: "utf8" });
+  assert.equal(made.status, 0, made.stderr);
+
+  assert.equal(await errorsOfStart(folder), "");
+  assert.ok(existsSync(path.join(folder, "latchkey.secret")));
 });
 
 /** What a start has said on standard error by the time it serves. */

@@ -1,7 +1,19 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { command } from "./command.ts";
@@ -75,6 +87,70 @@ test("a port that was drawn stays the same, also when all workers die at once", 
   assert.equal(await ask(service), "answered");
 });
 
+test("a worker that stands still when it is to be replaced is ended 15 s later", async () => {
+  await using service = await startWorkers();
+  const [still] = serving(service);
+  process.kill(still!, "SIGSTOP");
+
+  process.kill(service.pid, "SIGHUP");
+  await until(() => serving(service).filter((pid) => pid !== still).length === 2);
+  assert.ok(workersOf(service).includes(still!));
+  await until(() => !workersOf(service).includes(still!));
+  await until(() => serving(service).length === 2);
+});
+
+test("workers that find another port in the config file do not serve there, and the reason is told", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-ports-"));
+  const ports = [await freePort(), await freePort()] as const;
+  const configure = (port: number): void =>
+    writeFileSync(
+      path.join(folder, "latchkey.config.mjs"),
+      `export default { settings: { port: ${port}, workers: 2 } }`,
+    );
+  configure(ports[0]);
+  const child = spawn(process.execPath, [command], { cwd: folder });
+  t.after(async () => {
+    child.kill("SIGTERM");
+    if (child.exitCode === null) await once(child, "exit");
+    rmSync(folder, { recursive: true, force: true });
+  });
+  let said = "";
+  child.stderr.on("data", (chunk) => (said += String(chunk)));
+  const service = { pid: child.pid!, address: `http://127.0.0.1:${ports[0]}` };
+  await once(child.stdout, "data");
+  await until(() => serving(service).length === 2);
+
+  configure(ports[1]);
+  child.kill("SIGHUP");
+  const told = new RegExp(`has the port ${ports[1]} now, and the others serve on ${ports[0]}`, "g");
+  await until(() => told.test(said));
+  said = "";
+  process.kill(serving(service)[0]!, "SIGKILL");
+  await until(() => told.test(said));
+
+  assert.equal(await ask(service), "answered");
+  configure(ports[0]);
+  await until(() => serving(service).length === 2);
+});
+
+test("where the secret goes away, those that serve keep theirs, and no worker starts with another", async () => {
+  await using service = await startWorkers();
+  const secret = path.join(path.dirname(service.file), "latchkey.secret");
+  renameSync(secret, `${secret}.away`);
+
+  const [victim, left] = serving(service);
+  process.kill(victim!, "SIGKILL");
+  const next = (): number | undefined => workersOf(service).find((pid) => pid !== victim && pid !== left);
+  await until(() => next() !== undefined);
+  const starting = next()!;
+  await until(() => !workersOf(service).includes(starting) || serving(service).includes(starting));
+
+  assert.deepEqual(serving(service), [left]);
+  assert.equal(existsSync(secret), false);
+  renameSync(`${secret}.away`, secret);
+  await until(() => serving(service).length === 2);
+});
+
 test("a second start on the port is refused, and harms nobody", async () => {
   await using service = await startWorkers();
 
@@ -101,7 +177,7 @@ async function startWorkers(port?: string): Promise<ServiceProcess> {
 }
 
 /** One request over a connection of its own. */
-function ask({ address }: ServiceProcess): Promise<"answered" | "reset" | "refused" | "nothing"> {
+function ask({ address }: Pick<ServiceProcess, "address">): Promise<"answered" | "reset" | "refused" | "nothing"> {
   const { hostname, port } = new URL(address);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);
@@ -118,13 +194,13 @@ function ask({ address }: ServiceProcess): Promise<"answered" | "reset" | "refus
   });
 }
 
-function workersOf({ pid }: ServiceProcess): number[] {
+function workersOf({ pid }: Pick<ServiceProcess, "pid">): number[] {
   const { stdout } = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" });
   return stdout.split("\n").filter(Boolean).map(Number);
 }
 
 /** The workers that have the socket of the port. */
-function serving(service: ServiceProcess): number[] {
+function serving(service: Pick<ServiceProcess, "pid" | "address">): number[] {
   const port = Number(new URL(service.address).port).toString(16).toUpperCase().padStart(4, "0");
   const listening = new RegExp(String.raw`^ *\d+: \w+:${port} \w+:0000 0A (?:\S+ +){5,6}?(\d+) `, "m");
   const inode = listening.exec(readFileSync("/proc/net/tcp", "utf8"))?.[1];

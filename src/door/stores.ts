@@ -48,6 +48,7 @@ export {
   planSQLite,
   restoreSQLite,
   sqliteCollections,
+  sqliteHasRows,
   sqliteSource,
   sqliteTarget,
   trySQLite,

@@ -1,7 +1,8 @@
 import type { Observer } from "../observation.ts";
 import type { Store } from "../store/store.ts";
 
-const MEASURE_MS = 10_000;
+/** So long processes may have two times when the database has another clock, as after a fail-over. */
+const MEASURE_MS = 1000;
 
 /** A difference that somebody has to see to: beyond it a clock is wrong, and not only a little off. */
 const WRONG_MS = 60_000;

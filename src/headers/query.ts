@@ -12,16 +12,24 @@ export function parseQuery(query: string): readonly QueryParameter[] {
   const parameters: QueryParameter[] = [];
   // Most have nothing encoded in them, and one look tells it of all.
   const read = ENCODED.test(query) ? decode : asItIs;
-  for (const part of query.split("&")) {
-    if (part === "") continue;
-    const equals = part.indexOf("=");
-    const name = read(equals === -1 ? part : part.slice(0, equals));
+  // To split it costs as much again as all the rest: V8 looks up each part among all texts that it has.
+  for (let start = 0, end = 0, equals = -1; start <= query.length; start = end + 1) {
+    end = placeOf("&", query, start);
+    if (end === start) continue;
+    if (equals < start) equals = placeOf("=", query, start);
+    const name = read(query.slice(start, Math.min(equals, end)));
     if (name === null) throw broken("", "The name of a query parameter is not percent-encoded UTF-8.");
-    const value = equals === -1 ? "" : read(part.slice(equals + 1));
+    const value = equals > end ? "" : read(query.slice(equals + 1, end));
     if (value === null) throw broken(name, "The value is not percent-encoded UTF-8.");
     parameters.push([name, value]);
   }
   return parameters;
+}
+
+/** Where the next one is; the end of the text where there is none. */
+function placeOf(character: string, text: string, from: number): number {
+  const at = text.indexOf(character, from);
+  return at === -1 ? text.length : at;
 }
 
 /** Writes parameters as a query, as forms and `URLSearchParams` do. */

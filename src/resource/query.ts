@@ -159,8 +159,9 @@ export function readExpand(expandable: readonly string[], text: string | undefin
 function readFilter(resource: Resource, name: string, text: string): Filter | Flaw {
   const named = filtersNamedBy(resource).get(name);
   if (named === undefined) return noFilter(resource, name);
-  const value = readFilterValue(resource, named.field, named.operator, text);
-  return value instanceof Flaw ? value : { ...named, value };
+  const { field, operator } = named;
+  const value = readFilterValue(resource, field, operator, text);
+  return value instanceof Flaw ? value : { field, operator, value };
 }
 
 type Named = Pick<Filter, "field" | "operator">;

@@ -68,6 +68,8 @@ export interface FoundColumnForm {
   readonly words?: readonly string[];
   /** Its texts are ordered by code point. */
   readonly byCodePoint?: boolean;
+  /** Texts are equal to it that are another, because its collation is not deterministic (PostgreSQL). */
+  readonly isLoose?: boolean;
   /** How its date-times are written, where they are texts. */
   readonly shape?: DateTimeShape;
 }

@@ -20,7 +20,7 @@ const program = `
   new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
   const database = connect(file);
   database.exec("SELECT * FROM t");
-  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), descriptor: keepOpen(file).descriptor });
+  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), descriptors: descriptorsOf(file) });
   const committed = checkpoints.takeOver(database);
   const insert = database.prepare("INSERT INTO t VALUES (?)");
   for (let at = 0; at < 9; at++) insert.run("moved".repeat(80_000));

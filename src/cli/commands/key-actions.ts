@@ -1,6 +1,6 @@
 import { ConfigError } from "../../service/settings/error.ts";
+import { findSecret } from "../../service/settings/own-secret.ts";
 import { readEach, type Readings } from "../../service/settings/reading.ts";
-import { findSecret } from "../../service/settings/settings.ts";
 import { loadConfigFile } from "../../service/system/config-file.ts";
 import { CommandFailed } from "../exit.ts";
 import {

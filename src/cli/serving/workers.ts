@@ -20,7 +20,7 @@ export interface Leaving {
   readonly leaving: true;
 }
 
-/** A worker has 10 s to finish, and whoever does not even notice that is ended. */
+/** A worker that is told to go has 10 s to finish, and whoever does not even notice that is ended. */
 const KILL_AFTER_MS = 15_000;
 
 /** Runs `count` processes that share the port. One that dies is replaced; SIGHUP replaces all, one after another; SIGTERM ends all. */
@@ -34,7 +34,10 @@ export async function runWorkers(count: number): Promise<void> {
   let replacing: Promise<unknown> = Promise.resolve();
   process.on("SIGHUP", () => {
     replacing = replacing.then(crew.replaceAll).catch((error: unknown) => {
-      if (!crew.isStopping()) tell(`The restart stopped, and those that served before go on: ${String(error)}`);
+      if (!crew.isStopping())
+        tell(
+          `The restart stopped, and those that served before go on: ${error instanceof Error ? error.message : String(error)}`,
+        );
     });
   });
 
@@ -85,7 +88,7 @@ function makeCrew(count: number): Crew {
     const serving = await servingOf(worker);
     if (serving.port !== (port ??= serving.port)) {
       worker.process.kill("SIGKILL");
-      throw new WorkerEnded(exits.failed);
+      throw new OtherPort(serving.port, port);
     }
     members.add(worker);
     restartDelay.served();
@@ -109,8 +112,9 @@ function makeCrew(count: number): Crew {
     while (!isStopping() && members.size + starting.size < count) {
       try {
         await start();
-      } catch {
-        // The worker has said why.
+      } catch (error) {
+        // Else the worker has said why.
+        if (error instanceof OtherPort) tell(error.message);
         await pause(restartDelay.failed());
       }
     }
@@ -125,7 +129,7 @@ function makeCrew(count: number): Crew {
       for (const old of Array.from(members)) {
         if (isStopping()) return;
         await start();
-        if (members.delete(old)) old.send({ retire: true } satisfies Retiring, () => undefined);
+        if (members.delete(old)) retire(old);
       }
       // Others may have died meanwhile.
       await fill();
@@ -147,6 +151,13 @@ function followEnd(worker: Worker, tellEnd: (how: string) => void): void {
   worker.once("exit", (status, signal) => tellEnd(`ended with ${signal ?? `status ${status}`}`));
 }
 
+/** Tells a worker that another has its place. One that stands still would keep its memory and its connections for good. */
+function retire(worker: Worker): void {
+  worker.send({ retire: true } satisfies Retiring, () => undefined);
+  const timer = setTimeout(() => worker.process.kill("SIGKILL"), KILL_AFTER_MS).unref();
+  worker.once("exit", () => clearTimeout(timer));
+}
+
 /** Those that start and those that finish are told too. */
 function signalAll(signal: NodeJS.Signals): void {
   for (const worker of Object.values(cluster.workers ?? {})) worker?.kill(signal);
@@ -158,6 +169,14 @@ class WorkerEnded extends Error {
   constructor(status: number) {
     super(`A worker ended with status ${status} before it served.`);
     this.status = status;
+  }
+}
+
+class OtherPort extends Error {
+  constructor(found: number, known: number) {
+    super(
+      `The config file has the port ${found} now, and the others serve on ${known}. Start anew to change it, or put ${known} back.`,
+    );
   }
 }
 

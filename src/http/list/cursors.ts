@@ -24,7 +24,7 @@ export function makeCursors(keys: readonly Uint8Array[]): Cursors {
 
   return {
     format({ direction, values }, query) {
-      const payload = JSON.stringify([direction === "after" ? 1 : 0, ...values]);
+      const payload = payloadOf(direction, values);
       const bytes = Buffer.allocUnsafe(SIGNATURE_BYTES + 3 * payload.length);
       bytes.write(sign!(signed(payload, query)), 0, SIGNATURE_BYTES, "latin1");
       return bytes.toString("base64url", 0, SIGNATURE_BYTES + bytes.write(payload, SIGNATURE_BYTES));
@@ -50,6 +50,15 @@ export function makeCursors(keys: readonly Uint8Array[]): Cursors {
       return { direction: forward === 1 ? "after" : "before", values };
     },
   };
+}
+
+/** A list in JSON. Most places are an id alone. */
+function payloadOf(direction: Cursor["direction"], values: readonly Value[]): string {
+  const forward = direction === "after" ? 1 : 0;
+  const [first] = values;
+  return values.length === 1 && Number.isSafeInteger(first)
+    ? `[${forward},${first as number}]`
+    : JSON.stringify([forward, ...values]);
 }
 
 /** The length in front keeps the end of the query and the beginning of the payload apart. */

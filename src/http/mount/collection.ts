@@ -1,4 +1,5 @@
-import { Flaw, isStored, isWritable, type Field } from "../../resource/kinds/field.ts";
+import { Flaw, isStored, isWritable, type Field, type Kind } from "../../resource/kinds/field.ts";
+import { membersOf } from "../../resource/kinds/lists.ts";
 import type { ExistingTable, Fields, Resource, StoredOf } from "../../resource/resource.ts";
 import { tableNameOf, tableOf } from "../../resource/tables/table.ts";
 import type { Collection, Column, ComputedColumn, JSONValue, Origin } from "../../store/store.ts";
@@ -84,7 +85,7 @@ function existingOf(
   return { table: name, names: columns, writes, written, revision: counted };
 }
 
-/** The kinds of this program. One of somebody's own may make another value of what it is given, so that what is kept tells nothing. */
+/** The kinds of this program whose values are what they are read as. One of somebody's own may make another value of what it is given, so that what is kept tells nothing. */
 const looked = new Set([
   "text",
   "integer",
@@ -100,28 +101,47 @@ const looked = new Set([
 ]);
 
 /** What its values are besides their type. */
-function ruleOf({ kind, options }: Field): Pick<Column, "rule" | "fits"> {
-  if (!looked.has(kind.name)) return {};
-  const { pattern, multiline, minimum, maximum } = options as {
-    readonly pattern?: { readonly matches: RegExp };
-    readonly multiline?: boolean;
-    readonly minimum?: string;
-    readonly maximum?: string;
-  };
-  const rule: JSONValue = {
-    kind: kind.name,
-    ...(kind.schema as Readonly<Record<string, JSONValue>>),
-    ...(pattern === undefined ? {} : { matches: pattern.matches.source }),
-    // What the schema of a text, and of an amount as text, does not say.
-    ...(kind.name === "text" ? { multiline: multiline === true } : {}),
-    ...(kind.name === "decimal" ? { least: Number(minimum ?? 0), most: Number(maximum) } : {}),
-  };
+function ruleOf(field: Field): Pick<Column, "rule" | "fits"> {
+  const { kind } = field;
+  const rule = ruleWords(field);
+  const members = membersOf(kind);
+  if (!looked.has(kind.name)) return { rule };
+  if (members !== undefined && !looked.has(members.kind.name))
+    return { rule, fits: (value) => isOfLength(value, kind.schema) };
   return {
     rule,
     fits(value) {
       const read = kind.parse(value);
-      return !(read instanceof Flaw) && (typeof value !== "string" || kind.column.type === "decimal" || read === value);
+      if (read instanceof Flaw) return false;
+      if (kind.column.type === "json") return JSON.stringify(read) === JSON.stringify(value);
+      return typeof value !== "string" || kind.column.type === "decimal" || read === value;
     },
+  };
+}
+
+function isOfLength(value: unknown, { minItems, maxItems }: Kind<unknown>["schema"]): boolean {
+  return Array.isArray(value) && value.length >= Number(minItems) && value.length <= Number(maxItems);
+}
+
+function ruleWords({ kind, options }: Field): JSONValue {
+  const { pattern, multiline, trim, minimum, maximum } = options as {
+    readonly pattern?: { readonly matches: RegExp };
+    readonly multiline?: boolean;
+    readonly trim?: boolean;
+    readonly minimum?: string;
+    readonly maximum?: string;
+  };
+  const members = membersOf(kind);
+  // Of a kind that is not looked at the name is enough: whatever it becomes, its values are looked at.
+  if (!looked.has(kind.name)) return { kind: kind.name };
+  return {
+    kind: kind.name,
+    ...(kind.schema as Readonly<Record<string, JSONValue>>),
+    ...(pattern === undefined ? {} : { matches: pattern.matches.source }),
+    // What the schema of a text, of an amount as text, and of members does not say.
+    ...(kind.name === "text" ? { multiline: multiline === true, trim: trim !== false } : {}),
+    ...(kind.name === "decimal" ? { least: Number(minimum ?? 0), most: Number(maximum) } : {}),
+    ...(members === undefined ? {} : { of: ruleWords(members) }),
   };
 }
 

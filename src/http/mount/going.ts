@@ -6,15 +6,18 @@ import type { Resource } from "../../resource/resource.ts";
 
 const NOTHING: readonly Deprecated[] = [];
 
-/** What a list was asked for, as far as fields are named in it. */
+/** What a list was asked for besides conditions, as far as fields are named in it. */
 interface Named {
-  readonly conditions: readonly Condition[];
   readonly sort: readonly SortField[];
   readonly fields: readonly string[] | null;
 }
 
 /** What of a resource will go and was asked for: by a filter, in the order, or by name in `fields`. */
-export function goingInList({ deprecations }: Resource, { conditions, sort, fields }: Named): readonly Deprecated[] {
+export function goingInList(
+  { deprecations }: Resource,
+  conditions: readonly Condition[],
+  { sort, fields }: Named,
+): readonly Deprecated[] {
   if (deprecations === null) return NOTHING;
   const filtered = conditions.flatMap(fieldsIn);
   const named = [...filtered, ...sort.map(({ field }) => field), ...(fields ?? [])];

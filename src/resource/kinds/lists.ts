@@ -2,7 +2,16 @@ import { DeclarationError } from "../../checking/declaration-error.ts";
 import { isObject, notBelow, optional, wholeFrom, type Only, anObject } from "../../checking/members.ts";
 import { requireArguments } from "../../checking/options.ts";
 import { optionMistakes, shapeMistakes, toldByResource } from "./field-mistakes.ts";
-import { defineField, Flaw, type Field, type FieldOptions, type FlawPart, type OwnChecks, type Told } from "./field.ts";
+import {
+  defineField,
+  Flaw,
+  type Field,
+  type FieldOptions,
+  type FlawPart,
+  type Kind,
+  type OwnChecks,
+  type Told,
+} from "./field.ts";
 
 /** Options of `array()`. */
 export interface ArrayOptions<T> extends FieldOptions<readonly T[]> {
@@ -35,18 +44,24 @@ function arrayField(of: Field, options: ArrayOptions<unknown>): Field<readonly u
     );
     return parts.length === 0 ? read : new Flaw("invalid", "Some members are not valid.", parts);
   };
-  return defineField(
-    {
-      name: "array",
-      parse,
-      parseText: (text) => parse(parseJSON(text)),
-      schema: { type: "array", items: of.kind.schema, minItems, maxItems },
-      column: { type: "json" },
-      maxLength: MAX_CHARACTERS,
-      options: arrayOptions(options),
-    },
-    options,
-  );
+  const kind: Kind<readonly unknown[]> = {
+    name: "array",
+    parse,
+    parseText: (text) => parse(parseJSON(text)),
+    schema: { type: "array", items: of.kind.schema, minItems, maxItems },
+    column: { type: "json" },
+    maxLength: MAX_CHARACTERS,
+    options: arrayOptions(options),
+  };
+  members.set(kind, of);
+  return defineField(kind, options);
+}
+
+const members = new WeakMap<Kind<unknown>, Field>();
+
+/** What each member of an array is; undefined where the kind is no array. */
+export function membersOf(kind: Kind<unknown>): Field | undefined {
+  return members.get(kind);
 }
 
 /** Its members and their number are limited already. */

@@ -23,8 +23,7 @@ export function kindFor(column: FoundExistingColumn): Declared {
   if (/^(decimal|numeric)$/.test(type)) return decimalFor(storage);
   if (type === "date") return { factory: "date", options: {} };
   if (/^(datetime|timestamp|timestamp with(out)? time zone)$/.test(type)) return { factory: "dateTime", options: {} };
-  if (/^jsonb?$/.test(type) || type.endsWith("[]"))
-    return { factory: "json", options: type.endsWith("[]") ? { readOnly: "true" } : {} };
+  if (/^jsonb?$/.test(type) || type.endsWith("[]")) return { factory: "json", options: {} };
   if (type === "uuid") return { factory: "uuid", options: {} };
   if (/char|text|clob/.test(type) || /^(citext|inet|cidr|macaddr|name|xml|interval)$/.test(type))
     return textFor(column);

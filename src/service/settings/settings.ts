@@ -1,13 +1,11 @@
-import { randomBytes } from "node:crypto";
-import path from "node:path";
 import type { PasswordCost, TrustedIssuer } from "../../door/auth.ts";
-import { Secret } from "../../door/index.ts";
+import type { Secret } from "../../door/index.ts";
 import type { ConfigFile } from "../system/config-file.ts";
 import { ConfigError } from "./error.ts";
 import { readIssuers } from "./issuers.ts";
-import { databaseIn, readEach, type Environment, type Readings } from "./reading.ts";
+import { readSecret, type OwnSecret } from "./own-secret.ts";
+import { databaseIn, readEach, type Environment } from "./reading.ts";
 import { checkTogether } from "./rules.ts";
-import { makeSecretFile, readSecretFile } from "./secret.ts";
 import type { SettingValue } from "./table.ts";
 import { readTLS, type TLS } from "./tls.ts";
 import type { Database, SchemeName } from "./values.ts";
@@ -16,16 +14,11 @@ export { ConfigError } from "./error.ts";
 export type { SchemeName } from "./values.ts";
 
 /** How a service is to run. Every value was checked; docs/settings.md says what each means. */
-export interface Settings {
+export interface Settings extends OwnSecret {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
   readonly database: Database;
-  readonly secret: Secret;
-  /** The file it stands in; null where it was given itself or drawn for this process. */
-  readonly secretFile: string | null;
-  /** It was made just now, for a service that starts for the first time. */
-  readonly secretIsNew: boolean;
   readonly adminUsername: string;
   /** Null: one is to be drawn. */
   readonly adminPassword: Secret | null;
@@ -140,85 +133,6 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
     log: readings.log.value,
     registration: config.registration ?? "closed",
   });
-}
-
-/** The server's own secret where there is one already; null where none was made yet. Adds to `problems` what is wrong with it. */
-export function findSecret(readings: Readings, problems: string[]): Secret | null {
-  const place = placeOfSecret(readings, problems);
-  if (place === null || "secret" in place) return place?.secret ?? null;
-  const read = place.file === null ? null : readSecretFile(place.file);
-  if (read === null || "value" in read) return read?.value ?? null;
-  problems.push(...named(place, read.wrong));
-  return null;
-}
-
-type OwnSecret = Pick<Settings, "secret" | "secretFile" | "secretIsNew">;
-
-/** The server's own secret; null where it cannot be had, which is in `problems` then. */
-function readSecret(readings: Readings, problems: string[]): OwnSecret | null {
-  const { value: database } = readings.database;
-  const place = placeOfSecret(readings, problems);
-  if (place === null) return null;
-  if ("secret" in place) return { secret: place.secret, secretFile: null, secretIsNew: false };
-  if (place.file !== null) return readOrMakeSecret({ file: place.file, label: place.label }, database, problems);
-  // PostgreSQL without a secret is in the problems already.
-  return database.kind === "postgres"
-    ? null
-    : { secret: new Secret(randomBytes(32)), secretFile: null, secretIsNew: true };
-}
-
-/** The secret as it was given, or its file, if it has one; null where that cannot be told, which is in `problems` then. */
-function placeOfSecret(
-  { secret, secretFile, database }: Readings,
-  problems: string[],
-): { readonly secret: Secret } | PlaceOfSecret | null {
-  if (secret.from !== null && secret.from === secretFile.from) {
-    problems.push(
-      `${secret.label} and ${secretFile.label} are both given. Keep one, so that it is clear which counts.`,
-    );
-    return null;
-  }
-  // The environment wins over the file that the config file names.
-  const isGiven = secret.from === "environment" || (secret.from === "config" && secretFile.from === null);
-  if (isGiven) return secret.value === null ? null : { secret: secret.value };
-  if (secretFile.isWrong || database.isWrong) return null;
-  return secretFile.value === null
-    ? { file: defaultSecretFile(database.value), label: null }
-    : { file: secretFile.value, label: secretFile.label };
-}
-
-/** The file of the secret, and the setting that names it, if one does. */
-interface PlaceOfSecret {
-  readonly file: string | null;
-  readonly label: string | null;
-}
-
-/** What is wrong with the file, with the setting to look at. */
-function named({ label }: PlaceOfSecret, sentences: readonly string[]): readonly string[] {
-  return label === null ? sentences : sentences.map((sentence) => `${label}: ${sentence}`);
-}
-
-function defaultSecretFile(database: Database): string | null {
-  if (database.kind === "postgres" || database.path === ":memory:") return null;
-  return path.join(path.dirname(database.path), "latchkey.secret");
-}
-
-function readOrMakeSecret(
-  place: PlaceOfSecret & { readonly file: string },
-  database: Database,
-  problems: string[],
-): OwnSecret | null {
-  const { file } = place;
-  const read = readSecretFile(file);
-  if (read === null && database.kind === "postgres") {
-    const cure = `Copy it from another machine of the service, or make the first with: (umask 077; openssl rand -base64 48 > ${file})`;
-    problems.push(...named(place, [`${file} is not there, and with PostgreSQL it is not made here. ${cure}`]));
-  }
-  if (read === null && problems.length > 0) return null;
-  const secret = read ?? makeSecretFile(file);
-  if ("value" in secret) return { secret: secret.value, secretFile: file, secretIsNew: read === null };
-  problems.push(...named(place, secret.wrong));
-  return null;
 }
 
 /** What is no object has no members, and would be taken for one that says nothing. */

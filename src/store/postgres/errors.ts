@@ -10,7 +10,8 @@ import { refusedState } from "./own-tables.ts";
 
 /** The codes that are told apart (postgresql.org/docs/current/errcodes-appendix.html). */
 export const state = {
-  cachedPlan: "0A000",
+  /** A cached plan whose columns have other types now, too. */
+  unsupported: "0A000",
   restrict: "23001",
   notNull: "23502",
   foreignKey: "23503",
@@ -30,6 +31,7 @@ export const state = {
   diskFull: "53100",
   tooManyClients: "53300",
   tooLargeForIndex: "54000",
+  generatedKey: "428C9",
   refused: refusedState,
 } as const;
 
@@ -39,6 +41,8 @@ export interface ServerError extends Error {
   readonly constraint?: string;
   readonly table?: string;
   readonly column?: string;
+  /** The function of the server that has raised it. */
+  readonly routine?: string;
   /** What repeats values of the row or the statement. */
   detail?: string;
   where?: string;
@@ -60,7 +64,7 @@ export function stateOf(error: unknown): string | null {
 export function isPassing(error: unknown): boolean {
   const found = stateOf(error);
   return (
-    found === state.serialization || found === state.deadlock || found === state.cachedPlan || found === state.unique
+    found === state.serialization || found === state.deadlock || found === state.unsupported || found === state.unique
   );
 }
 
@@ -103,6 +107,9 @@ export function spoilsConnection(error: unknown): boolean {
 /** A server tells in the language of its `lc_messages`, and with the quotation marks of that. */
 const quoted = /["«»„“”‚‘’「」『』].*["«»„“”‚‘’「」『』]/s;
 
+/** What a function of somebody else's trigger does not fail with by itself: connections, conflicts, no room, operators, the system. */
+const ofTheServer = /^(?:08|25|40|53|54|55|57|58|XX)/;
+
 /** The error as the store's caller sees it: faults stay what they are. */
 export function storeError(error: unknown): unknown {
   // A function of somebody else's trigger looks for a table where ours are; the server answers.
@@ -121,6 +128,7 @@ export function storeError(error: unknown): unknown {
   // What a row holds is no value of its field.
   if (found === state.refused) return new TypeError((error as Error).message, { cause: error });
   if (found?.startsWith("42") && found !== state.privilege && (found !== state.noTable || isWithin)) return error;
+  if (isWithin && !ofTheServer.test(found!)) return error;
   if (found === state.canceled) return new StoreTimeout(`PostgreSQL: ${reasonOf(error)}`, { cause: error });
   return found === state.diskFull
     ? new StoreFull(`PostgreSQL: ${reasonOf(error)}`, { cause: error })

@@ -13,6 +13,7 @@ import { findBound } from "./bound.ts";
 import { convert, convertOrFail } from "./changes/conversions.ts";
 import { postgres, referenceConstraintOf, sequenceOf } from "./dialect.ts";
 import { findExisting } from "./existing/existing.ts";
+import { findUnwritable } from "./existing/writable.ts";
 import { migrationLock, ownTables, schemaVersion } from "./own-tables.ts";
 import { watchWords } from "./word-triggers.ts";
 
@@ -75,8 +76,7 @@ export const postgresSchema: Schema = {
       "AND EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = '_revision' AND NOT attisdropped)",
   ),
   findExisting,
-  // Functions of triggers are compiled when they run.
-  findUnwritable: null,
+  findUnwritable,
   // A table stays where it is, and what stands beside its columns is dropped in a moment.
   *dropRemains() {},
   lock: lockTable,

@@ -29,14 +29,23 @@ export function readCount(table: Table, where: Where | null): Read<number> {
 
 /** The part of a query behind its columns: `FROM … WHERE … ORDER BY … LIMIT …`. `also`: a condition that is SQL already. */
 export function compileRest(table: Table, query: ListQuery, values: Parameters, also: readonly string[] = []): string {
-  const conditions = [...watched(table), ...also];
+  let rest = `FROM ${fromOf(table, query.where, table.source)}`;
+  let word = " WHERE ";
+  const narrow = (condition: string): void => {
+    rest += word + condition;
+    word = " AND ";
+  };
+  for (const each of [...watched(table), ...also]) narrow(each);
   const link = linkAlone(query);
-  if (link !== null) conditions.push(compileLinked(table, link, query, values));
-  else if (query.where !== null) conditions.push(compileWhere(table, query.where, values));
-  if (query.after !== undefined) conditions.push(compileAfter(table, query, query.after, values));
-  const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-  const order = query.sort.map((each) => compileOrder(requireColumn(table, each.column), each)).join(", ");
-  return `FROM ${fromOf(table, query.where, table.source)}${where}${order === "" ? "" : ` ORDER BY ${order}`} LIMIT ${limitOf(table, query, values)}`;
+  if (link !== null) narrow(compileLinked(table, link, query, values));
+  else if (query.where !== null) narrow(compileWhere(table, query.where, values));
+  if (query.after !== undefined) narrow(compileAfter(table, query, query.after, values));
+  word = " ORDER BY ";
+  for (const each of query.sort) {
+    rest += word + compileOrder(requireColumn(table, each.column), each);
+    word = ", ";
+  }
+  return `${rest} LIMIT ${limitOf(table, query, values)}`;
 }
 
 function fromOf({ byKey }: Table, where: Where | null, otherwise: string): string {

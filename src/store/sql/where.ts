@@ -52,7 +52,9 @@ function compileLink(
 function compileMany(table: Table, many: readonly Where[], word: string, empty: string, values: Parameters): string {
   if (many.length === 0) return empty;
   if (many.length === 1) return compileWhere(table, many[0]!, values);
-  return `(${many.map((each) => compileWhere(table, each, values)).join(word)})`;
+  let all = "";
+  for (const each of many) all += (all === "" ? "(" : word) + compileWhere(table, each, values);
+  return `${all})`;
 }
 
 const comparisons = { eq: "=", ne: "<>", lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;

@@ -59,12 +59,19 @@ export interface Statements {
 /** Remembers prepared statements; the oldest goes when there are too many. */
 export function statementsOf(database: DatabaseSync): Statements {
   const known = new Map<string, Statement>();
+  // Mostly the same is asked again, and to look up a text that was just put together costs more than to compare it.
+  let lastShape = "";
+  let last: Statement | null = null;
   return (shape, sql) => {
-    const found = known.get(shape);
-    if (found !== undefined) return found;
-    const statement = prepare(database, sql());
-    if (known.size >= limit) known.delete(known.keys().next().value!);
-    known.set(shape, statement);
+    if (last !== null && lastShape === shape) return last;
+    let statement = known.get(shape);
+    if (statement === undefined) {
+      statement = prepare(database, sql());
+      if (known.size >= limit) known.delete(known.keys().next().value!);
+      known.set(shape, statement);
+    }
+    lastShape = shape;
+    last = statement;
     return statement;
   };
 }

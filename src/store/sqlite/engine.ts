@@ -11,7 +11,7 @@ import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
 import { followCollection } from "./feed.ts";
-import { keepOpen } from "./file/kept-open.ts";
+import { descriptorsOf } from "./file/opened.ts";
 import { overwritingOf, requireOwnLog, type Overwriting } from "./file/overwriting.ts";
 import { filesAt, watchFile } from "./file/place.ts";
 import { sqliteSchema } from "./migration.ts";
@@ -64,10 +64,10 @@ function openPrepared(
   const refusing = refusalsTold(observe);
   const explain = (error: unknown): unknown => explainOutdated(error, database, shapes, refusing);
   const files = filesAt(path);
-  const { descriptor } = keepOpen(path);
-  const overwriting = overwritingOf(path, files);
+  const opened = { path, files, descriptors: descriptorsOf(path) };
+  const overwriting = overwritingOf(opened);
   const data = asData(asSettled(collections, settled));
-  const writer = writerThread({ path, files, descriptor, busyMs, collections: data, shapes }, observe, refusing);
+  const writer = writerThread({ ...opened, busyMs, collections: data, shapes }, observe, refusing);
   const threads = longReads({ path, collections: data, limitMs: longReadMs });
   const retyped = retypedOf(database, collections, refusing);
   const { snapshot, version, reader, long } = readsOf(database, { threads, retyped, overwriting, explain });
@@ -107,7 +107,7 @@ function openPrepared(
         database.close();
       };
       // The last connection to close moves the log into the file, and only one that writes can.
-      const isOurs = overwriting.found === null;
+      const isOurs = isBelieved(overwriting);
       await writer.close(isOurs ? closeReader : () => {});
       if (!isOurs) closeReader();
       overwriting.close();
@@ -185,6 +185,16 @@ function guarded(threads: LongReads, require: Retyped["require"], explain: (erro
 /** Nothing is read from a file, or written into one, that somebody has overwritten: who may do what could be years old in it. */
 function requireBelieved({ found }: Overwriting): void {
   if (found !== null) throw unavailable(found);
+}
+
+/** Looks once more: what has just been overwritten is not to be mixed with the log. */
+function isBelieved(overwriting: Overwriting): boolean {
+  try {
+    overwriting.look();
+  } catch {
+    // Where it was removed, what the log holds is still of this file.
+  }
+  return overwriting.found === null;
 }
 
 function believed(snapshot: Snapshot, overwriting: Overwriting): Snapshot {

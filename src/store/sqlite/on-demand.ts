@@ -1,10 +1,13 @@
+import { existsSync } from "node:fs";
 import { aBoolean, aFunction, aList, optional, text, texts } from "../../checking/members.ts";
 import { requireArguments } from "../../checking/options.ts";
 import type { Checked, StoreSource, StoreTarget } from "../copy.ts";
 import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../sql/changes/migrating.ts";
 import type { FoundExisting } from "../sql/existing/found.ts";
+import { quote } from "../sql/names.ts";
 import type { Stats } from "../sql/stats.ts";
 import type { Collection } from "../store.ts";
+import { connectReadOnly, prepare } from "./connection.ts";
 import { storeError } from "./errors.ts";
 import type { TellPages } from "./whole/backup.ts";
 import type { Restoring } from "./whole/restore.ts";
@@ -101,5 +104,22 @@ async function told<T>(task: () => Promise<T>): Promise<T> {
     return await task();
   } catch (error) {
     throw storeError(error);
+  }
+}
+
+/** Whether a table of a SQLite file has any row, also while it is in use. False where there is no such file or table, and where it cannot be read. */
+export function sqliteHasRows(path: string, table: string): boolean {
+  requireArguments("sqliteHasRows", arguments, { path: text, table: text });
+  if (!existsSync(path)) return false;
+  try {
+    const database = connectReadOnly(path);
+    try {
+      return prepare(database, `SELECT 1 FROM ${quote(table)} LIMIT 1`).get() !== undefined;
+    } finally {
+      database.close();
+    }
+  } catch {
+    // Whoever opens it to serve from it is told what is wrong.
+    return false;
   }
 }

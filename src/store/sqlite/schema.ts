@@ -6,7 +6,7 @@ import { asSettled, settleExisting } from "../sql/existing/settle.ts";
 import { prepareTables, requireKnownVersion, unprepared } from "../sql/schema/prepare.ts";
 import { findOutdated, findRetyped, readShapes, type Refusing, type Shapes } from "../sql/schema/shape.ts";
 import { takeFirstWords } from "../sql/words.ts";
-import { StoreUnavailable, type Collection } from "../store.ts";
+import { StoreSetupError, StoreUnavailable, type Collection } from "../store.ts";
 import { connect, createFile, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { codeOf, isBusy } from "./errors.ts";
@@ -26,6 +26,7 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
   createFile(path);
   const database = connect(path);
   try {
+    requireUTF8(database, path);
     setWriteAheadLog(database);
     const settled = prepareSchema(database, collections);
     playOn(database, takeFirstWords(sqliteSchema, searchedOf(collections).map(tableOf)));
@@ -33,6 +34,15 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
   } finally {
     database.close();
   }
+}
+
+/** SQLite orders texts by their bytes, and those of UTF-16 are in another order than code points: lists and ranges would find other rows. */
+function requireUTF8(database: DatabaseSync, path: string): void {
+  const [encoding] = prepare(database, "PRAGMA encoding").get()!;
+  if (encoding === "UTF-8") return;
+  throw new StoreSetupError([
+    `${path} keeps its texts as ${String(encoding)}, and only UTF-8 is ordered by code point. Make another of it: sqlite3 ${path} .dump | sqlite3 new.db`,
+  ]);
 }
 
 /** Creates what is not there and adds to what is; all of it or nothing. */

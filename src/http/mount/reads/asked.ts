@@ -44,31 +44,56 @@ export interface Asked {
 interface Memory {
   /** Those that were asked again. */
   readonly known: Map<string, Asked>;
-  /** Those that were asked once, lately. */
-  readonly once: Set<string>;
+  /** Those that were asked once, lately: the last one of each place (`placeOf`). */
+  readonly once: string[];
+  /** 1 in the places of those that are known: most that are not are told by that, with no map to look into. */
+  readonly places: Uint8Array;
 }
 
 /** The same few queries are asked over and over, and reading one costs half as much as the page. */
 const REMEMBERED = 100;
+const PLACES = 256;
+/** Longer texts are not remembered, in characters: there may be many resources, and callers who fill the memory of each. */
+const LONGEST = 1000;
 const remembered = new WeakMap<MountInPlace, Memory>();
 
 /** What the text of a query asks for. One that comes again is remembered: to keep what is never asked again costs more than reading it. */
 export function askedOf(placed: MountInPlace, text: string): Asked {
-  let memory = remembered.get(placed);
-  if (memory === undefined) remembered.set(placed, (memory = { known: new Map<string, Asked>(), once: new Set() }));
-  const { known, once } = memory;
-  const found = known.get(text);
+  if (text.length > LONGEST) return readAsked(placed, text);
+  const { known, once, places } = memoryOf(placed);
+  const place = placeOf(text);
+  const found = places[place] === 1 ? known.get(text) : undefined;
   if (found !== undefined) return found;
   const asked = readAsked(placed, text);
-  if (!once.delete(text)) {
-    if (once.size >= REMEMBERED) once.clear();
-    once.add(text);
+  if (once[place] !== text) {
+    once[place] = text;
     return asked;
   }
   const repeated = { ...asked, query: { ...asked.query, repeated: true } };
   if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
   known.set(text, repeated);
+  places[place] = 1;
   return repeated;
+}
+
+function memoryOf(placed: MountInPlace): Memory {
+  let memory = remembered.get(placed);
+  if (memory === undefined) {
+    memory = {
+      known: new Map(),
+      once: Array.from({ length: PLACES }, () => ""),
+      places: new Uint8Array(PLACES),
+    };
+    remembered.set(placed, memory);
+  }
+  return memory;
+}
+
+/** One of a few numbers for a text, by its length and its end, where texts mostly differ. */
+function placeOf(text: string): number {
+  let place = text.length;
+  for (let at = Math.max(0, text.length - 8); at < text.length; at++) place = (place * 31 + text.charCodeAt(at)) | 0;
+  return place & (PLACES - 1);
 }
 
 function readAsked(placed: MountInPlace, text: string): Asked {
@@ -88,7 +113,7 @@ function readAsked(placed: MountInPlace, text: string): Asked {
       ),
       request,
     ),
-    deprecations: goingInList(placed.resource, { ...request, conditions: request.filters }),
+    deprecations: goingInList(placed.resource, request.filters, request),
     shape: () => shapeOf(request),
     kept: formatQuery(request.cursor === null ? parameters : parameters.filter(([name]) => name !== "cursor")),
   };

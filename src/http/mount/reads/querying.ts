@@ -30,7 +30,7 @@ function readAsked(placed: MountInPlace, exchange: Exchange): Asked {
     ...(cursor === null ? { cursor: fromAddress } : { cursorPointer: "/cursor" }),
     shape: () => `QUERY ${JSON.stringify([where, sort, search])}`,
     kept: "",
-    deprecations: goingInList(placed.resource, { ...request, conditions: where === null ? [] : [where] }),
+    deprecations: goingInList(placed.resource, where === null ? [] : [where], request),
     ...(count === null ? {} : { count }),
   };
 }

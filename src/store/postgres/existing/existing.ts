@@ -76,6 +76,7 @@ const columnsSQL =
   "CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(enumlabel ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid) END, " +
   "(SELECT CASE WHEN c.collname = 'default' THEN (SELECT datcollate FROM pg_database WHERE datname = current_database()) ELSE c.collcollate END " +
   "FROM pg_collation c WHERE c.oid = a.attcollation) IN ('C', 'POSIX'), " +
+  "(SELECT NOT collisdeterministic FROM pg_collation c WHERE c.oid = a.attcollation), " +
   "(SELECT json_agg(pg_get_constraintdef(k.oid)) FROM pg_constraint k WHERE k.contype = 'c' AND (k.contypid = ANY (d.oids) OR k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum])) " +
   "FROM pg_attribute a LEFT JOIN resolved d ON d.first = a.atttypid JOIN pg_type t ON t.oid = coalesce(d.base, a.atttypid) " +
   "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum";
@@ -104,6 +105,7 @@ function columnOf([
   generated,
   words,
   byCodePoint,
+  isLoose,
   checks,
 ]: readonly unknown[]): FoundExistingColumn {
   const length = /^character(?: varying)?\((\d+)\)$/.exec(String(storage));
@@ -115,6 +117,7 @@ function columnOf([
     generated: generated === true,
     ...(Array.isArray(words) ? { words: words as readonly string[] } : {}),
     ...(byCodePoint === true ? { byCodePoint } : {}),
+    ...(isLoose === true ? { isLoose } : {}),
     ...(length === null ? {} : { maxLength: Number(length[1]) }),
     ...(Array.isArray(checks) ? { checks: checks as readonly string[] } : {}),
   };

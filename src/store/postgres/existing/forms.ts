@@ -155,7 +155,7 @@ function writtenAs(pattern: string): Form {
     inOrder: false,
     // The month has that day. What is no day at all would be an error here, and is not looked at.
     fits: (x) =>
-      `CASE WHEN ${x} ~ '${pattern}' THEN substr(${x}, 9, 2)::integer <= ` +
+      `CASE WHEN ${byCodePoint(x)} ~ '${pattern}' THEN substr(${x}, 9, 2)::integer <= ` +
       `extract(day FROM make_date(substr(${x}, 1, 4)::integer, substr(${x}, 6, 2)::integer, 1) + interval '1 month - 1 day') ELSE FALSE END`,
   });
 }
@@ -167,21 +167,29 @@ function isTextual(type: string): boolean {
 function json(storage: string): Form | null {
   if (storage === "json") return plain;
   if (storage === "jsonb") return converted((x) => `${x}::json`);
-  return storage.endsWith("[]") ? converted((x) => `to_json(${x})`) : null;
+  return storage.endsWith("[]") ? converted((x) => `to_json(${x})`, { written: asArray(storage) }) : null;
+}
+
+/** The elements one by one, in the types that they have; what is longer than the column takes is refused when it is put there. */
+function asArray(storage: string): (place: string) => string {
+  const type = storage.replace(/\(\d+(,-?\d+)?\)/, "");
+  const each = /^jsonb?\[/.test(type) ? "json_array_elements" : "json_array_elements_text";
+  return (place) =>
+    `CASE WHEN ${place}::json IS NOT NULL THEN ARRAY(SELECT e FROM ${each}(${place}::json) WITH ORDINALITY AS u(e, at) ORDER BY at)::${type} END`;
 }
 
 function text(
   type: string,
   column: Column,
-  { storage, words, byCodePoint: isByCodePoint }: FoundColumnForm,
+  { storage, words, byCodePoint: isByCodePoint, isLoose }: FoundColumnForm,
 ): Form | string {
   const wanted = wordsIn(column.rule);
   const isKnown = words !== undefined && wanted !== undefined && words.every((word) => wanted.includes(word));
+  const inOrder = { of: (x: string) => byCodePoint(asText(x)), operand: same };
   const isWord =
     wanted === undefined || isKnown
       ? undefined
-      : (x: string) => `${x}::text IN (${wanted.map((word) => `'${word.replaceAll("'", "''")}'`).join(", ")})`;
-  const inOrder = { of: (x: string) => byCodePoint(asText(x)), operand: same };
+      : (x: string) => `${inOrder.of(x)} IN (${wanted.map((word) => `'${word.replaceAll("'", "''")}'`).join(", ")})`;
   if (words !== undefined) {
     const strange = (wanted ?? []).filter((word) => !words.includes(word));
     if (strange.length > 0 && strange.length === wanted?.length)
@@ -191,6 +199,9 @@ function text(
     const equal = isComparable ? { of: same, operand: (place: string) => `${place}::text::${storage}` } : inOrder;
     return { ...plain, convert: asText, equal, order: inOrder, inOrder: false, fits: everyOf(isWord) };
   }
+  // What it takes for the same text is another, and its index finds both.
+  if (isLoose === true)
+    return { ...plain, convert: inOrder.of, equal: inOrder, order: inOrder, inOrder: false, fits: everyOf(isWord) };
   switch (type) {
     case "text":
     case "character varying":

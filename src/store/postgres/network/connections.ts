@@ -113,7 +113,7 @@ export function connectionsTo({
       return await send(queryOf(statement, !address.pooled));
     } catch (error) {
       // What only reads may be asked again, except where that would be waiting twice.
-      if (stateOf(error) === state.cachedPlan) await retyped();
+      if (stateOf(error) === state.unsupported) await retyped();
       const again = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
       if (again) return await use((session) => session.send(statement));
       if (isTimeout(error)) void primary.find().catch(() => undefined);

@@ -15,6 +15,9 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
     if (leftOut !== null) return { kind: "unfit", change: leftOut, column: null };
     return { kind: error.message === "stale" ? "stale" : "missing", change: at };
   }
+  // The database alone chooses the keys, so that there is nothing to be made under this one.
+  if (error.code === state.generatedKey && change.kind === "insert" && change.key !== undefined)
+    return { kind: "missing", change: at };
   const broken = brokenBy(error, table, change);
   if (broken === null) return null;
   const hasNoKey = change.kind === "insert" && change.key === undefined && table.existing === null;
@@ -23,11 +26,8 @@ export function readRefusal(error: unknown, table: Table, change: Change, at: nu
   return refusalOf(broken, table, change, at);
 }
 
-function brokenBy(
-  { code, constraint, table: holder, column }: ServerError,
-  table: Table,
-  change: Change,
-): BrokenRule | null {
+function brokenBy(error: ServerError, table: Table, change: Change): BrokenRule | null {
+  const { code, constraint, table: holder, column } = error;
   switch (code) {
     case state.unique:
       return { rule: "unique", column: takenColumn(table, constraint) };
@@ -46,8 +46,15 @@ function brokenBy(
       return { rule: "own", column: null };
     default:
       // A value that does not fit: too long, too large, no word of an enumeration.
-      return code.startsWith("22") ? { rule: "own", column: unfitColumn(table, change) } : null;
+      if (code.startsWith("22")) return { rule: "own", column: unfitColumn(table, change) };
+      return isRuledOut(error) ? { rule: "own", column: null } : null;
   }
+}
+
+/** What a function of a trigger has raised (RAISE), whatever state it says, and what a policy of the table does not take. */
+function isRuledOut({ code, routine }: ServerError): boolean {
+  const isPassing = code === state.serialization || code === state.deadlock;
+  return (routine === "exec_stmt_raise" && !isPassing) || routine === "ExecWithCheckOptions";
 }
 
 /** The column of a table of others whose value its type does not hold, where only one comes into question. PostgreSQL does not tell it. */
@@ -66,6 +73,7 @@ const ownSyntax = /^(?:inet|cidr|macaddr8?|interval|xml|bit|tsvector|tsquery|ltr
 
 function hasSyntax(storage: string, value: unknown): boolean {
   if (storage === "jsonb") return String(JSON.stringify(value)).includes("\\u0000");
+  if (storage.endsWith("[]")) return true;
   return typeof value === "string" && ownSyntax.test(storage);
 }
 

@@ -135,7 +135,7 @@ function program(
 export function isNarrower(column: Column, { declared }: Found): boolean {
   const named = new Set([column.name, column.origin?.renamedFrom]);
   const before = declared?.columns.find(({ name }) => named.has(name))?.rule;
-  if (column.rule === undefined || before === undefined) return false;
+  if (column.fits === undefined || column.rule === undefined || before === undefined) return false;
   return !holdsAll(before as Rule, column.rule as Rule);
 }
 
@@ -143,7 +143,7 @@ type Rule = Readonly<Record<string, unknown>>;
 const lower = new Set(["minLength", "minimum", "minItems", "least"]);
 const upper = new Set(["maxLength", "maximum", "maxItems", "most"]);
 /** What older versions did not remember: where it is not there, nobody knows what it was. */
-const since = new Set(["multiline", "least", "most"]);
+const since = new Set(["multiline", "trim", "of", "least", "most"]);
 
 /** Whether whatever keeps the rule `before` keeps `now`, as far as that is plain to see. */
 function holdsAll(before: Rule, now: Rule): boolean {
@@ -152,10 +152,16 @@ function holdsAll(before: Rule, now: Rule): boolean {
     if (JSON.stringify(was) === JSON.stringify(is) || is === undefined) return name !== "kind" || was === is;
     if (since.has(name) && was === undefined) return true;
     if (name === "multiline") return was === false;
+    if (name === "trim") return was === true;
+    if (name === "of" || name === "items") return isRule(was) && isRule(is) && holdsAll(was, is);
     if (lower.has(name)) return typeof was === "number" && typeof is === "number" && is <= was;
     if (upper.has(name)) return typeof was === "number" && typeof is === "number" && is >= was;
     return name === "enum" && Array.isArray(was) && Array.isArray(is) && was.every((word) => is.includes(word));
   });
+}
+
+function isRule(value: unknown): value is Rule {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function typeOfStorage({ engine }: Schema, storage: string): Column["type"] {

@@ -12,6 +12,7 @@ import { tablesOf } from "../schema/table.ts";
 import { unfitIn, wordsFor } from "./checked.ts";
 import { same } from "./form.ts";
 import { keyColumnOf, rawNameOf, type FoundExisting, type FoundExistingColumn } from "./found.ts";
+import { writeMistakes } from "./write-mistakes.ts";
 
 /** How many rows are looked at before anybody asks. Whatever is wrong behind them is told of the row when it is read. */
 const lookedAt = 10_000;
@@ -43,7 +44,7 @@ export function* settleExisting(
     if (found === null || told.length > 0) continue;
     const one = settledAs(schema, collection, existing, found);
     const unfit = yield* naming(existing.table, unfitRows(schema, one));
-    const unwritable = schema.findUnwritable === null ? [] : yield* schema.findUnwritable(one);
+    const unwritable = yield* schema.findUnwritable(one);
     problems.push(...[...unfit, ...unwritable].map((each) => `${collection.name}: ${each}.`));
     settled.set(collection.name, one);
   }
@@ -109,6 +110,7 @@ function formFound({
   generated,
   words,
   byCodePoint,
+  isLoose,
   shape,
 }: FoundExistingColumn): FoundColumnForm {
   return {
@@ -118,6 +120,7 @@ function formFound({
     generated,
     ...(words === undefined ? {} : { words }),
     ...(byCodePoint === undefined ? {} : { byCodePoint }),
+    ...(isLoose === undefined ? {} : { isLoose }),
     ...(shape === undefined ? {} : { shape }),
   };
 }
@@ -144,7 +147,7 @@ function mistakesIn(schema: Schema, collection: Collection, existing: ExistingTa
         `${column.name} is declared unique, and nothing keeps ${table}.${raw} so; leave unique out, or make a unique index over it`,
       );
   }
-  mistakes.push(...writeMistakes(collection, existing, found));
+  mistakes.push(...writeMistakes(schema, collection, existing, found));
   return mistakes;
 }
 
@@ -181,37 +184,6 @@ function isKey({ key, uniques, columns }: FoundExisting, raw: string): boolean {
   if (key.length === 1 && key[0] === raw) return true;
   const isUnique = [...uniques.values()].some((each) => each.length === 1 && each[0] === raw);
   return isUnique && columns.find(({ name }) => name === raw)?.nullable === false;
-}
-
-/** What keeps rows from being written as declared. */
-function writeMistakes(collection: Collection, existing: ExistingTable, found: FoundExisting): string[] {
-  const { table, writes, revision } = existing;
-  const mistakes: string[] = [];
-  if (writes.length > 0 && !found.isTable) mistakes.push(`${table} is a view, and is only read; leave writes out`);
-  if (
-    typeof revision === "object" &&
-    !found.columns.some(({ name, storage }) => name === revision.column && /int/i.test(storage))
-  )
-    mistakes.push(
-      `${table}.${revision.column} is no column of whole numbers that could count the states of a row; leave revision out`,
-    );
-  for (const name of writes.length === 0 ? [] : (existing.written ?? [])) {
-    const raw = rawNameOf(existing, name);
-    if (found.columns.some((column) => column.name === raw && column.generated))
-      mistakes.push(
-        `${table}.${raw} gets its values from the database alone; declare ${name} with readOnly: true, filled: true`,
-      );
-  }
-  if (!writes.includes("create") || found.isFilledByTrigger) return mistakes;
-  const named = new Set(["id", ...collection.columns.map(({ name }) => name)].map((name) => rawNameOf(existing, name)));
-  const missing = found.columns.filter(
-    ({ name, nullable, filled, generated }) => !named.has(name) && !nullable && !filled && !generated,
-  );
-  if (missing.length > 0)
-    mistakes.push(
-      `a new row of ${table} needs a value for ${missing.map(({ name }) => name).join(", ")}; declare a field for each, or take "create" out of writes`,
-    );
-  return mistakes;
 }
 
 /** What fails names the table: the error is the same, so that what passes by itself is tried again. */

@@ -57,8 +57,8 @@ export interface Schema extends Dialect {
   readonly findUnknownTables: Statement;
   /** A table that was there before, as it is; null where there is none. */
   findExisting(table: string): Script<FoundExisting | null>;
-  /** Why rows of a table that was there before cannot be written, as far as that shows before the first is: sentences without an end. Null where nothing shows. */
-  readonly findUnwritable: ((collection: Collection) => Script<readonly string[]>) | null;
+  /** Why rows of a table that was there before cannot be written, as far as that shows before the first is: sentences without an end. */
+  findUnwritable(collection: Collection): Script<readonly string[]>;
   /** Removes what migrations have left behind of collections, before their tables are made or changed. */
   dropRemains(collections: readonly Collection[]): Script<void>;
   /** Keeps everybody else from a table until the end; null where `begin` keeps them from all. */

@@ -28,18 +28,18 @@ export function* findBound({ name: table, columns }: Collection, { types }: Foun
   });
 }
 
-/** Which writes to a table and which views do not compile, and why. */
+/** Which writes to a table, or to another that has triggers, and which views do not compile, and why. */
 export type Uncompiled = ReadonlyMap<string, string>;
 
 /** Tries what asks for columns by their names. Triggers are compiled with the statements that fire them, and `EXPLAIN` does no more. */
 export function findUncompiled(database: DatabaseSync, table: string): Uncompiled {
-  const columns = prepare(database, "SELECT name FROM pragma_table_info(?)").all(table);
-  const set = columns.map(([name]) => `${quote(String(name))} = ${quote(String(name))}`).join(", ");
   const views = prepare(database, "SELECT name FROM sqlite_schema WHERE type = 'view'").all();
-  const tried: readonly (readonly [string, string])[] = [
-    ["a trigger for new rows", `INSERT INTO ${quote(table)} DEFAULT VALUES`],
-    ["a trigger for changes", `UPDATE ${quote(table)} SET ${set}`],
-    ["a trigger for deletions", `DELETE FROM ${quote(table)}`],
+  const fired = prepare(
+    database,
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ?1 UNION SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger'",
+  ).all(table);
+  const tried = [
+    ...fired.flatMap(([name]) => writesTo(database, String(name))),
     ...views.map(([name]) => [`the view ${String(name)}`, `SELECT * FROM ${quote(String(name))}`] as const),
   ];
   return new Map(
@@ -53,6 +53,16 @@ export function findUncompiled(database: DatabaseSync, table: string): Uncompile
       }
     }),
   );
+}
+
+function writesTo(database: DatabaseSync, table: string): readonly (readonly [what: string, sql: string])[] {
+  const columns = prepare(database, "SELECT name FROM pragma_table_info(?)").all(table);
+  const set = columns.map(([name]) => `${quote(String(name))} = ${quote(String(name))}`).join(", ");
+  return [
+    [`a trigger for new rows of ${table}`, `INSERT INTO ${quote(table)} DEFAULT VALUES`],
+    [`a trigger for changes of ${table}`, `UPDATE ${quote(table)} SET ${set}`],
+    [`a trigger for deletions of ${table}`, `DELETE FROM ${quote(table)}`],
+  ];
 }
 
 /** Throws where something does not compile that did. */

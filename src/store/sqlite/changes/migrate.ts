@@ -27,6 +27,7 @@ import { sqliteSchema } from "../migration.ts";
 import { prepareFile } from "../schema.ts";
 import { findUncompiled, requireCompiled } from "./bound.ts";
 import { begin, carryIndexes, copyLast, copyRows, giveUp, requireAll, stopNoting, type Work } from "./copying.ts";
+import { withForeseen } from "./foresight.ts";
 import { isMoved } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
 import { findRemains, letGo, removeRemains, setAside, wordsAsideOf } from "./remains.ts";
@@ -56,7 +57,8 @@ export async function migrateFile(
     database.exec(`PRAGMA cache_size = -${cacheKiB}`);
     const migrated: MigratedTable[] = [];
     const { dropped = [] } = options;
-    const { plans } = playOn(database, planTables(sqliteSchema, collections, dropped));
+    const planned = playOn(database, planTables(sqliteSchema, collections, dropped));
+    const plans = withForeseen(database, planned.plans, dropped);
     requirePossible(plans, dropped, playOn(database, readHistory(sqliteSchema)));
     playOn(database, requireOwnHistory(sqliteSchema, options.program));
     for (const plan of plans) {

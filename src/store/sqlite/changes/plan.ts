@@ -5,6 +5,7 @@ import { ask } from "../../sql/schema/script.ts";
 import type { Collection } from "../../store.ts";
 import { connectReadOnly, playOn } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
+import { withForeseen } from "./foresight.ts";
 import { isMoved } from "./moved.ts";
 import { findObjects, ownObjects } from "./own-objects.ts";
 import { findRemains } from "./remains.ts";
@@ -24,7 +25,8 @@ export function planFile(path: string, collections: readonly Collection[], dropp
   const database = connectReadOnly(path);
   try {
     database.exec("BEGIN");
-    const planned = playOn(database, planTables(sqliteSchema, collections, dropped));
+    const { plans, missing } = playOn(database, planTables(sqliteSchema, collections, dropped));
+    const planned = { plans: withForeseen(database, plans, dropped), missing };
     const told = playOn(
       database,
       tellPlan(sqliteSchema, planned, dropped, isMoved, function* (plan) {

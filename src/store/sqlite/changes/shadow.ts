@@ -111,7 +111,7 @@ export function rebuildByHand(
   const shadow = shadowFor(schema, plan, dropped, { indexes: new Set(), tables: new Set(), folds: false });
   if ([...plan.sources.values()].some(({ kind }) => kind === "program")) return null;
   const { collection } = plan;
-  const made = shadow.make.filter((sql) => /^(CREATE TABLE|ALTER TABLE)/.test(sql) && !sql.includes(shadow.moved));
+  const made = madeEmpty(shadow).filter((sql) => !/^CREATE (UNIQUE )?INDEX/.test(sql));
   return [
     "PRAGMA foreign_keys = OFF",
     "BEGIN IMMEDIATE",
@@ -122,6 +122,11 @@ export function rebuildByHand(
     `ALTER TABLE ${shadow.name} RENAME TO ${quote(collection.name)}`,
     ...[...own.indexes, ...own.triggers].map(({ sql }) => sql),
   ];
+}
+
+/** What makes the new table, and nothing that keeps it in step. */
+export function madeEmpty({ make, moved }: Shadow): readonly string[] {
+  return make.filter((sql) => !sql.startsWith("CREATE TRIGGER") && !sql.includes(moved));
 }
 
 /** The columns that are declared no more and go along. */

@@ -20,9 +20,10 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
   );
   const key = rows.filter(([, , , , pk]) => (pk as number) > 0).toSorted((a, b) => (a[4] as number) - (b[4] as number));
   const isTable = kind[0] === "table";
-  // The one column that SQLite itself counts.
-  const counted =
-    key.length === 1 && kind[1] === 0 && String(key[0]![1]).toUpperCase() === "INTEGER" ? key[0]![0] : null;
+  const [ofKey] = yield* ask(statement("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", [table]));
+  // The one column that SQLite itself counts. With an index of its own (`PRIMARY KEY DESC`) it is a column like all others.
+  const isCounted = key.length === 1 && kind[1] === 0 && ofKey === undefined;
+  const counted = isCounted && String(key[0]![1]).toUpperCase() === "INTEGER" ? key[0]![0] : null;
   const columns: FoundExistingColumn[] = [];
   for (const [name, type, notNull, value, , hidden] of rows) {
     const storage = String(type);

@@ -1,5 +1,14 @@
 import type { Cell } from "../../sql/cell.ts";
-import { compared, converted, everyOf, inMilliseconds, plain, wordsIn, type Form } from "../../sql/existing/form.ts";
+import {
+  compared,
+  converted,
+  everyOf,
+  inMilliseconds,
+  plain,
+  same,
+  wordsIn,
+  type Form,
+} from "../../sql/existing/form.ts";
 import type { Column, DateTimeShape, FoundColumnForm } from "../../store.ts";
 
 /** How a column that was found in SQLite holds values of the declared kind; a sentence where it cannot. SQLite keeps any value in any column, so each is looked at. */
@@ -27,9 +36,10 @@ export function formOf(column: Column, { storage, shape }: FoundColumnForm): For
       return json;
     case "text": {
       const words = wordsIn(column.rule);
-      const isWord = words === undefined ? undefined : (x: string) => `${x} IN (${words.map(literal).join(", ")})`;
       const byCodePoint = (x: string): string => `${x} COLLATE BINARY`;
-      const side = { of: byCodePoint, operand: (place: string) => place };
+      const isWord =
+        words === undefined ? undefined : (x: string) => `${byCodePoint(x)} IN (${words.map(literal).join(", ")})`;
+      const side = { of: byCodePoint, operand: same };
       return { ...plain, equal: side, order: side, fits: everyOf((x) => `typeof(${x}) = 'text'`, isWord) };
     }
   }

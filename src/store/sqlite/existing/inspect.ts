@@ -19,6 +19,8 @@ function lookAt(name: string, send: Send): FoundExisting {
   }
 }
 
+const virtual = "it is a virtual table; serve a view of it that has a column which is unique";
+
 const nothing: FoundExisting = {
   isTable: false,
   columns: [],
@@ -43,7 +45,7 @@ export function inspectFile(path: string): ReadonlyMap<string, FoundExisting> {
     const isOurs = send(statement("SELECT 1 FROM sqlite_schema WHERE name = 'latchkey_schema'")).length > 0;
     const names = send(
       statement(
-        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'latchkey\\_%' ESCAPE '\\' " +
+        "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'latchkey\\_%' ESCAPE '\\' " +
           (isOurs
             ? "AND name NOT IN (SELECT collection FROM latchkey_schema UNION SELECT '_' || collection || '_words' FROM latchkey_schema) "
             : "") +
@@ -51,7 +53,8 @@ export function inspectFile(path: string): ReadonlyMap<string, FoundExisting> {
       ),
     );
     const found = new Map<string, FoundExisting>();
-    for (const [name] of names) found.set(String(name), lookAt(String(name), send));
+    for (const [name, type] of names)
+      found.set(String(name), { ...lookAt(String(name), send), ...(type === "virtual" ? { unserved: virtual } : {}) });
     return found;
   } finally {
     database.close();

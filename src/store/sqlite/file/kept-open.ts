@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync, type BigIntStats } from "node:fs";
 
 /** A file of a database, read past SQLite. */
 export interface KeptOpen {
@@ -21,6 +21,11 @@ export function keepOpen(path: string): KeptOpen {
   // To be written, as SQLite opens it: where a container has it in its image, another file is read until somebody does.
   const descriptor = descriptors.get(key) ?? openSync(path, "r+");
   descriptors.set(key, descriptor);
+  return openedAs(descriptor);
+}
+
+/** A file that some thread of the process keeps open. */
+export function openedAs(descriptor: number): KeptOpen {
   return {
     descriptor,
     read(from, bytes) {
@@ -29,6 +34,15 @@ export function keepOpen(path: string): KeptOpen {
     },
     size: () => fstatSync(descriptor).size,
   };
+}
+
+/** Whether this thread has that file (`fileAt`) under the number. */
+export function isOpenAs(descriptor: number, key: string | null): boolean {
+  try {
+    return keyOf(fstatSync(descriptor, { bigint: true })) === key;
+  } catch {
+    return false;
+  }
 }
 
 /** Closes what is kept of these files, unless somebody has the database open: the last to close it takes the index of its log away. */
@@ -45,5 +59,9 @@ export function letGo(path: string, files: Iterable<string | null>): void {
 /** How the system calls the file that stands there; null where there is none. */
 export function fileAt(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return found === undefined ? null : `${found.dev} ${found.ino}`;
+  return found === undefined ? null : keyOf(found);
+}
+
+function keyOf({ dev, ino }: BigIntStats): string {
+  return `${dev} ${ino}`;
 }

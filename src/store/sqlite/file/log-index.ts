@@ -7,6 +7,7 @@ export interface LogState {
   readonly id: string;
   /** Differs whenever the log has begun anew. */
   readonly salts: string;
+  readonly pageBytes: number;
   /** How many of its pages are in use. */
   readonly pages: number;
   /** How many of them have been moved into the file. */
@@ -27,9 +28,17 @@ export function logState(index: KeptOpen): LogState | null {
   const number = (at: number): number => (isLittleEndian ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at));
   if (bytes.compare(bytes, HEADER_BYTES, 2 * HEADER_BYTES, 0, HEADER_BYTES) !== 0) return null;
   const [pages, moved, begun] = [number(16), number(96), number(128)];
+  const pageBytes = isLittleEndian ? bytes.readUInt16LE(14) : bytes.readUInt16BE(14);
   if (number(0) !== VERSION || bytes[12] !== 1 || moved > pages) return null;
   const salts = bytes.toString("hex", 32, 40);
-  return { id: `${salts} ${moved} ${begun}`, salts, pages, moved, isQuiet: moved === begun };
+  return {
+    id: `${salts} ${moved} ${begun}`,
+    salts,
+    pageBytes: pageBytes === 1 ? 65_536 : pageBytes,
+    pages,
+    moved,
+    isQuiet: moved === begun,
+  };
 }
 
 const isLittleEndian = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;

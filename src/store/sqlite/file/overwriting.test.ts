@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { connect, connectReadOnly } from "../connection.ts";
+import { descriptorsOf } from "./opened.ts";
 import { overwritingOf, type Overwriting } from "./overwriting.ts";
 import { filesAt } from "./place.ts";
 
@@ -42,7 +43,7 @@ function opened(t: TestContext): { readonly file: string; readonly overwriting: 
   writes.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)");
   const reads = connectReadOnly(file);
   reads.prepare("SELECT count(*) FROM notes").get();
-  const overwriting = overwritingOf(file, filesAt(file));
+  const overwriting = overwritingOf({ path: file, files: filesAt(file), descriptors: descriptorsOf(file) });
   t.after(() => {
     reads.close();
     writes.close();

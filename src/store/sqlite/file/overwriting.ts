@@ -1,7 +1,8 @@
 import { StoreSetupError } from "../../store.ts";
-import { fileAt, keepOpen, letGo, type KeptOpen } from "./kept-open.ts";
+import { fileAt, keepOpen, letGo, openedAs, type KeptOpen } from "./kept-open.ts";
 import { logState, lookIntoLog, pagesInLog, type Log, type LogState } from "./log-index.ts";
-import { requireInPlace, walBytes, type FilesInUse } from "./place.ts";
+import { requireWholeLog, type Opened } from "./opened.ts";
+import { requireInPlace, walBytes } from "./place.ts";
 
 /** Looks whether a file is still the one that was opened, and whether anybody but SQLite has written into it. */
 export interface Overwriting {
@@ -48,9 +49,9 @@ const tries = 3;
  * The file itself is written by checkpoints alone, and each of them says so in the index of the log before it begins (sqlite.org/walformat.html).
  * So whatever changed while none was made, or is not what one has moved, was written by somebody else: `cp`, `truncate`, a redirection.
  */
-export function overwritingOf(path: string, files: FilesInUse): Overwriting {
-  const file = keepOpen(path);
-  const index = keepOpen(`${path}-shm`);
+export function overwritingOf(opened: Opened): Overwriting {
+  const { path, files, descriptors } = opened;
+  const [file, index] = [openedAs(descriptors.file), openedAs(descriptors.index)];
   const fixed = file.read(0, FIXED_BYTES);
   // Of any other file whoever reads it is told.
   const isKnown = fixed.length === FIXED_BYTES && isSQLite(fixed) && fixed[18] === ofLog && fixed[19] === ofLog;
@@ -116,6 +117,11 @@ export function overwritingOf(path: string, files: FilesInUse): Overwriting {
       requireInPlace(path, files);
       const why = isKnown ? lookAgain() : null;
       if (why !== null) throw (found = new Error(overwritten(path, why)));
+      try {
+        requireWholeLog(opened);
+      } catch (error) {
+        throw (found = error as Error);
+      }
     },
     get found() {
       return found;

@@ -46,7 +46,7 @@ export function pagesOf(version: () => number): ReadPage {
     const shown = shownOf(table, query.columns);
     const page = tellsItsEnds(shown, query)
       ? readText(table, statements, query, shown)
-      : readRows(table, statements, query);
+      : readRows(table, statements, query, shown);
     remembered.keep(query, page, now);
     return page;
   };
@@ -56,6 +56,8 @@ export function pagesOf(version: () => number): ReadPage {
 interface Shown {
   /** As it was asked for. */
   readonly names: readonly string[] | undefined;
+  /** The names as one text, which tells the pages of a table apart with less to look at than their SQL has. */
+  readonly named: string;
   readonly columns: readonly TableColumn[];
   /** The SQL of its record. */
   readonly record: string;
@@ -71,7 +73,7 @@ function shownOf(table: Table, names: readonly string[] | undefined): Shown {
   if (known !== undefined && known.names === names) return known;
   const columns = shownIn(table, names);
   const isFlat = columns.every(({ type }) => type !== "json");
-  const shown = { names, columns, record: jsonObject(columns), isFlat };
+  const shown = { names, named: names?.join() ?? "*", columns, record: jsonObject(columns), isFlat };
   lately.set(table, shown);
   return shown;
 }
@@ -84,12 +86,12 @@ function tellsItsEnds({ columns, isFlat }: Shown, { sort }: ListQuery): boolean 
 /** What a page is read by. */
 export function selectPage(table: Table, query: ListQuery, parameters: Parameters): string {
   const shown = shownOf(table, query.columns);
-  return tellsItsEnds(shown, query)
-    ? textOf(table, query, sourceOf(table, query, shown, parameters))
-    : rowsOf(table, query, restOf(table, query, parameters));
+  const rest = restOf(table, query, parameters);
+  return tellsItsEnds(shown, query) ? textOf(table, query, shown, rest) : rowsOf(table, query, rest);
 }
 
-function textOf(table: Table, query: ListQuery, source: string): string {
+function textOf(table: Table, query: ListQuery, shown: Shown, rest: string): string {
+  const source = sourceOf(table, query, shown, rest);
   return isWrittenAsRead(table, query)
     ? `SELECT '[' || group_concat("_record", ',') || ']', count(*) FROM (${source})`
     : `SELECT json_group_array(${selectJSON(table, query)}), count(*) FROM (${source})`;
@@ -107,9 +109,9 @@ function rowsOf(table: Table, query: ListQuery, rest: string): string {
   return `SELECT ${selectJSON(table, query)}${outsideIndexes(table)} ${rest}`;
 }
 
-function sourceOf(table: Table, query: ListQuery, { columns, record }: Shown, parameters: Parameters): string {
+function sourceOf(table: Table, query: ListQuery, { columns, record }: Shown, rest: string): string {
   const names = isWrittenAsRead(table, query) ? `${record} AS "_record"` : namesOfPage(table, columns);
-  return `SELECT ${names}${outsideIndexes(table)} ${restOf(table, query, parameters)}`;
+  return `SELECT ${names}${outsideIndexes(table)} ${rest}`;
 }
 
 /** One more than asked for tells whether there are more. */
@@ -128,8 +130,9 @@ function outsideIndexes({ existing, revision }: Table): string {
 /** The whole page as one text: a third cheaper than a text for each row. */
 function readText(table: Table, statements: Statements, query: ListQuery, shown: Shown): ListText {
   const parameters = parametersOf(sqlite);
-  const source = sourceOf(table, query, shown, parameters);
-  const [text, found] = statements(`text ${source}`, () => textOf(table, query, source)).get(...parameters.values) as [
+  const rest = restOf(table, query, parameters);
+  const shape = `${query.long === true ? "long" : "text"} ${shown.named} ${rest}`;
+  const [text, found] = statements(shape, () => textOf(table, query, shown, rest)).get(...parameters.values) as [
     string,
     number,
   ];
@@ -149,12 +152,13 @@ function readText(table: Table, statements: Statements, query: ListQuery, shown:
 }
 
 /** Row by row, with the sorted values beside each record that does not show them. */
-function readRows(table: Table, statements: Statements, query: ListQuery): ListText {
+function readRows(table: Table, statements: Statements, query: ListQuery, { named }: Shown): ListText {
   const parameters = parametersOf(sqlite);
   const rest = restOf(table, query, parameters);
-  const rows = statements(`rows ${namesOf(query)} ${rest}`, () => rowsOf(table, query, rest)).all(
-    ...parameters.values,
-  ) as [record: string, beside: string | number | null][];
+  const rows = statements(`rows ${named} ${rest}`, () => rowsOf(table, query, rest)).all(...parameters.values) as [
+    record: string,
+    beside: string | number | null,
+  ][];
   const count = Math.min(rows.length, query.limit);
   if (count === 0) return nothing;
   const valuesOf = ([record, beside]: (typeof rows)[number]): Value[] =>
@@ -199,10 +203,6 @@ class Page implements ListText {
 }
 
 const nothing: ListText = { json: "[]", count: 0, more: false, first: null, last: null };
-
-function namesOf({ columns }: ListQuery): string {
-  return columns === undefined ? "*" : columns.join();
-}
 
 /** The same of a record that begins with its id: most lists are in the order of that, and need not have it parsed. */
 function endOf(record: string, query: ListQuery): readonly Value[] {

@@ -1,17 +1,8 @@
 import { fdatasyncSync } from "node:fs";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { connect } from "../connection.ts";
-import { requireInPlace, type FilesInUse } from "../file/place.ts";
+import { sharedBy, requireUntouched, type Opened, type Shared } from "../file/opened.ts";
 import { giveWay } from "../thread.ts";
-
-/** What the thread is started with. */
-export interface CheckpointerData {
-  readonly path: string;
-  /** Which files those are (`filesAt`). */
-  readonly files: FilesInUse;
-  /** The database, kept open for as long as the thread may run (`keepOpen`). */
-  readonly descriptor: number;
-}
 
 /** It is sent `"move"` for each checkpoint, and answers when it is over. */
 export interface FromCheckpointer {
@@ -19,23 +10,23 @@ export interface FromCheckpointer {
 }
 
 /** The thread that moves the log into the file, while others read and write. */
-function move(port: MessagePort, { path, files, descriptor }: CheckpointerData): void {
+function move(port: MessagePort, opened: Shared): void {
   port.on("message", (message: unknown) => {
     if (message !== "move") return;
-    port.postMessage({ moved: tryToMove(path, files, descriptor) } satisfies FromCheckpointer);
+    port.postMessage({ moved: tryToMove(opened) } satisfies FromCheckpointer);
   });
 }
 
 /** False where it could not: what is in the log stays there, and the next time all of it is moved. */
-function tryToMove(path: string, files: FilesInUse, descriptor: number): boolean {
+function tryToMove(opened: Shared): boolean {
   try {
-    requireInPlace(path, files);
+    requireUntouched(opened);
     // A connection for each: it takes a millisecond, and none is left that belongs to a file which is no longer there.
-    const database = connect(path);
+    const database = connect(opened.path);
     try {
       database.exec("PRAGMA wal_checkpoint(PASSIVE)");
       // SQLite syncs the file when all of the log is in it: that is in the writer's turn, and whoever writes would wait for all that was moved here.
-      fdatasyncSync(descriptor);
+      if (opened.descriptors !== null) fdatasyncSync(opened.descriptors.file);
       return true;
     } finally {
       database.close();
@@ -48,5 +39,5 @@ function tryToMove(path: string, files: FilesInUse, descriptor: number): boolean
 if (parentPort !== null) {
   // As the thread that writes: nobody who reads waits for it where there is one core for all.
   giveWay(5);
-  move(parentPort, workerData as CheckpointerData);
+  move(parentPort, sharedBy(workerData as Opened));
 }

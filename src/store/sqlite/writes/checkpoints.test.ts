@@ -6,7 +6,8 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { connect } from "../connection.ts";
-import { keepOpen, letGo } from "../file/kept-open.ts";
+import { letGo } from "../file/kept-open.ts";
+import { descriptorsOf } from "../file/opened.ts";
 import { filesAt } from "../file/place.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 
@@ -17,7 +18,7 @@ function setUp(t: TestContext) {
   const database = connect(file);
   database.exec("SELECT * FROM t");
   const files = filesAt(file);
-  const checkpoints = checkpointsBeside({ path: file, files, descriptor: keepOpen(file).descriptor });
+  const checkpoints = checkpointsBeside({ path: file, files, descriptors: descriptorsOf(file) });
   t.after(async () => {
     await checkpoints.close();
     database.close();

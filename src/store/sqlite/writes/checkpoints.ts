@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
 import { prepare } from "../connection.ts";
+import type { Opened } from "../file/opened.ts";
 import { startThread } from "../thread.ts";
-import type { CheckpointerData, FromCheckpointer } from "./checkpointer.ts";
+import type { FromCheckpointer } from "./checkpointer.ts";
 
 /** Moves the log into the file, so that no write waits for it. */
 export interface Checkpoints {
@@ -31,7 +32,7 @@ const restMs = 30_000;
  * that write, and all behind it, wait for as many writes of the disk. So a thread moves them beside the commits. Only who writes can let the
  * log begin anew, where nothing is left to move: so the writer moves the few pages that have come meanwhile.
  */
-export function checkpointsBeside(data: CheckpointerData): Checkpoints {
+export function checkpointsBeside(data: Opened): Checkpoints {
   let worker: Worker | null = null;
   let rest: NodeJS.Timeout | null = null;
   let isMoving = false;

@@ -34,9 +34,9 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
       const table = tableOf(collection);
       return refusalOf(reference(table, change, []), table, change, at) ?? [];
     });
-    return (
-      refusals.find(({ kind }) => kind === "dangling") ?? refusals.find(({ kind }) => kind === "referenced") ?? null
-    );
+    const find = (wanted: Refusal["kind"]): Refusal | undefined => refusals.find(({ kind }) => kind === wanted);
+    // Of a reference that nobody has declared it is not known which.
+    return find("dangling") ?? find("referenced") ?? find("unfit") ?? null;
   }
 
   /** SQLite does not say which reference is broken, so each is looked at. */

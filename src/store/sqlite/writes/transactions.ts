@@ -10,6 +10,7 @@ import { changesOf, type Changes, type Done } from "./changes.ts";
 import { countersOf } from "./counters.ts";
 import { idempotencyRecordsOf, type IdempotencyRecords } from "./idempotency.ts";
 import { notesOf, type Notes } from "./notes.ts";
+import { turnsOf } from "./turns.ts";
 
 /** Commits transactions as a group: one trip to the disk for all of them. */
 export interface Committer {
@@ -17,18 +18,19 @@ export interface Committer {
   commit(transactions: readonly NamedTransaction[]): Result[];
 }
 
-/** A committer over a connection that writes. */
+/** A committer over a connection that writes. `busyMs` is how long a group waits for what another process writes. */
 export function committerOf(
   database: DatabaseSync,
   collections: readonly Collection[],
   shapes: Shapes = new Map(),
+  busyMs = 0,
 ): Committer {
   const counters = countersOf(database);
   const notes = notesOf(database);
   const named = new Map(collections.map((each) => [each.name, each]));
   const changes = changesOf(database, named, counters, notes);
   const records = idempotencyRecordsOf(database);
-  const begin = prepare(database, "BEGIN IMMEDIATE");
+  const turns = turnsOf(database, busyMs);
   const commit = prepare(database, "COMMIT");
   const rollback = prepare(database, "ROLLBACK");
   const outdated = outdatedOf(database, shapes);
@@ -54,7 +56,7 @@ export function committerOf(
   }
 
   function commitWith(work: () => Result[] | null): Result[] | null {
-    begin.run();
+    turns.begin();
     notes.undo(0);
     try {
       counters.load();
@@ -72,6 +74,8 @@ export function committerOf(
       // Some failures have rolled back already.
       if (database.isTransaction) database.exec("ROLLBACK");
       throw error;
+    } finally {
+      turns.ended();
     }
   }
 

@@ -8,7 +8,8 @@ import type { Collection } from "../../store.ts";
 import { connect, playOn } from "../connection.ts";
 import { tableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
-import { isLogRemoved, requireInPlace, type FilesInUse } from "../file/place.ts";
+import { sharedBy, requireUntouched, type Opened } from "../file/opened.ts";
+import { isLogRemoved, type FilesInUse } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
 import type { NamedTransaction, Result } from "../named.ts";
 import { giveWay } from "../thread.ts";
@@ -16,12 +17,7 @@ import { checkpointsBeside } from "./checkpoints.ts";
 import { committerOf, type Committer } from "./transactions.ts";
 
 /** What the writer thread is started with. */
-export interface WriterData {
-  readonly path: string;
-  /** Which files those are (`filesAt`). */
-  readonly files: FilesInUse;
-  /** The database, kept open for as long as the thread runs (`keepOpen`). */
-  readonly descriptor: number;
+export interface WriterData extends Opened {
   /** How long a group waits for what another process writes, in milliseconds. */
   readonly busyMs: number;
   readonly collections: readonly Collection[];
@@ -39,11 +35,13 @@ export type FromWriter = { readonly results: string } | { readonly failed: Failu
 const indexingPauseMs = 100;
 
 /** The thread that writes: each group with one trip to the disk. */
-function write(port: MessagePort, { path, files, descriptor, busyMs, collections, shapes }: WriterData): void {
+function write(port: MessagePort, { busyMs, collections, shapes, ...started }: WriterData): void {
+  const opened = sharedBy(started);
+  const { path, files } = opened;
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
   let committed = (): void => {};
-  const checkpoints = checkpointsBeside({ path, files, descriptor });
+  const checkpoints = checkpointsBeside(started);
   const searched = searchedOf(collections).map(tableOf);
   const indexing = searched.length === 0 ? null : indexBeside(index, () => indexingPauseMs);
 
@@ -65,9 +63,10 @@ function write(port: MessagePort, { path, files, descriptor, busyMs, collections
 
   function connected(): DatabaseSync {
     // A connection to what stands there now would write into another database, or make one.
-    requireInPlace(path, files);
+    requireUntouched(opened);
     if (database === null) {
-      database = connect(path, busyMs);
+      // Whoever begins a group looks for a free moment itself.
+      database = connect(path, 0);
       committed = checkpoints.takeOver(database);
     }
     return database;
@@ -76,9 +75,9 @@ function write(port: MessagePort, { path, files, descriptor, busyMs, collections
   function commit(group: readonly NamedTransaction[]): FromWriter {
     try {
       const writes = connected();
-      committer ??= committerOf(writes, collections, shapes);
+      committer ??= committerOf(writes, collections, shapes, busyMs);
       const results: Result[] = committer.commit(group);
-      requireInPlace(path, files);
+      requireUntouched(opened);
       return { results: JSON.stringify(results) };
     } catch (error) {
       // Whatever is wrong with the connection, the next group gets a new one.
@@ -98,7 +97,7 @@ function write(port: MessagePort, { path, files, descriptor, busyMs, collections
 
   function index(): boolean {
     try {
-      const hasTaken = playOn(connected(), takeSomeWords(sqliteSchema, searched));
+      const hasTaken = waiting(connected(), busyMs, (writes) => playOn(writes, takeSomeWords(sqliteSchema, searched)));
       if (hasTaken) committed();
       return hasTaken;
     } catch (error) {
@@ -110,6 +109,16 @@ function write(port: MessagePort, { path, files, descriptor, busyMs, collections
   function disconnect(): void {
     if (database !== null) giveUp(database, path, files);
     database = committer = null;
+  }
+}
+
+/** Does something that waits for others as SQLite does it. */
+function waiting<T>(database: DatabaseSync, busyMs: number, task: (database: DatabaseSync) => T): T {
+  database.exec(`PRAGMA busy_timeout = ${busyMs}`);
+  try {
+    return task(database);
+  } finally {
+    database.exec("PRAGMA busy_timeout = 0");
   }
 }
 

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import path from "node:path";
+import { accountsCollection } from "../../door/auth.ts";
+import { Secret } from "../../door/index.ts";
+import { sqliteHasRows } from "../../door/stores.ts";
+import { databaseIn, type Readings } from "./reading.ts";
+import { makeSecretFile, readSecretFile } from "./secret.ts";
+import type { Database } from "./values.ts";
+
+/** The server's own secret where there is one already; null where none was made yet. Adds to `problems` what is wrong with it. */
+export function findSecret(readings: Readings, problems: string[]): Secret | null {
+  const place = placeOfSecret(readings, problems);
+  if (place === null || "secret" in place) return place?.secret ?? null;
+  const read = place.file === null ? null : readSecretFile(place.file);
+  if (read === null || "value" in read) return read?.value ?? null;
+  problems.push(...named(place, read.wrong));
+  return null;
+}
+
+/** The server's own secret, and where it comes from. */
+export interface OwnSecret {
+  readonly secret: Secret;
+  /** The file it stands in; null where it was given itself or drawn for this process. */
+  readonly secretFile: string | null;
+  /** It was made just now, for a service that starts for the first time. */
+  readonly secretIsNew: boolean;
+}
+
+/** The server's own secret, made where there is none yet; null where it cannot be had, which is in `problems` then. */
+export function readSecret(readings: Readings, problems: string[]): OwnSecret | null {
+  const database = databaseIn(readings);
+  const place = placeOfSecret(readings, problems);
+  if (place === null) return null;
+  if ("secret" in place) return { secret: place.secret, secretFile: null, secretIsNew: false };
+  if (place.file !== null) return readOrMakeSecret({ file: place.file, label: place.label }, database, problems);
+  // PostgreSQL without a secret is in the problems already.
+  return database.kind === "postgres"
+    ? null
+    : { secret: new Secret(randomBytes(32)), secretFile: null, secretIsNew: true };
+}
+
+/** The secret as it was given, or its file, if it has one; null where that cannot be told, which is in `problems` then. */
+function placeOfSecret(
+  { secret, secretFile, database }: Readings,
+  problems: string[],
+): { readonly secret: Secret } | PlaceOfSecret | null {
+  if (secret.from !== null && secret.from === secretFile.from) {
+    problems.push(
+      `${secret.label} and ${secretFile.label} are both given. Keep one, so that it is clear which counts.`,
+    );
+    return null;
+  }
+  // The environment wins over the file that the config file names.
+  const isGiven = secret.from === "environment" || (secret.from === "config" && secretFile.from === null);
+  if (isGiven) return secret.value === null ? null : { secret: secret.value };
+  if (secretFile.isWrong || database.isWrong) return null;
+  return secretFile.value === null
+    ? { file: defaultSecretFile(database.value), label: null }
+    : { file: secretFile.value, label: secretFile.label };
+}
+
+/** The file of the secret, and the setting that names it, if one does. */
+interface PlaceOfSecret {
+  readonly file: string | null;
+  readonly label: string | null;
+}
+
+/** What is wrong with the file, with the setting to look at. */
+function named({ label }: PlaceOfSecret, sentences: readonly string[]): readonly string[] {
+  return label === null ? sentences : sentences.map((sentence) => `${label}: ${sentence}`);
+}
+
+function defaultSecretFile(database: Database): string | null {
+  if (database.kind === "postgres" || database.path === ":memory:") return null;
+  return path.join(path.dirname(database.path), "latchkey.secret");
+}
+
+function readOrMakeSecret(
+  place: PlaceOfSecret & { readonly file: string },
+  database: Database,
+  problems: string[],
+): OwnSecret | null {
+  const { file } = place;
+  const read = readSecretFile(file);
+  if (read === null && database.kind === "postgres") {
+    const cure = `Copy it from another machine of the service, or make the first with: (umask 077; openssl rand -base64 48 > ${file})`;
+    problems.push(...named(place, [`${file} is not there, and with PostgreSQL it is not made here. ${cure}`]));
+  }
+  if (read === null && problems.length > 0) return null;
+  if (read === null && holdsAccounts(database)) return readLostSecret(place, database, problems);
+  const secret = read ?? makeSecretFile(file);
+  if ("value" in secret) return { secret: secret.value, secretFile: file, secretIsNew: read === null };
+  problems.push(...named(place, secret.wrong));
+  return null;
+}
+
+/** Whether somebody has served from it, who had a secret then. */
+function holdsAccounts(database: Database): boolean {
+  if (database.kind === "postgres" || database.path === ":memory:") return false;
+  return sqliteHasRows(path.resolve(database.path), `${database.tablePrefix ?? ""}${accountsCollection.name}`);
+}
+
+/** Another secret would end every token without a word, and at one of two workers alone. One that has been made meanwhile is read: accounts come after it. */
+function readLostSecret(
+  place: PlaceOfSecret & { readonly file: string },
+  database: Database,
+  problems: string[],
+): OwnSecret | null {
+  const { file } = place;
+  const read = readSecretFile(file);
+  if (read !== null && "value" in read) return { secret: read.value, secretFile: file, secretIsNew: false };
+  const used = database.kind === "sqlite" ? path.resolve(database.path) : "";
+  const lost = `${used} holds accounts, and their secret is not there: ${path.resolve(file)}. Put it back, from where you keep its copy. Where it is lost, make another; every token and key of theirs ends with that: (umask 077; openssl rand -base64 48 > ${file})`;
+  problems.push(...named(place, read?.wrong ?? [lost]));
+  return null;
+}

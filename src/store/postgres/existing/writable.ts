@@ -1,0 +1,49 @@
+import { rawNameOf } from "../../sql/existing/found.ts";
+import { quote } from "../../sql/names.ts";
+import { ask, statement, type Script } from "../../sql/schema/script.ts";
+import type { Collection, TableWrite } from "../../store.ts";
+import { postgres } from "../dialect.ts";
+import { state, stateOf } from "../errors.ts";
+
+const done: Readonly<Record<TableWrite, string>> = { create: "made", update: "changed", delete: "removed" };
+
+/** What would fail with each write, and its cure. */
+const cures = new Map<string | null, string>([
+  [state.unsupported, "a rule of the table (CREATE RULE) stands in the way; make a trigger of it"],
+  [state.privilege, "grant it to the role that Latchkey has"],
+]);
+
+/**
+ * What a write would fail with each time: rules that leave no room for what it tells, and rights that are missing. `EXPLAIN` finds both, and
+ * writes nothing. Functions of triggers are compiled when they run.
+ */
+export function* findUnwritable({ columns, existing }: Collection): Script<readonly string[]> {
+  const { table, writes, written = columns.map(({ name }) => name) } = existing!;
+  const name = postgres.quoteTable(table);
+  const names = written.map((each) => quote(rawNameOf(existing!, each)));
+  const values =
+    names.length === 0 ? "DEFAULT VALUES" : `(${names.join(", ")}) VALUES (${names.map(() => "NULL").join(", ")})`;
+  const statements: Readonly<Record<TableWrite, string | null>> = {
+    create: `INSERT INTO ${name} ${values}`,
+    update: names.length === 0 ? null : `UPDATE ${name} SET ${names.map((each) => `${each} = ${each}`).join(", ")}`,
+    delete: `DELETE FROM ${name}`,
+  };
+  const told: string[] = [];
+  for (const write of writes) {
+    const sql = statements[write];
+    if (sql === null) continue;
+    const telling = `${sql} RETURNING ${quote(rawNameOf(existing!, "id"))}`;
+    try {
+      yield* ask(
+        statement(`EXPLAIN ${write === "create" ? telling : `WITH changed AS (${telling}) SELECT FROM changed`}`),
+      );
+    } catch (error) {
+      const cure = cures.get(stateOf(error));
+      if (cure === undefined) throw error;
+      told.push(
+        `rows of ${table} cannot be ${done[write]} (${(error as Error).message}): ${cure}, or take "${write}" out of writes`,
+      );
+    }
+  }
+  return told;
+}

@@ -1,0 +1,51 @@
+import type { Collection, ExistingTable } from "../../store.ts";
+import type { Schema } from "../schema/schema.ts";
+import { rawNameOf, type FoundExisting } from "./found.ts";
+
+/** What keeps rows from being written as declared. */
+export function writeMistakes(
+  schema: Schema,
+  collection: Collection,
+  existing: ExistingTable,
+  found: FoundExisting,
+): string[] {
+  const { table, writes, revision } = existing;
+  const mistakes: string[] = [];
+  if (writes.length > 0 && !found.isTable) mistakes.push(`${table} is a view, and is only read; leave writes out`);
+  if (
+    typeof revision === "object" &&
+    !found.columns.some(({ name, storage }) => name === revision.column && /int/i.test(storage))
+  )
+    mistakes.push(
+      `${table}.${revision.column} is no column of whole numbers that could count the states of a row; leave revision out`,
+    );
+  for (const name of writes.length === 0 ? [] : (existing.written ?? [])) {
+    const raw = rawNameOf(existing, name);
+    if (found.columns.some((column) => column.name === raw && column.generated))
+      mistakes.push(
+        `${table}.${raw} gets its values from the database alone; declare ${name} with readOnly: true, filled: true`,
+      );
+    const kept = digitsKept(schema, found, raw);
+    const { type, scale = 0 } = collection.columns.find((column) => column.name === name) ?? {};
+    if (type === "decimal" && kept < scale)
+      mistakes.push(`${table}.${raw} rounds to ${kept} digits behind the point; declare ${name} with scale: ${kept}`);
+  }
+  if (!writes.includes("create") || found.isFilledByTrigger) return mistakes;
+  const named = new Set(["id", ...collection.columns.map(({ name }) => name)].map((name) => rawNameOf(existing, name)));
+  const missing = found.columns.filter(
+    ({ name, nullable, filled, generated }) => !named.has(name) && !nullable && !filled && !generated,
+  );
+  if (missing.length > 0)
+    mistakes.push(
+      `a new row of ${table} needs a value for ${missing.map(({ name }) => name).join(", ")}; declare a field for each, or take "create" out of writes`,
+    );
+  return mistakes;
+}
+
+/** How many digits behind the point a column keeps of a number. SQLite keeps what it is given. */
+function digitsKept({ engine }: Schema, { columns }: FoundExisting, raw: string): number {
+  const storage = engine === "sqlite" ? undefined : columns.find(({ name }) => name === raw)?.storage;
+  const [, scale] = /^numeric\(\d+,(-?\d+)\)$/.exec(storage ?? "") ?? [];
+  if (scale !== undefined) return Math.max(Number(scale), 0);
+  return /^(?:smallint|integer|bigint)$/.test(storage ?? "") ? 0 : Infinity;
+}

@@ -1,0 +1,71 @@
+import type { DatabaseSync } from "node:sqlite";
+import { isMoreThanStart } from "../../sql/changes/migrating.ts";
+import { obstaclesOf, type TablePlan } from "../../sql/changes/plan-table.ts";
+import { quote } from "../../sql/names.ts";
+import { ask } from "../../sql/schema/script.ts";
+import { connect, playOn, prepare } from "../connection.ts";
+import { isStoreFailure } from "../errors.ts";
+import { sqliteSchema } from "../migration.ts";
+import { findUncompiled, requireCompiled } from "./bound.ts";
+import { findObjects, makeIndexOn, ownObjects } from "./own-objects.ts";
+import { madeEmpty, namesFor, shadowFor } from "./shadow.ts";
+
+/** The same plans, with what others have made that would not work behind them. */
+export function withForeseen(
+  database: DatabaseSync,
+  plans: readonly TablePlan[],
+  dropped: readonly string[],
+): readonly TablePlan[] {
+  return plans.map((plan) => {
+    if (!isMoreThanStart(plan) || obstaclesOf(plan).length > 0) return plan;
+    const why = whyNot(database, plan, dropped);
+    return why === null ? plan : { ...plan, obstacles: [why] };
+  });
+}
+
+/** Tries it on the same tables without rows, in memory. */
+function whyNot(database: DatabaseSync, plan: TablePlan, dropped: readonly string[]): string | null {
+  const { collection } = plan;
+  const { name } = collection;
+  const own = ownObjects(collection, playOn(database, ask(findObjects(collection))));
+  const trial = connect(":memory:");
+  try {
+    trial.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
+    for (const sql of objectsOf(database, plan)) attempt(trial, sql);
+    const uncompiled = findUncompiled(trial, name);
+    trial.exec(`DROP TABLE ${quote(name)}`);
+    const shadow = shadowFor(sqliteSchema, plan, dropped, { indexes: new Set(), tables: new Set(), folds: false });
+    for (const sql of madeEmpty(shadow)) trial.exec(sql);
+    for (const index of own.indexes) makeIndexOn(trial, index, index.name, shadow.name);
+    trial.exec(`ALTER TABLE ${shadow.name} RENAME TO ${quote(name)}`);
+    for (const { sql } of own.triggers) trial.exec(sql);
+    requireCompiled(trial, name, uncompiled);
+    return null;
+  } catch (error) {
+    if (isStoreFailure(error)) throw error;
+    return `${name} stays as it was: ${(error as Error).message}. Remove that, and make it again behind the migration.`;
+  } finally {
+    trial.close();
+  }
+}
+
+/** What makes everything of a file, tables that make others of their own first, but what a migration has begun of this table. */
+function objectsOf(database: DatabaseSync, { collection }: TablePlan): readonly string[] {
+  const { copy, moved, triggersPrefix } = namesFor(collection);
+  const all = prepare(
+    database,
+    "SELECT name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY sql LIKE 'CREATE VIRTUAL %' DESC, rowid",
+  );
+  return (all.all() as [string, string, string][])
+    .filter(([name, table]) => ![copy, moved].includes(table) && !name.startsWith(triggersPrefix))
+    .map(([, , sql]) => sql);
+}
+
+/** A module of others, or a table of SQLite itself, cannot be made here: what asks for it does not compile before and after. */
+function attempt(database: DatabaseSync, sql: string): void {
+  try {
+    database.exec(sql);
+  } catch (error) {
+    if (isStoreFailure(error)) throw error;
+  }
+}

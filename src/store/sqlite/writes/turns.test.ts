@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { connect } from "../connection.ts";
+
+/** Writes as fast as it can for some seconds, beginning when all do. */
+const busy = `
+  import { connect } from ${JSON.stringify(new URL("../connection.ts", import.meta.url).href)};
+  import { turnsOf } from ${JSON.stringify(new URL("./turns.ts", import.meta.url).href)};
+  const [file, who, at] = process.argv.slice(1);
+  const database = connect(file, 0);
+  const turns = turnsOf(database, 20000);
+  const insert = database.prepare("INSERT INTO t VALUES (?, ?)");
+  while (Date.now() < Number(at));
+  while (Date.now() < Number(at) + 3000) {
+    turns.begin();
+    insert.run(who, Date.now());
+    database.exec("COMMIT");
+    turns.ended();
+  }
+  database.close();`;
+
+test("of processes that write all the time none is kept waiting for long by the others", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-turns-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "a.db");
+  const database = connect(file);
+  database.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (who TEXT, at INTEGER)");
+
+  const at = String(Date.now() + 2000);
+  const writers = ["one", "two", "three"].map((who) =>
+    spawn(process.execPath, ["--input-type=module", "--eval", busy, file, who, at], { stdio: "inherit" }),
+  );
+  await Promise.all(writers.map((each) => once(each, "exit")));
+
+  const shares = database
+    .prepare(
+      "SELECT count(*), max(gap) FROM (SELECT who, at - lag(at) OVER (PARTITION BY who ORDER BY at) AS gap FROM t) GROUP BY who",
+    )
+    .all() as unknown as [number, number][];
+  database.close();
+  t.diagnostic(JSON.stringify(shares));
+  const rows = shares.map(([count]) => count);
+  assert.equal(rows.length, 3);
+  assert.ok(Math.min(...rows) > Math.max(...rows) / 5, String(rows));
+});
