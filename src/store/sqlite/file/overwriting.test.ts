@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdtempSync, rmSync, utimesSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, truncateSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
@@ -106,4 +106,20 @@ test("a copy of a moment ago is noticed behind the next checkpoint too, which ha
   database.exec("CREATE TABLE another (n); PRAGMA wal_checkpoint(PASSIVE)");
 
   assert.throws(() => overwriting.look(), /pages that were moved into it are not there/);
+});
+
+test("where the log is overwritten it is the log that is told of, whatever the file is like beside it", (t) => {
+  const { file, overwriting, written } = opened(t);
+  for (let at = 0; at < 20; at++) written();
+  const reads = connectReadOnly(file);
+  reads.exec("BEGIN; SELECT count(*) FROM notes");
+  written();
+  overwriting.look();
+  const beside = connect(file);
+  beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  beside.close();
+  reads.close();
+  truncateSync(`${file}-wal`);
+
+  assert.throws(() => overwriting.look(), /a\.db-wal was overwritten while it was in use/);
 });

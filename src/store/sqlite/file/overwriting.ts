@@ -116,12 +116,13 @@ export function overwritingOf(opened: Opened): Overwriting {
       if (found !== null) throw found;
       requireInPlace(path, files);
       const why = isKnown ? lookAgain() : null;
-      if (why !== null) throw (found = new Error(overwritten(path, why)));
       try {
         requireWholeLog(opened);
       } catch (error) {
         throw (found = error as Error);
       }
+      // Nothing that a log says of the file is worth anything where it was overwritten itself: so that is told first.
+      if (why !== null) throw (found = new Error(overwritten(path, why)));
     },
     get found() {
       return found;
