@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
-import { anyone, defineResource, enumeration, mount, text } from "../src/door/index.ts";
-import { onBoth, onSQLite } from "./existing.ts";
+import { anyone, defineResource, enumeration, integer, mount, Secret, text } from "../src/door/index.ts";
+import type { Observation } from "../src/door/ops.ts";
+import { postgresStore } from "../src/door/stores.ts";
+import { onBoth, onPostgres, onSQLite } from "./existing.ts";
+import { ownService } from "./own-service.ts";
+import { askPostgres } from "./postgres.ts";
 
 /** Columns for which the database takes other texts for the same. */
 const alike = (type: string): string =>
@@ -62,5 +66,86 @@ onSQLite(
     const words = defineResource({ name: "word", table: "word", fields: { v: enumeration(["open", "paid"]) } });
 
     await assert.rejects(serve(mount(words, { permission: anyone })), /word\.v has values .* in the rows 2;/);
+  },
+);
+
+/** What the start of the service has told. */
+function toldBy({ observed }: { readonly observed: readonly Observation[] }): readonly string[] {
+  return observed.flatMap((each) => (each.kind === "notice" ? [each.message] : []));
+}
+
+onBoth(
+  "keys whose index has another order than that of code points are listed beside all else, and that is told at the start",
+  {
+    sqlite: "CREATE TABLE word (id text COLLATE NOCASE PRIMARY KEY NOT NULL, n integer NOT NULL);",
+    postgres: `CREATE TABLE word (id text COLLATE "en-x-icu" PRIMARY KEY, n integer NOT NULL);`,
+  },
+  async ({ engine, serve, sql }) => {
+    await sql("INSERT INTO word VALUES ('b', 1), ('C', 2), ('a', 3)");
+    const declaration = { name: "word", id: "text", table: "word", fields: { n: integer() } } as const;
+    const api = await serve(mount(defineResource(declaration), { permission: anyone }));
+    const owning = await serve(mount(defineResource({ ...declaration, scans: true }), { permission: anyone }));
+
+    const [told] = toldBy(api);
+    assert.match(told ?? "", /No index serves these lists of \/words: by id; by -id/);
+    assert.equal(
+      /^No index finds a record of \/words by its id: .* COLLATE BINARY/.test(told ?? ""),
+      engine === "sqlite",
+    );
+    assert.deepEqual(toldBy(owning), []);
+    const { json } = await api.get("/words");
+    assert.deepEqual(json.map(({ id }: { id: string }) => id).join(""), "Cab");
+  },
+);
+
+onBoth(
+  "keys whose index has the order of code points are listed by it",
+  {
+    sqlite:
+      "CREATE TABLE word (id text COLLATE NOCASE PRIMARY KEY NOT NULL); CREATE UNIQUE INDEX ids ON word (id COLLATE BINARY);",
+    postgres: `CREATE TABLE word (id text COLLATE "C" PRIMARY KEY);`,
+  },
+  async ({ serve }) => {
+    const words = defineResource({ name: "word", id: "text", table: "word", fields: {} });
+    const api = await serve(mount(words, { permission: anyone }));
+
+    assert.deepEqual(toldBy(api), []);
+  },
+);
+
+onPostgres(
+  "the order of a database is that of ICU, whatever name it has for that of the C library",
+  "SELECT 1",
+  async ({ url, sql }, t) => {
+    const name = `icu_${process.pid}`;
+    await sql(
+      `CREATE DATABASE ${name} TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en' LC_COLLATE 'C' LC_CTYPE 'C'`,
+    );
+    const there = new URL(url);
+    there.pathname = `/${name}`;
+    await askPostgres(
+      there.href,
+      "CREATE TABLE word (id text PRIMARY KEY, v text NOT NULL); CREATE INDEX ON word (v, id); INSERT INTO word VALUES ('a', 'x'), ('B', 'Y')",
+    );
+    const words = defineResource({
+      name: "word",
+      id: "text",
+      table: "word",
+      fields: { v: text({ maxLength: 20 }) },
+      sorts: ["v"],
+    });
+    const api = await ownService(t, {
+      store: postgresStore({ url: new Secret(there.href) }),
+      mounts: [mount(words, { permission: anyone })],
+    });
+    t.after(() => askPostgres(url, `DROP DATABASE ${name} WITH (FORCE)`));
+
+    for (const [asked, found] of [
+      ["", "Ba"],
+      ["?sort=v", "Ba"],
+      ["?sort=-v", "aB"],
+    ] as const)
+      assert.equal((await api.get(`/words${asked}`)).json.map(({ id }: { id: string }) => id).join(""), found, asked);
+    assert.match(toldBy(api)[0] ?? "", /by id/);
   },
 );

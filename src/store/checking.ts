@@ -103,6 +103,7 @@ const existingMembers: ChecksOf<ExistingTable> = {
       : 'it has to be "database", "digest" or { column: "version" }',
   written: optional((value) => (Array.isArray(value) && value.every(isText) ? null : "it has to be a list of columns")),
   found: anything,
+  served: anything,
   constraints: anything,
 };
 

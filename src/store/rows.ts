@@ -48,6 +48,8 @@ export interface ExistingTable {
   readonly revision: "database" | "digest" | { readonly column: string };
   /** How the columns were found when the store was opened, by their declared names. Nobody declares it. */
   readonly found?: Readonly<Record<string, FoundColumnForm>>;
+  /** What an index over its key serves, where that is not everything, as it was found (`Column.served`). */
+  readonly served?: "equality" | "nothing";
   /** The columns that its constraints are about, by their names, as they were found; what the database tells when a row breaks one. */
   readonly constraints?: Readonly<Record<string, string>>;
 }
@@ -66,7 +68,7 @@ export interface FoundColumnForm {
   readonly generated: boolean;
   /** The words of an enumeration of the database. */
   readonly words?: readonly string[];
-  /** Its texts are ordered by code point. */
+  /** Whether its texts are ordered by code point (PostgreSQL). */
   readonly byCodePoint?: boolean;
   /** Texts are equal to it that are another, because its collation is not deterministic (PostgreSQL). */
   readonly isLoose?: boolean;

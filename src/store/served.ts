@@ -1,4 +1,4 @@
-import type { Collection, ListQuery, Operator, Sort, Where } from "./store.ts";
+import type { Collection, Column, ListQuery, Operator, Sort, Where } from "./store.ts";
 
 type Condition = Exclude<Where, { readonly all: unknown } | { readonly any: unknown } | { readonly not: unknown }>;
 
@@ -41,8 +41,6 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
   if (first === undefined) return equal.size > 0;
   // Databases do not agree on where rows without a value stand in an index.
   if ([first, ...rest].some(({ column }) => isNullable(collection, column))) return false;
-  if (collection.existing !== undefined && [first, ...rest].some(({ column }) => hasOtherOrder(collection, column)))
-    return false;
   if (ranged !== null && !equal.has(ranged) && first.column !== ranged) return false;
   return indexesOf(collection).some((index) => leads(collection, index, equal, [first, ...rest]));
 }
@@ -107,7 +105,7 @@ function leads(
   const isDescending = order[0]!.descending === true;
   for (const [at, { column, descending = false }] of order.entries()) {
     // Where few rows are equal in what the index has, the database puts these in order while it goes on.
-    if (index[equal.size + at] !== column || descending !== isDescending)
+    if (index[equal.size + at] !== column || hasOtherOrder(collection, column) || descending !== isDescending)
       return at > 0 && isVaried(collection, order[at - 1]!.column);
     if (column === "id") return true;
   }
@@ -115,14 +113,23 @@ function leads(
 }
 
 /** Whether an index over the column has another order than its values. */
-function hasOtherOrder({ columns }: Collection, name: string): boolean {
-  return columns.find((column) => column.name === name)?.served !== undefined;
+function hasOtherOrder(collection: Collection, name: string): boolean {
+  return collection.existing !== undefined && servedOf(collection, name) !== undefined;
+}
+
+function servedOf({ existing, columns }: Collection, name: string): Column["served"] {
+  return name === "id" ? existing?.served : columns.find((column) => column.name === name)?.served;
+}
+
+/** Whether no index finds a record by its id, since the key of a table that was there before is compared in another way than its values. */
+export function isKeyScanned(collection: Collection): boolean {
+  return asServed(collection).existing?.served === "nothing";
 }
 
 /** Whether no index finds the rows of a condition, since the column is kept in another form. */
-function isKeptOtherwise({ existing, columns }: Collection, name: string, isRange: boolean): boolean {
-  if (existing === undefined) return false;
-  const served = columns.find((column) => column.name === name)?.served;
+function isKeptOtherwise(collection: Collection, name: string, isRange: boolean): boolean {
+  if (collection.existing === undefined) return false;
+  const served = servedOf(collection, name);
   return served === "nothing" || (served === "equality" && isRange);
 }
 

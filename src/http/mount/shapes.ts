@@ -1,5 +1,5 @@
 import type { Operator, Resource } from "../../resource/resource.ts";
-import { isServed, isUnique } from "../../store/served.ts";
+import { isKeyScanned, isServed, isUnique } from "../../store/served.ts";
 import type { Collection, Column, Key, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
 import { selectedBy, type Link } from "./links.ts";
 import type { MountInPlace } from "./mount.ts";
@@ -132,16 +132,24 @@ function standIn({ key, columns }: Collection, name: string): Value {
   return standIns[name === "id" ? key : columns.find((column) => column.name === name)!.type];
 }
 
-/** One line for an operator about lists that no index serves and that the declaration does not own up to; null where there are none. */
-export function scansOf(mount: Shaped): string | null {
-  const { resource } = mount;
-  if (resource.scans || mount.permissions.list === undefined) return null;
-  const scans = shapesOf(mount, null).filter((shape) => !shape.isServed);
-  if (scans.length === 0) return null;
-  const some = scans.slice(0, 3).map(({ title }) => title);
-  const rest = scans.length > some.length ? `, and ${scans.length - some.length} more` : "";
-  return (
-    `No index serves these lists of ${resource.path}: ${some.join("; ")}${rest}. Each may look at all rows, for 4 seconds at most. ` +
-    `Take filters or sorts out of the declaration, ${resource.table === null ? "" : `make an index in ${resource.table.name}, `}or say scans: true there.`
-  );
+/** What an operator is told of a resource whose requests no index serves, where the declaration does not own up to it; null where there is nothing. */
+export function scansOf({ resource, ...mount }: Shaped): string | null {
+  if (resource.scans) return null;
+  const table = resource.table === null ? null : resource.table.name;
+  const told: string[] = [];
+  if (isKeyScanned(mount.collection))
+    told.push(
+      `No index finds a record of ${resource.path} by its id: each request for one looks at all rows. Make a unique index over the key of ${table}, of texts by code point (in SQLite COLLATE BINARY).`,
+    );
+  const lists = mount.permissions.list === undefined ? [] : shapesOf({ resource, ...mount }, null);
+  const scans = lists.filter((shape) => !shape.isServed);
+  if (scans.length > 0) {
+    const some = scans.slice(0, 3).map(({ title }) => title);
+    const rest = scans.length > some.length ? `, and ${scans.length - some.length} more` : "";
+    told.push(
+      `No index serves these lists of ${resource.path}: ${some.join("; ")}${rest}. Each may look at all rows, for 4 seconds at most. ` +
+        `Take filters or sorts out of the declaration, ${table === null ? "" : `make an index in ${table}, `}or say scans: true there.`,
+    );
+  }
+  return told.length === 0 ? null : told.join(" ");
 }

@@ -1,7 +1,7 @@
 import { reservedNames } from "../../door/resources.ts";
 import type { FoundExisting, FoundExistingColumn } from "../../door/stores.ts";
 import { kindFor, type Declared } from "./kinds.ts";
-import { listsOf } from "./lists.ts";
+import { isInOrderOfKey, listsOf } from "./lists.ts";
 import { constantFrom, freeName, inComment, memberName, nameFrom, pluralOf, singularOf, textLiteral } from "./names.ts";
 
 /** A table under the names of its declaration; `why` where it cannot be declared. */
@@ -258,7 +258,14 @@ function listLines({ found, fields, key }: Named, shown: readonly FoundExistingC
     ];
   };
   const others = lines(unserved.filters, unserved.sorts);
+  const isInOrder = !found.isTable || isInOrderOfKey(found, key!);
   return [
+    ...(isInOrder
+      ? []
+      : [
+          "  // The index of the ids has another order than theirs, which is by code point: lists are read beside all else.",
+          "  scans: true,",
+        ]),
     ...lines(filters, sorts).map((line) => `  ${line}`),
     ...(others.length === 0
       ? []

@@ -34,6 +34,12 @@ export function listsOf(found: FoundExisting, key: string, shown: readonly Found
   };
 }
 
+/** Whether an index gives the rows in the order of their keys, texts by code point. In SQLite a key may be `COLLATE NOCASE`. */
+export function isInOrderOfKey({ indexes, columns }: FoundExisting, key: string): boolean {
+  const found = columns.find(({ name }) => name === key);
+  return found?.byCodePoint !== false && indexes.some(([first]) => first === key);
+}
+
 /** Types of PostgreSQL that are texts only when they are turned into one, which no index has. */
 const turned = /^(?:citext|inet|cidr|macaddr|name|xml|interval|"char"|character(?! varying))/;
 

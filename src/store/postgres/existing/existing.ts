@@ -68,14 +68,17 @@ const domainsSQL =
   "resolved AS (SELECT first, (array_agg(typbasetype ORDER BY at DESC))[1] AS base, (array_agg(typtypmod ORDER BY at DESC))[1] AS typmod, " +
   "bool_or(typnotnull) AS notnull, bool_or(typdefault IS NOT NULL) AS filled, array_agg(oid) AS oids FROM domains GROUP BY first) ";
 
+/** With the order of ICU a database has a name for that of the C library all the same. Before PostgreSQL 15 there was no other. */
+const databaseCollation =
+  "(SELECT CASE WHEN coalesce(to_jsonb(d) ->> 'datlocprovider', 'c') = 'c' THEN d.datcollate END FROM pg_database d WHERE datname = current_database())";
+
 /** A domain is told as the type that it stands for. */
 const columnsSQL =
   domainsSQL +
   "SELECT a.attname::text, format_type(t.oid, coalesce(d.typmod, a.atttypmod)), " +
   "NOT (a.attnotnull OR coalesce(d.notnull, FALSE)), a.atthasdef OR a.attidentity <> '' OR coalesce(d.filled, FALSE), a.attgenerated <> '' OR a.attidentity = 'a', " +
   "CASE WHEN t.typtype = 'e' THEN (SELECT json_agg(enumlabel ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid) END, " +
-  "(SELECT CASE WHEN c.collname = 'default' THEN (SELECT datcollate FROM pg_database WHERE datname = current_database()) ELSE c.collcollate END " +
-  "FROM pg_collation c WHERE c.oid = a.attcollation) IN ('C', 'POSIX'), " +
+  `(SELECT coalesce(CASE WHEN c.collname = 'default' THEN ${databaseCollation} ELSE c.collcollate END, '') FROM pg_collation c WHERE c.oid = a.attcollation) IN ('C', 'POSIX'), ` +
   "(SELECT NOT collisdeterministic FROM pg_collation c WHERE c.oid = a.attcollation), " +
   "(SELECT json_agg(pg_get_constraintdef(k.oid)) FROM pg_constraint k WHERE k.contype = 'c' AND (k.contypid = ANY (d.oids) OR k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum])) " +
   "FROM pg_attribute a LEFT JOIN resolved d ON d.first = a.atttypid JOIN pg_type t ON t.oid = coalesce(d.base, a.atttypid) " +
@@ -116,7 +119,7 @@ function columnOf([
     filled: filled === true,
     generated: generated === true,
     ...(Array.isArray(words) ? { words: words as readonly string[] } : {}),
-    ...(byCodePoint === true ? { byCodePoint } : {}),
+    ...(typeof byCodePoint === "boolean" ? { byCodePoint } : {}),
     ...(isLoose === true ? { isLoose } : {}),
     ...(length === null ? {} : { maxLength: Number(length[1]) }),
     ...(Array.isArray(checks) ? { checks: checks as readonly string[] } : {}),

@@ -84,12 +84,26 @@ function settledAs(schema: Schema, collection: Collection, existing: ExistingTab
       return name === "" || column === undefined ? [] : [[name, column]];
     }),
   );
+  const settled = { ...existing, revision: revisionFor(existing, found), found: forms, constraints };
   return {
     ...collection,
     columns: collection.columns.map((column) => ({ ...column, ...servedBy(schema, column, forms[column.name]!) })),
     indexes: indexes.filter(({ length }) => length > 0),
-    existing: { ...existing, revision: revisionFor(existing, found), found: forms, constraints },
+    existing: { ...settled, ...keyServedBy(schema, { ...collection, existing: settled }, settled, found) },
   };
+}
+
+/** An index over the key that has its own order finds no id: in SQLite a key may be `COLLATE NOCASE`. Of a view nobody knows. */
+function keyServedBy(
+  schema: Schema,
+  collection: Collection,
+  existing: ExistingTable,
+  { isTable, indexes }: FoundExisting,
+): Pick<ExistingTable, "served"> {
+  const raw = rawNameOf(existing, "id");
+  if (!isTable) return {};
+  if (!indexes.some(([first]) => first === raw)) return { served: "nothing" };
+  return servedBy(schema, keyColumnOf(collection), existing.found!["id"]!);
 }
 
 function servedBy(schema: Schema, column: Column, found: FoundColumnForm): Pick<Column, "served"> {

@@ -67,7 +67,8 @@ function* findIndexes(table: string, counted: string | null): Script<Pick<FoundE
     ),
   );
   const uniques = new Map<string, readonly string[]>();
-  const indexes: (readonly string[])[] = [];
+  // The rows themselves stand in the order of their numbers.
+  const indexes: (readonly string[])[] = counted === null ? [] : [[counted]];
   for (const [name, parts] of Map.groupBy(rows, ([index]) => String(index))) {
     // An expression has no name, and another collation another order.
     if (parts.some(([, , column, , collation]) => column === null || collation !== "BINARY")) continue;
