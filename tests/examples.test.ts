@@ -200,7 +200,7 @@ test("a passkey logs in with what its device signs, once and no other", async (t
   assert.equal((await ask("/api/passkeys/session/", proof)).status, 401);
   assert.equal((await ask("/api/passkeys/session/", await prove(() => "another"))).status, 401);
   const late = await prove((challenge) => challenge);
-  const database = new DatabaseSync(file);
+  const database = new DatabaseSync(file, { timeout: 5000 });
   database.exec("UPDATE passkey_challenges SET expires_at = 1");
   database.close();
   assert.equal((await ask("/api/passkeys/session/", late)).status, 401);

@@ -96,7 +96,7 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
       return (await fetch(`${service.address}/users`, { method: "POST", headers, body })).status;
     };
     for (let at = 0; at < 20; at++) assert.equal(await write(), 201);
-    const beside = new DatabaseSync(file);
+    const beside = new DatabaseSync(file, { timeout: 5000 });
     beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
     beside.close();
     const older = readFileSync(`${file}-wal`);
@@ -202,7 +202,7 @@ async function serviceToOverwrite(t: TestContext, workers: string) {
   copyFileSync(file, `${copy}.raw`);
   const made = await Promise.all(Array.from({ length: 60 }, (_, at) => write(`made${at}`)));
   assert.deepEqual([...new Set(made)], [201]);
-  const beside = new DatabaseSync(file);
+  const beside = new DatabaseSync(file, { timeout: 5000 });
   beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
   beside.close();
   // What is to be noticed is a change of what was seen.

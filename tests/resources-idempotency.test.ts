@@ -241,7 +241,7 @@ test("what is kept for repeats holds no password hash, and nothing of a user who
   const file = join(folder, "a.db");
   const api = await serve(t, { settings: { LATCHKEY_DATABASE: `sqlite:${file}` } });
   const kept = () => {
-    const database = new DatabaseSync(file);
+    const database = new DatabaseSync(file, { timeout: 5000 });
     const rows = database.prepare("SELECT key, rows FROM latchkey_idempotency").all();
     database.close();
     return JSON.stringify(rows);

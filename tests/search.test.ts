@@ -292,7 +292,7 @@ test("behind many writes a word that few rows have is looked for in the index an
   await store.write({ changes });
   for (let at = 0; at < 500 && (await store.countWords!(collection, [], 1))?.waiting !== 0; at++) await sleep(10);
   // Until it ends its second transaction nobody can take in what waits.
-  const other = new DatabaseSync(file);
+  const other = new DatabaseSync(file, { timeout: 5000 });
   t.after(() => other.close());
   other.exec(`BEGIN IMMEDIATE; DELETE FROM "_things_words" WHERE "id" % 1500 = 8 AND "id" > 1000;
     INSERT INTO "_things_words" SELECT '', "id" FROM "things" WHERE "id" > 900; COMMIT; BEGIN IMMEDIATE`);
