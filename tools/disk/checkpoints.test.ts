@@ -12,7 +12,7 @@ const program = `
   import { DatabaseSync } from "node:sqlite";
   import { setTimeout as wait } from "node:timers/promises";
   import { connect } from ${JSON.stringify(`${folders}/connection.ts`)};
-  import { keepOpen } from ${JSON.stringify(`${folders}/file/kept-open.ts`)};
+  import { descriptorsOf } from ${JSON.stringify(`${folders}/file/opened.ts`)};
   import { filesAt } from ${JSON.stringify(`${folders}/file/place.ts`)};
   import { checkpointsBeside } from ${JSON.stringify(`${folders}/writes/checkpoints.ts`)};
 

@@ -45,7 +45,8 @@ export function sharedBy(opened: Opened): Shared {
  */
 export function requireUntouched(opened: Shared): void {
   requireInPlace(opened.path, opened.files);
-  requireWholeLog(opened);
+  const why = overwrittenLog(opened);
+  if (why !== null) throw why;
 }
 
 const HEADER_BYTES = 32;
@@ -54,20 +55,20 @@ const FRAME_HEADER_BYTES = 24;
 /** Where the header has the salts, which the index repeats. */
 const salts = { from: 16, to: 24 } as const;
 
-/** Throws where somebody but SQLite has written into the log, or cut it off. */
-export function requireWholeLog({ path, descriptors }: Shared): void {
-  if (descriptors === null) return;
+/** That somebody but SQLite has written into the log, or cut it off; null where nobody has. Throws where it cannot be read. */
+export function overwrittenLog({ path, descriptors }: Shared): Error | null {
+  if (descriptors === null) return null;
   const [index, log] = [openedAs(descriptors.index), openedAs(descriptors.log)];
   const state = logState(index);
   // Of a log that has just begun anew nothing is read, and its header is the one from before until something is written.
-  if (state === null || state.pages === 0) return;
+  if (state === null || state.pages === 0) return null;
   const least = HEADER_BYTES + state.pages * (FRAME_HEADER_BYTES + state.pageBytes);
   const size = log.size();
   const isOwn = log.read(0, HEADER_BYTES).toString("hex", salts.from, salts.to) === state.salts;
-  if (isOwn && size >= least) return;
+  if (isOwn && size >= least) return null;
   // It may have begun anew meanwhile.
-  if (logState(index)?.salts !== state.salts) return;
-  throw new Error(
+  if (logState(index)?.salts !== state.salts) return null;
+  return new Error(
     `${path}-wal was overwritten while it was in use (${isOwn ? `${size} bytes of ${least} are there` : "it has another header"}), and nothing is read or written any more. ` +
       `What it held, and had not been moved into the database, is lost. Stop every process on the database, move ${path}-wal away, look at the database with latchkey db check, ` +
       "put a backup in its place where it is damaged (latchkey db restore), and start again",

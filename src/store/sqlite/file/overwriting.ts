@@ -1,7 +1,7 @@
 import { StoreSetupError } from "../../store.ts";
 import { fileAt, keepOpen, letGo, openedAs, type KeptOpen } from "./kept-open.ts";
 import { logState, lookIntoLog, pagesInLog, type Log, type LogState } from "./log-index.ts";
-import { requireWholeLog, type Opened } from "./opened.ts";
+import { overwrittenLog, type Opened } from "./opened.ts";
 import { requireInPlace, walBytes } from "./place.ts";
 
 /** Looks whether a file is still the one that was opened, and whether anybody but SQLite has written into it. */
@@ -111,18 +111,23 @@ export function overwritingOf(opened: Opened): Overwriting {
     return null;
   }
 
+  function lookAtLog(): Error | null {
+    try {
+      return overwrittenLog(opened);
+    } catch {
+      // Nobody can say while the disk cannot be read, and it may be read again.
+      return null;
+    }
+  }
+
   return {
     look() {
       if (found !== null) throw found;
       requireInPlace(path, files);
       const why = isKnown ? lookAgain() : null;
-      try {
-        requireWholeLog(opened);
-      } catch (error) {
-        throw (found = error as Error);
-      }
       // Nothing that a log says of the file is worth anything where it was overwritten itself: so that is told first.
-      if (why !== null) throw (found = new Error(overwritten(path, why)));
+      found = lookAtLog() ?? (why === null ? null : new Error(overwritten(path, why)));
+      if (found !== null) throw found;
     },
     get found() {
       return found;
