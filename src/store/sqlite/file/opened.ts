@@ -11,7 +11,7 @@ export interface Opened {
   readonly descriptors: Descriptors;
 }
 
-/** The same as any other thread knows it. */
+/** The same to every other thread. */
 export interface Shared extends Omit<Opened, "descriptors"> {
   /** null where this thread has other files under these numbers. */
   readonly descriptors: Descriptors | null;

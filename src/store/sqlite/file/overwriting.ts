@@ -111,22 +111,13 @@ export function overwritingOf(opened: Opened): Overwriting {
     return null;
   }
 
-  function lookAtLog(): Error | null {
-    try {
-      return overwrittenLog(opened);
-    } catch {
-      // Nobody can say while the disk cannot be read, and it may be read again.
-      return null;
-    }
-  }
-
   return {
     look() {
       if (found !== null) throw found;
       requireInPlace(path, files);
       const why = isKnown ? lookAgain() : null;
       // Nothing that a log says of the file is worth anything where it was overwritten itself: so that is told first.
-      found = lookAtLog() ?? (why === null ? null : new Error(overwritten(path, why)));
+      found = foundInLog(opened) ?? (why === null ? null : new Error(overwritten(path, why)));
       if (found !== null) throw found;
     },
     get found() {
@@ -134,6 +125,15 @@ export function overwritingOf(opened: Opened): Overwriting {
     },
     close: () => letGo(path, Object.values(files)),
   };
+}
+
+/** Nobody can say while the disk cannot be read, and it may be read again. */
+function foundInLog(opened: Opened): Error | null {
+  try {
+    return overwrittenLog(opened);
+  } catch {
+    return null;
+  }
 }
 
 /** Whether a checkpoint since may have left the first page like this. */
