@@ -289,6 +289,15 @@ test("a column that goes while another of its type comes is asked about, and not
   }
 });
 
+test("what is removed stays, and becomes no other field: to say both is refused", () => {
+  const remark = text({ optional: true, renamedFrom: "note" });
+
+  assert.throws(
+    () => books({ ...titled, remark }, { removed: { note: "2999-01" } }),
+    /field remark: note is in removed.*; leave renamedFrom out, or take note out of removed/,
+  );
+});
+
 test("what is removed stays unseen until its month, and goes only when somebody names it", async (t) => {
   for (const database of await databases(t)) {
     const old = books({ ...titled, note: text({ maxLength: 10 }) });

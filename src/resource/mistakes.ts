@@ -147,8 +147,7 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
   for (const field of search) at(`search ${field}`, searched(field, searchMistakes));
   for (const [field, until] of Object.entries(removed)) at(`removed ${field}`, removedMistakes(field, until, fields));
   for (const [field, { options }] of Object.entries(sound))
-    if (options.renamedFrom !== undefined && Object.hasOwn(fields, options.renamedFrom))
-      at(`field ${field}`, [`there is a field ${options.renamedFrom} still; leave renamedFrom out, or that field`]);
+    at(`field ${field}`, renamedMistakes(options.renamedFrom, fields, removed));
   if (search.length > 0 && Object.hasOwn(filters, "search"))
     at("filter search", ["the list has a parameter of this name; rename the field or leave the filter out"]);
   return mistakes;
@@ -200,6 +199,16 @@ function computedMistakes(name: string, declared: unknown): string[] {
   return OF_COLUMNS.filter((option) => options[option] !== undefined).map(
     (option) => `${option} is about what is kept, and this is computed; leave it out`,
   );
+}
+
+function renamedMistakes(from: string | undefined, fields: Fields, removed: object): string[] {
+  if (from === undefined) return [];
+  if (Object.hasOwn(fields, from)) return [`there is a field ${from} still; leave renamedFrom out, or that field`];
+  return Object.hasOwn(removed, from)
+    ? [
+        `${from} is in removed, and a column cannot both stay unseen and become this one; leave renamedFrom out, or take ${from} out of removed`,
+      ]
+    : [];
 }
 
 function removedMistakes(name: string, until: unknown, fields: Fields): string[] {
