@@ -1,6 +1,18 @@
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -72,6 +84,50 @@ test("where the log beside it is removed, nothing more is acknowledged, and what
     names.map(({ name }) => name),
     ["Administrator", "kept"],
   );
+});
+
+test("a link to the database stands for the file that it leads to, whether that is there yet or not", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-link-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const link = path.join(folder, "latchkey.db");
+  const file = path.join(folder, "disk", "kept.db");
+  mkdirSync(path.dirname(file));
+  symlinkSync(path.join("disk", "kept.db"), link);
+  const settings = { LATCHKEY_DATABASE: `sqlite:${link}`, LATCHKEY_ADMIN_PASSWORD: "of this test alone" };
+  const env = { ...process.env, ...settings };
+  const headers = {
+    ...basicHeader("admin", settings.LATCHKEY_ADMIN_PASSWORD),
+    "content-type": "application/json",
+  };
+  async function asked(during: (write: (name: string) => Promise<number>) => Promise<void>): Promise<string> {
+    await using service = await startService({ ...settings, LATCHKEY_LOG: "error" });
+    await during(async (name) => {
+      const body = JSON.stringify({ name, email: `${name}@example.com` });
+      return (await fetch(`${service.address}/users`, { method: "POST", headers, body })).status;
+    });
+    const metrics = await (await fetch(`${service.address}/metrics`, { headers })).text();
+    assert.match(metrics, /^latchkey_sqlite_wal_bytes [1-9]/m);
+    return service.said();
+  }
+
+  await asked(async (write) => assert.equal(await write("first"), 201));
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  await run(process.execPath, [command, "db", "backup", path.join(folder, "backup.db")], { env });
+  const said = await asked(async (write) => {
+    assert.equal(await write("second"), 201);
+    renameSync(file, `${file}.away`);
+    assert.equal(await write("refused"), 503);
+    renameSync(`${file}.away`, file);
+    assert.equal(await write("third"), 201);
+  });
+  await run(process.execPath, [command, "db", "restore", path.join(folder, "backup.db")], { env });
+  const database = new DatabaseSync(file, { readOnly: true });
+  const { rows } = database.prepare("SELECT count(*) AS rows FROM users").get()!;
+  database.close();
+
+  assert.match(said, /kept\.db was removed while it was in use/);
+  assert.equal(lstatSync(link).isSymbolicLink(), true);
+  assert.equal(rows, 2);
 });
 
 /** How the log is overwritten in its place, where `older` is what it held some writes ago. */

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import path from "node:path";
 import { codeOf } from "./error.ts";
 
@@ -6,7 +6,8 @@ import { codeOf } from "./error.ts";
  * What keeps a SQLite file from being used, in whole sentences: each names the path and the cure. Nothing is opened: closing
  * a file lets go of the locks that SQLite has on it in the same process.
  */
-export function checkDatabaseFile(label: string, file: string): readonly string[] {
+export function checkDatabaseFile(label: string, named: string): readonly string[] {
+  const file = statOf(named) === undefined ? named : realpathSync(named);
   const folder = path.dirname(file);
   if (!isDirectory(folder)) {
     return [`${label} is to stand in ${folder}, which is no directory. Make it, or name another.`];

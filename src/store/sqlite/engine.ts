@@ -13,7 +13,7 @@ import { addFunctions } from "./existing/functions.ts";
 import { followCollection } from "./feed.ts";
 import { descriptorsOf } from "./file/opened.ts";
 import { overwritingOf, requireOwnLog, type Overwriting } from "./file/overwriting.ts";
-import { filesAt, watchFile } from "./file/place.ts";
+import { behindLinks, filesAt, watchFile } from "./file/place.ts";
 import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
@@ -47,7 +47,7 @@ export type Opener = (collections: readonly Collection[]) => Engine;
 
 /** A file: read in this thread, written in another. */
 export function openFile(path: string, options: FileOptions): Opener {
-  return (collections) => openPrepared(path, collections, options);
+  return (collections) => openPrepared(behindLinks(path), collections, options);
 }
 
 function openPrepared(

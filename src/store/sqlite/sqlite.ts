@@ -8,7 +8,7 @@ import { StoreUnavailable, type Store } from "../store.ts";
 import { BUSY_TIMEOUT_MS } from "./connection.ts";
 import { memoryOpener, openFile } from "./engine.ts";
 import { storeError } from "./errors.ts";
-import { walBytes } from "./file/place.ts";
+import { behindLinks, walBytes } from "./file/place.ts";
 
 /** Where a SQLite store is kept. */
 export interface SQLiteStoreOptions {
@@ -62,5 +62,5 @@ export function sqliteStore(options: SQLiteStoreOptions): Store {
     () => new StoreUnavailable("SQLite: the store is not open"),
     tablePrefix,
   );
-  return path === ":memory:" ? store : { ...store, walBytes: () => walBytes(resolve(path)) };
+  return path === ":memory:" ? store : { ...store, walBytes: () => walBytes(behindLinks(resolve(path))) };
 }

@@ -4,6 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { CopyError, type Content } from "../../copy.ts";
 import type { Collection } from "../../store.ts";
 import { connect, prepare } from "../connection.ts";
+import { behindLinks } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
 import { openAlone, requireFile, versionOf } from "./alone.ts";
 import { copyFile, isSameFile, type TellPages } from "./backup.ts";
@@ -29,8 +30,9 @@ export interface Restoring {
 }
 
 /** Copies a backup beside the place where it shall stand. */
-export async function beginRestore(file: string, place: string, tell: TellPages): Promise<Restoring> {
+export async function beginRestore(file: string, named: string, tell: TellPages): Promise<Restoring> {
   requireFile(file);
+  const place = behindLinks(named);
   if (isSameFile(file, place)) throw new CopyError("refused", `${file} is the database itself. Name its backup.`);
   const held = hold(place);
   const draft = draftOf(place, "restoring");
