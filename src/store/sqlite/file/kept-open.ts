@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, statSync, type BigIntStats } from "node:fs";
+import { isMainThread } from "node:worker_threads";
 
 /** A file of a database, read past SQLite. */
 export interface KeptOpen {
@@ -8,6 +9,9 @@ export interface KeptOpen {
   read(from: number, bytes: number): Buffer;
   size(): number;
 }
+
+/** Node closes what a thread has open when that ends, and the locks of all others in the process would go with it (`keepOpen`). */
+export const mayKeepOpen = isMainThread;
 
 /** Descriptors by how the system calls their files. */
 const descriptors = new Map<string, number>();

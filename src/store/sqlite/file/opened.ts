@@ -1,4 +1,4 @@
-import { isOpenAs, keepOpen, openedAs } from "./kept-open.ts";
+import { isOpenAs, keepOpen, mayKeepOpen, openedAs } from "./kept-open.ts";
 import { logState } from "./log-index.ts";
 import { requireInPlace, type FilesInUse } from "./place.ts";
 
@@ -7,13 +7,7 @@ export interface Opened {
   readonly path: string;
   /** Which files it consists of (`filesAt`). */
   readonly files: FilesInUse;
-  /** Open until the last thread has ended (`keepOpen`). */
-  readonly descriptors: Descriptors;
-}
-
-/** The same to every other thread. */
-export interface Shared extends Omit<Opened, "descriptors"> {
-  /** null where this thread has other files under these numbers. */
+  /** Open until the last thread has ended (`keepOpen`); null where this thread has none of them. */
   readonly descriptors: Descriptors | null;
 }
 
@@ -24,16 +18,17 @@ export interface Descriptors {
   readonly index: number;
 }
 
-/** Opens the files of a database, once a process. */
-export function descriptorsOf(path: string): Descriptors {
+/** Opens the files of a database, once a process; null where this thread may keep none open. */
+export function descriptorsOf(path: string): Descriptors | null {
+  if (!mayKeepOpen) return null;
   const [file, log, index] = [keepOpen(path), keepOpen(`${path}-wal`), keepOpen(`${path}-shm`)];
   return { file: file.descriptor, log: log.descriptor, index: index.descriptor };
 }
 
 /** What a thread makes of what it was started with. In Deno each thread has descriptors of its own: there who opened the files looks into the log alone, twice a second. */
-export function sharedBy(opened: Opened): Shared {
+export function sharedBy(opened: Opened): Opened {
   const { files, descriptors } = opened;
-  return isOpenAs(descriptors.log, files["-wal"]) && isOpenAs(descriptors.index, files["-shm"])
+  return descriptors !== null && isOpenAs(descriptors.log, files["-wal"]) && isOpenAs(descriptors.index, files["-shm"])
     ? opened
     : { ...opened, descriptors: null };
 }
@@ -43,7 +38,7 @@ export function sharedBy(opened: Opened): Shared {
  * and once more before anything is acknowledged: what is written behind the hole of a log that was cut off is lost at the next start, and moved into
  * the file such a log makes it unusable.
  */
-export function requireUntouched(opened: Shared): void {
+export function requireUntouched(opened: Opened): void {
   requireInPlace(opened.path, opened.files);
   const why = overwrittenLog(opened);
   if (why !== null) throw why;
@@ -56,7 +51,7 @@ const FRAME_HEADER_BYTES = 24;
 const salts = { from: 16, to: 24 } as const;
 
 /** That somebody but SQLite has written into the log, or cut it off; null where nobody has. Throws where it cannot be read. */
-export function overwrittenLog({ path, descriptors }: Shared): Error | null {
+export function overwrittenLog({ path, descriptors }: Opened): Error | null {
   if (descriptors === null) return null;
   const [index, log] = [openedAs(descriptors.index), openedAs(descriptors.log)];
   const state = logState(index);

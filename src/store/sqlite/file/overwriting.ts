@@ -1,5 +1,5 @@
 import { StoreSetupError } from "../../store.ts";
-import { fileAt, keepOpen, letGo, openedAs, type KeptOpen } from "./kept-open.ts";
+import { fileAt, keepOpen, letGo, mayKeepOpen, openedAs, type KeptOpen } from "./kept-open.ts";
 import { logState, lookIntoLog, pagesInLog, type Log, type LogState } from "./log-index.ts";
 import { overwrittenLog, type Opened } from "./opened.ts";
 import { requireInPlace, walBytes } from "./place.ts";
@@ -26,7 +26,7 @@ interface Seen {
  * the file is empty. The file of a log says that it has one, which copies by `latchkey db backup` and `VACUUM INTO` do not.
  */
 export function requireOwnLog(path: string): void {
-  if (walBytes(path) <= EMPTY_LOG_BYTES || fileAt(path) === null) return;
+  if (!mayKeepOpen || walBytes(path) <= EMPTY_LOG_BYTES || fileAt(path) === null) return;
   const file = keepOpen(path);
   const fixed = file.read(0, FIXED_BYTES);
   if (fixed.length > 0 && (!isSQLite(fixed) || fixed[18] === ofLog)) return;
@@ -51,6 +51,8 @@ const tries = 3;
  */
 export function overwritingOf(opened: Opened): Overwriting {
   const { path, files, descriptors } = opened;
+  // What is not read past SQLite is only known to be in its place.
+  if (descriptors === null) return { look: () => requireInPlace(path, files), found: null, close: () => undefined };
   const [file, index] = [openedAs(descriptors.file), openedAs(descriptors.index)];
   const fixed = file.read(0, FIXED_BYTES);
   // Of any other file whoever reads it is told.

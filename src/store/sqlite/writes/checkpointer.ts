@@ -1,7 +1,7 @@
 import { fdatasyncSync } from "node:fs";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { connect } from "../connection.ts";
-import { sharedBy, requireUntouched, type Opened, type Shared } from "../file/opened.ts";
+import { sharedBy, requireUntouched, type Opened } from "../file/opened.ts";
 import { giveWay } from "../thread.ts";
 
 /** It is sent `"move"` for each checkpoint, and answers when it is over. */
@@ -10,7 +10,7 @@ export interface FromCheckpointer {
 }
 
 /** The thread that moves the log into the file, while others read and write. */
-function move(port: MessagePort, opened: Shared): void {
+function move(port: MessagePort, opened: Opened): void {
   port.on("message", (message: unknown) => {
     if (message !== "move") return;
     port.postMessage({ moved: tryToMove(opened) } satisfies FromCheckpointer);
@@ -18,7 +18,7 @@ function move(port: MessagePort, opened: Shared): void {
 }
 
 /** False where it could not: what is in the log stays there, and the next time all of it is moved. */
-function tryToMove(opened: Shared): boolean {
+function tryToMove(opened: Opened): boolean {
   try {
     requireUntouched(opened);
     // A connection for each: it takes a millisecond, and none is left that belongs to a file which is no longer there.
