@@ -49,7 +49,9 @@ export const postgresSchema: Schema = {
   },
   findColumns: (table) =>
     statement(
-      "SELECT attname::text, format_type(atttypid, atttypmod), NOT attnotnull, atthasdef, " +
+      "SELECT attname::text, format_type(atttypid, atttypmod), NOT attnotnull, " +
+        // `SET DEFAULT NULL` makes none, but of a numeric(19,2): there it is an expression that gives no value.
+        "EXISTS (SELECT FROM pg_attrdef WHERE adrelid = attrelid AND adnum = attnum AND pg_get_expr(adbin, adrelid) NOT LIKE 'NULL::%'), " +
         "EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND indkey::text = attnum::text) " +
         "FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
       [quote(table)],

@@ -9,8 +9,8 @@ import {
   type Conversions,
 } from "../../sql/changes/conversion.ts";
 
-/** A text within JSON without its quotation marks. */
-const plain = (x: string): string => `(${x} #>> '{}')`;
+/** A text within JSON without its quotation marks. What has a NUL cannot be a text here, and stays as it is: no number and no date has a backslash. */
+const plain = (x: string): string => `(CASE WHEN strpos(${x}::text, '\\') = 0 THEN ${x} #>> '{}' ELSE ${x}::text END)`;
 const textOf = (x: string): string => `${x}::text`;
 
 function toInteger(x: string): Conversion {

@@ -123,7 +123,7 @@ export function* forgetUnfinished(schema: Schema, table: string): Script<void> {
   yield* ask(statement(`DELETE FROM latchkey_unfinished WHERE collection = ${schema.place(1)}`, [table]));
 }
 
-/** What a table is to become, as one text. The functions of a declaration are part of it as they are written. */
+/** What a table is to become, as one text. The functions of a declaration are part of it as they are written, and so are its SQL and its values. */
 export function targetOf({ collection, found }: TablePlan, dropped: readonly string[]): string {
   const told = {
     // Those with an underscore are ours: what was begun is among them.
@@ -131,10 +131,11 @@ export function targetOf({ collection, found }: TablePlan, dropped: readonly str
     declared: asData([collection])[0],
     // What is filled beside these.
     revisions: true,
-    origins: collection.columns.map(({ origin = {} }) => Object.values(origin).map(String)),
+    origins: collection.columns.map(({ origin }) => origin),
     dropped,
   };
-  return createHash("sha256").update(JSON.stringify(told)).digest("hex");
+  const asText = (_: string, value: unknown): unknown => (typeof value === "function" ? String(value) : value);
+  return createHash("sha256").update(JSON.stringify(told, asText)).digest("hex");
 }
 
 function* hasJournal(schema: Schema): Script<boolean> {

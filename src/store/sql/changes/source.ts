@@ -24,7 +24,7 @@ export function sourcesOf(schema: Schema, collection: Collection, found: Found):
   const taken = new Set<string>();
   return new Map(
     collection.columns.map((column) => {
-      const source = sourceOf(schema, column, found);
+      const source = leftInTheWay(collection, column, found) ?? sourceOf(schema, column, found);
       if (source.kind !== "same" || !taken.has(source.from)) {
         if (source.kind === "same") taken.add(source.from);
         return [column.name, source];
@@ -34,6 +34,20 @@ export function sourcesOf(schema: Schema, collection: Collection, found: Found):
       return [column.name, { kind: "sql", was: columnWas(schema, found, source.from), conversion, fallback: null }];
     }),
   );
+}
+
+/** A column that is declared no more has the new name of another: which of both is meant, nobody can know. */
+function leftInTheWay({ name: table }: Collection, { name, origin }: Column, found: Found): Source | null {
+  const before = origin?.renamedFrom;
+  const areBothThere = before !== undefined && found.columns.has(name) && found.columns.has(before);
+  const isDeclared = (column: string): boolean => found.declared?.columns.some((each) => each.name === column) === true;
+  if (!areBothThere || isDeclared(name) || !isDeclared(before)) return null;
+  return {
+    kind: "unknown",
+    why:
+      `is to be ${before} under a new name, and a column of that name is left from before. Remove it first: with the declaration that has ${before}, run latchkey db migrate --allow-data-loss ${table}.${name}. ` +
+      "To show what is in it, leave renamedFrom out",
+  };
 }
 
 /** What a column was, as far as its type goes. */

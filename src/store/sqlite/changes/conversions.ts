@@ -40,6 +40,8 @@ function toDecimal(x: string, scale: number): Conversion {
   const factors = Array.from({ length: scale + 1 }, (_, at) => `WHEN ${at} THEN ${power(scale - at)}`).join(" ");
   return {
     fits:
+      // What looks at single characters ends with a NUL.
+      `instr(${x}, char(0)) = 0 AND ` +
       `(CAST(CAST(${whole} AS INTEGER) AS TEXT) = ltrim(${whole}, '-') OR CAST(CAST(${whole} AS INTEGER) AS TEXT) = ${whole} OR ${whole} = '-0') ` +
       `AND ${whole} NOT GLOB '--*' AND length(ltrim(${whole}, '-')) <= ${decimalDigits - scale} ` +
       `AND ${fraction} NOT GLOB '*[^0-9]*' AND ${digits} <= ${scale} AND (${point} = 0 OR ${digits} > 0)`,
