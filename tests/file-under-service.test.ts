@@ -152,9 +152,7 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
       return (await fetch(`${service.address}/users`, { method: "POST", headers, body })).status;
     };
     for (let at = 0; at < 20; at++) assert.equal(await write(), 201);
-    const beside = new DatabaseSync(file, { timeout: 5000 });
-    beside.exec("PRAGMA wal_checkpoint(PASSIVE)");
-    beside.close();
+    await moveLogOf(file);
     const older = readFileSync(`${file}-wal`);
     for (let at = 0; at < 5; at++) assert.equal(await write(), 201);
 
@@ -185,6 +183,18 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
     );
     assert.deepEqual([integrity, Number(rows) >= 21], ["ok", true]);
   });
+
+/** Moves all of the log into the file, as soon as nobody reads what is in the log alone. */
+async function moveLogOf(file: string): Promise<void> {
+  using beside = new DatabaseSync(file, { timeout: 5000 });
+  const move = beside.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  for (let at = 0; at < 100; at++) {
+    const { log, checkpointed } = move.get()!;
+    if (log === checkpointed) return;
+    await wait(20);
+  }
+  assert.fail("The log was never moved whole.");
+}
 
 /** How a file is overwritten in its place, where `copy` is a backup and `copy.raw` a copy of the file itself. */
 const overwriting: Readonly<Record<string, (file: string, copy: string) => void>> = {
