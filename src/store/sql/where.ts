@@ -1,9 +1,10 @@
 import { isObject } from "../../checking/members.ts";
 import { shownName, suggestion } from "../../checking/nearest.ts";
 import { everyOperator } from "../../operators.ts";
+import { foldPart, sigmas } from "../fold.ts";
 import { behindPrefix } from "../prefix.ts";
 import type { Column, Value, Where } from "../store.ts";
-import { encodeCompared, encodeOperand, foldCell } from "./codec.ts";
+import { encodeCompared, encodeOperand } from "./codec.ts";
 import type { Cell, Dialect, Parameters } from "./dialect.ts";
 import { same } from "./existing/form.ts";
 import { quote } from "./names.ts";
@@ -86,9 +87,8 @@ function compileOne(
         values,
       );
     case "icontains":
-      return dialect.contains(requireShadow(column), values.place(foldedOperand(dialect, column, value)));
     case "istarts":
-      return compileStarts(requireShadow(column), foldedOperand(dialect, column, value), values);
+      return compileFolded(dialect, column, operator, value, values);
     default:
       throw new TypeError(
         `Column ${column.name}: there is no operator ${shownName(String(operator))}${suggestion(String(operator), everyOperator)}`,
@@ -159,8 +159,19 @@ function compileStarts(sql: string, prefix: string, values: Parameters): string 
   return end === null ? start : `(${start} AND ${sql} < ${values.place(end)})`;
 }
 
-function foldedOperand(dialect: Dialect, column: TableColumn, value: Value): string {
-  return foldCell(encodeOperand(dialect, column, requireText(column, value)))!;
+function compileFolded(
+  dialect: Dialect,
+  column: TableColumn,
+  operator: "icontains" | "istarts",
+  value: Value,
+  values: Parameters,
+): string {
+  const part = foldPart(encodeOperand(dialect, column, requireText(column, value)) as string);
+  const shadow = requireShadow(column);
+  const { atEnds, elsewhere } = sigmas;
+  // An index has both forms.
+  const sql = part.includes(elsewhere) ? `replace(${shadow}, '${atEnds}', '${elsewhere}')` : shadow;
+  return operator === "istarts" ? compileStarts(sql, part, values) : dialect.contains(sql, values.place(part));
 }
 
 function requireShadow({ name, shadow }: TableColumn): string {

@@ -50,6 +50,24 @@ function promiseRows(promises: Promises): void {
     assert.deepEqual(await matching(store, where("email", "icontains", "%"), "id"), []);
   });
 
+  promises(
+    "icontains and istarts find a part of a word, where a sigma is another small letter than at its end",
+    async (store) => {
+      await inserted(store, people, { name: "Hasapis", email: "ΧΑΣΑΠΗΣ@example.com" });
+
+      for (const [operator, value] of [
+        ["istarts", "ΧΑΣ"],
+        ["istarts", "χασ"],
+        ["istarts", "Χασαπης"],
+        ["icontains", "ΑΣ"],
+        ["icontains", "Σ@EXAMPLE"],
+        ["icontains", "ς"],
+      ] as const)
+        assert.deepEqual(await matching(store, where("email", operator, value), "id"), [1], `${operator} ${value}`);
+      assert.deepEqual(await matching(store, where("email", "istarts", "ΧΑΣΣ"), "id"), []);
+    },
+  );
+
   promises("every row matches a condition or its opposite, those without a value too", async (store) => {
     for (const age of [1, 2, null]) await inserted(store, people, { name: "any", ...(age === null ? {} : { age }) });
     const rows: readonly (readonly [where: Where, ids: readonly number[]])[] = [

@@ -1,4 +1,4 @@
-import { fold } from "../../../store/fold.ts";
+import { fold, foldPart } from "../../../store/fold.ts";
 import { isSearched } from "../../../store/searched.ts";
 import type { Collection, Column, StoredRecord, Value, Where } from "../../../store/store.ts";
 import { beginsOneOf } from "../../../words/words.ts";
@@ -41,9 +41,9 @@ export function matches(collection: Collection, record: StoredRecord, where: Whe
     case "starts":
       return typeof actual === "string" && actual.startsWith(String(value));
     case "icontains":
-      return typeof actual === "string" && fold(actual).includes(fold(String(value)));
+      return typeof actual === "string" && foldPart(actual).includes(foldPart(String(value)));
     case "istarts":
-      return typeof actual === "string" && fold(actual).startsWith(fold(String(value)));
+      return typeof actual === "string" && foldPart(actual).startsWith(foldPart(String(value)));
   }
 }
 
