@@ -72,6 +72,50 @@ test("where nothing is said, only editors of the record do; each level has its o
   assert.equal((await ask("GET", "/products/1/reviews/1/comments", { as: "ben" })).json.length, 1);
 });
 
+test("whoever changes what stands within a record that they may not read is shown nothing of it", async (t) => {
+  const boxes = defineResource({ name: "box", plural: "boxes", fields: { title: text() } });
+  const letters = defineResource({ name: "letter", within: boxes, fields: { said: text(), secret: text() } });
+  const lines = defineResource({ name: "line", within: letters, fields: { said: text() } });
+  const handle = () => ({ values: { said: "sealed" } });
+  const { ask } = await ownService(t, {
+    mounts: [
+      mount(boxes, {
+        permission: {
+          list: administrator,
+          read: administrator,
+          create: administrator,
+          update: anyOf(administrator, authenticated),
+        },
+      }),
+      mount(letters, {
+        permission: authenticated,
+        arrays: true,
+        actions: { seal: { permission: authenticated, handle } },
+      }),
+      mount(lines, { permission: authenticated }),
+    ],
+  });
+  await ask("POST", "/boxes", { as: "root", body: { title: "Key" } });
+  await ask("POST", "/boxes/1/letters", { as: "root", body: { said: "Yes", secret: "no" } });
+  await ask("POST", "/boxes/1/letters/1/lines", { as: "root", body: { said: "Yes" } });
+  assert.equal((await ask("GET", "/boxes/1/letters/1", { as: "ada" })).status, 404);
+
+  for (const [method, path, body] of [
+    ["PATCH", "/boxes/1/letters/1", { said: "1" }],
+    ["PATCH", "/boxes/1/letters", [{ id: 1, said: "2" }]],
+    ["POST", "/boxes/1/letters/1/seal", {}],
+    ["PATCH", "/boxes/1/letters/1/lines/1", { said: "1" }],
+  ] as const) {
+    for (const replayed of [null, "true"]) {
+      const headers = { "idempotency-key": `${method}-${path}` };
+      const answered = await ask(method, path, { as: "ada", body, headers });
+      assert.deepEqual([answered.status, answered.text, answered.headers.get("etag")], [204, "", null], path);
+      assert.equal(answered.headers.get("idempotency-replayed"), replayed);
+    }
+    assert.equal((await ask(method, path, { as: "root", body })).status, 200, path);
+  }
+});
+
 test("a word about writers within nothing, or that means nothing, stops the start", () => {
   assert.throws(() => mount(products, { permission: authenticated, writers: "readers" }), /stands within none/);
   assert.throws(() => mount(reviews, { permission: authenticated, writers: "anyone" as "readers" }), /writers/);

@@ -164,13 +164,18 @@ interface Answered {
   readonly answer: Done["answer"];
 }
 
-function answerOf(placed: MountInPlace, action: ServedAction, exchange: Exchange, { row, answer }: Answered): Reply {
+async function answerOf(
+  placed: MountInPlace,
+  action: ServedAction,
+  exchange: Exchange,
+  { row, answer }: Answered,
+): Promise<Reply> {
   if (action.answer === "nothing" || (action.answer === "record" && row === null)) return { status: 204 };
   if (action.answer !== "record") return showAnswer(action.answer, answer);
   const path = exchange.call.path.replace(/\/$/, "");
   // The answer is the record's own representation, at its own address (RFC 9110 §8.7): the tag is for that.
   const headers = [["Content-Location", path.slice(0, path.lastIndexOf("/"))]] as const;
-  return { headers, ...showChanged(placed, exchange, row!) };
+  return { headers, ...(await showChanged(placed, exchange, row!)) };
 }
 
 function showAnswer(fields: Resource, answer: Done["answer"]): Reply {
@@ -179,7 +184,12 @@ function showAnswer(fields: Resource, answer: Done["answer"]): Reply {
 }
 
 /** What a repeat is answered: what the first call was. Of what was erased since it learns that it was a repeat. */
-function repeat(placed: MountInPlace, action: ServedAction, exchange: Exchange, { rows, answer }: Repeated): Reply {
+async function repeat(
+  placed: MountInPlace,
+  action: ServedAction,
+  exchange: Exchange,
+  { rows, answer }: Repeated,
+): Promise<Reply> {
   const row = rows[0] ?? null;
   const isGone =
     typeof action.answer === "string"
@@ -187,7 +197,7 @@ function repeat(placed: MountInPlace, action: ServedAction, exchange: Exchange, 
       : answer === undefined;
   const reply = isGone
     ? { status: 204 }
-    : answerOf(placed, action, exchange, { row, answer: (answer ?? null) as Done["answer"] });
+    : await answerOf(placed, action, exchange, { row, answer: (answer ?? null) as Done["answer"] });
   return { ...reply, headers: [...(reply.headers ?? []), REPLAYED] };
 }
 

@@ -79,9 +79,16 @@ export function tagOfRow({ noted, show }: MountInPlace, row: Row): string {
 }
 
 /** The reply that shows what a change has left. Whoever may change a record and not read it is shown nothing of it. */
-export function showChanged(placed: MountInPlace, exchange: Exchange, row: Row): Reply {
+export function showChanged(placed: MountInPlace, exchange: Exchange, row: Row): Eventually<Reply> {
   const reply = showRow(placed, row);
-  return mayReach(placed, exchange, "read", exchange.key(), row.record) ? reply : withoutBody(reply);
+  return after(mayReadChanged(placed, exchange, [row]), (may) => (may ? reply : withoutBody(reply)));
+}
+
+/** Whether the caller may read all of these records at their own paths, and what they stand within. */
+export function mayReadChanged(placed: MountInPlace, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
+  if (!rows.every(({ record }) => mayReach(placed, exchange, "read", record["id"] as Key, record))) return false;
+  // Of a repeat nobody has looked at what the path stands within.
+  return placed.parent === null || (parentsAreRead.get(exchange) ?? hasParents(placed, exchange, true));
 }
 
 /** The row of the path; null where there is none, or none that the caller may know of. */
@@ -133,11 +140,16 @@ function hasParents(placed: MountInPlace, exchange: Exchange, readsBelow = false
   });
 }
 
+/** Whether the caller may read all that the path stands within: of requests that change something and have looked at it. */
+const parentsAreRead = new WeakMap<Exchange, boolean>();
+
 /** Whoever may read the outer record may reach what stands within it; where it can be changed, only whoever may do that may change what stands within it. */
 function isReached(parent: MountInPlace, exchange: Exchange, id: Key, record: StoredRecord, reads: boolean): boolean {
-  if (reads || parent.permissions.update === undefined) return mayReach(parent, exchange, "read", id, record);
+  const isRead = mayReach(parent, exchange, "read", id, record);
+  if (isUnsafe(exchange.call.method)) parentsAreRead.set(exchange, isRead && parentsAreRead.get(exchange) !== false);
+  if (reads || parent.permissions.update === undefined) return isRead;
   if (mayReach(parent, exchange, "update", id, record)) return true;
-  if (!mayReach(parent, exchange, "read", id, record)) return false;
+  if (!isRead) return false;
   exchange.requireIdentity();
   throw problem("permission_denied");
 }

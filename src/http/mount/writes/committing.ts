@@ -189,8 +189,8 @@ export function isOvertaken(outcome: Unwritten, { call }: Exchange): boolean {
 }
 
 /** What a repeat of a change is answered. */
-export function replayed(placed: MountInPlace, exchange: Exchange, row: Row): Reply {
-  const reply = isErased(placed, row) ? { status: 204 } : showChanged(placed, exchange, row);
+export async function replayed(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply> {
+  const reply = isErased(placed, row) ? { status: 204 } : await showChanged(placed, exchange, row);
   return { ...reply, headers: [REPLAYED] };
 }
 

@@ -9,7 +9,7 @@ import { inTurns } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { matches } from "../reads/matches.ts";
-import { decisionOn, mayReach, requireParents } from "../reads/reading.ts";
+import { decisionOn, mayReadChanged, requireParents } from "../reads/reading.ts";
 import { commitAll, isOvertaken, storedOf, untilSettled } from "./committing.ts";
 import { told } from "./creating-all.ts";
 import { merged, noteGoing, readSent } from "./drafting.ts";
@@ -171,16 +171,16 @@ function requireStates({ service: { formats } }: Exchange, found: readonly Found
 }
 
 /** What is told of them, in the order of the array. Whoever may change a record and not read it is shown nothing of any. */
-function shown(
+async function shown(
   placed: MountInPlace,
   exchange: Exchange,
   patches: readonly Patch[],
   written: readonly (Row | null)[],
   isReplay: boolean,
-): Reply {
+): Promise<Reply> {
   const byId = new Map(written.map((row) => [row!.record["id"], row!]));
   const rows = patches.map(({ id }) => byId.get(id)!);
   const reply = showAll(placed, exchange, rows, { status: 200, isReplay });
-  const mayRead = rows.every(({ record }) => mayReach(placed, exchange, "read", record["id"] as Key, record));
+  const mayRead = await mayReadChanged(placed, exchange, rows);
   return mayRead || reply.body === undefined ? reply : { status: 204, headers: reply.headers ?? [] };
 }
