@@ -53,6 +53,7 @@ function isClosed(error: unknown): boolean {
 
 /** What SQLite's own words do not say. */
 const meanings: Readonly<Record<number, string>> = {
+  5: "another process has kept it locked for longer than is waited for: look for one that stands still within a write (fuser on the file), and end it",
   // SQLITE_CORRUPT is also what becomes of EIO from a read.
   11: "the disk cannot be read or the file is damaged",
   26: "the file was overwritten while it was in use: stop every process on it and put a backup in its place (latchkey db restore)",

@@ -7,13 +7,11 @@ import { prepareTables, requireKnownVersion, unprepared } from "../sql/schema/pr
 import { findOutdated, findRetyped, readShapes, type Refusing, type Shapes } from "../sql/schema/shape.ts";
 import { takeFirstWords } from "../sql/words.ts";
 import { StoreSetupError, StoreUnavailable, type Collection } from "../store.ts";
-import { connect, createFile, playOn, prepare } from "./connection.ts";
+import { BUSY_TIMEOUT_MS, connect, createFile, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
-import { codeOf, isBusy } from "./errors.ts";
+import { codeOf } from "./errors.ts";
 import { sqliteSchema } from "./migration.ts";
-
-/** How long to go on asking for the WAL mode while another process opens the same file, in milliseconds. */
-const walPatienceMs = 5000;
+import { whenFree } from "./writes/turns.ts";
 
 /** How often it is looked for tables that are as declared while others start too. */
 const maxTries = 5;
@@ -26,9 +24,11 @@ export function prepareFile(path: string, collections: readonly Collection[]): S
   createFile(path);
   const database = connect(path);
   try {
-    requireUTF8(database, path);
-    setWriteAheadLog(database);
-    const settled = prepareSchema(database, collections);
+    whenFree(database, BUSY_TIMEOUT_MS, () => {
+      requireUTF8(database, path);
+      database.exec("PRAGMA journal_mode = WAL");
+    });
+    const settled = whenFree(database, BUSY_TIMEOUT_MS, () => prepareSchema(database, collections));
     playOn(database, takeFirstWords(sqliteSchema, searchedOf(collections).map(tableOf)));
     return settled;
   } finally {
@@ -138,18 +138,4 @@ export function outdatedOf(database: DatabaseSync, known: Shapes): Outdated {
     },
     has: (collection) => outdated.has(collection),
   };
-}
-
-/** Asks again while another process is doing the same: SQLite does not wait by itself here. */
-function setWriteAheadLog(database: DatabaseSync): void {
-  const start = performance.now();
-  for (;;) {
-    try {
-      database.exec("PRAGMA journal_mode = WAL");
-      return;
-    } catch (error) {
-      if (!isBusy(error) || performance.now() - start > walPatienceMs) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
-  }
 }

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { connect } from "../connection.ts";
+import { connect, prepare } from "../connection.ts";
+import { prepareFile } from "../schema.ts";
 
 /** Writes as fast as it can for some seconds, beginning when all do. */
 const busy = `
@@ -47,4 +48,34 @@ test("of processes that write all the time none is kept waiting for long by the 
   const rows = shares.map(([count]) => count);
   assert.equal(rows.length, 3);
   assert.ok(Math.min(...rows) > Math.max(...rows) / 5, String(rows));
+});
+
+/** Writes all the time, each time for long: the file is free for a moment between two. */
+const hardlyEverFree = `
+  import { connect } from ${JSON.stringify(new URL("../connection.ts", import.meta.url).href)};
+  const database = connect(process.argv[1]);
+  const moment = new Int32Array(new SharedArrayBuffer(4));
+  for (let at = 0; ; at++) {
+    database.exec("BEGIN IMMEDIATE; INSERT INTO t VALUES ('other', 0)");
+    if (at === 0) process.stdout.write("writes");
+    Atomics.wait(moment, 0, 0, 40);
+    database.exec("COMMIT");
+    const freeUntil = performance.now() + 0.5;
+    while (performance.now() < freeUntil);
+  }`;
+
+test("a start that has to change tables finds the moment in which a busy file is free", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-turns-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = path.join(folder, "a.db");
+  const database = connect(file);
+  database.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (who TEXT, at INTEGER)");
+  t.after(() => database.close());
+  const other = spawn(process.execPath, ["--input-type=module", "--eval", hardlyEverFree, file]);
+  t.after(() => other.kill("SIGKILL"));
+  await once(other.stdout, "data");
+
+  for (const name of ["one", "two", "three", "four"]) prepareFile(file, [{ name, key: "integer", columns: [] }]);
+
+  assert.deepEqual(prepare(database, "SELECT count(*) FROM latchkey_schema").get(), [4]);
 });

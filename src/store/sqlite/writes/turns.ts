@@ -24,6 +24,7 @@ const rememberMs = 1000;
  * on at once. One of several processes is kept waiting for seconds that way. So each looks often, and where it has met others it writes in turns.
  */
 export function turnsOf(database: DatabaseSync, busyMs: number): Turns {
+  waitForNobody(database);
   const begin = prepare(database, "BEGIN IMMEDIATE");
   let turnBegan = 0;
   let endedAt = 0;
@@ -55,6 +56,25 @@ export function turnsOf(database: DatabaseSync, busyMs: number): Turns {
     },
     ended: () => void (endedAt = performance.now()),
   };
+}
+
+/** Does something as soon as nobody else writes: from the beginning where somebody does. Throws where that is for too long. */
+export function whenFree<T>(database: DatabaseSync, busyMs: number, task: () => T): T {
+  waitForNobody(database);
+  const asked = performance.now();
+  for (;;) {
+    try {
+      return task();
+    } catch (error) {
+      if (database.isTransaction) database.exec("ROLLBACK");
+      if (!isBusy(error) || performance.now() - asked >= busyMs) throw error;
+    }
+    pause(LOOK_MS);
+  }
+}
+
+function waitForNobody(database: DatabaseSync): void {
+  database.exec("PRAGMA busy_timeout = 0");
 }
 
 const moment = new Int32Array(new SharedArrayBuffer(4));

@@ -15,6 +15,7 @@ import type { NamedTransaction, Result } from "../named.ts";
 import { giveWay } from "../thread.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 import { committerOf, type Committer } from "./transactions.ts";
+import { whenFree } from "./turns.ts";
 
 /** What the writer thread is started with. */
 export interface WriterData extends Opened {
@@ -65,8 +66,7 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
     // A connection to what stands there now would write into another database, or make one.
     requireUntouched(opened);
     if (database === null) {
-      // Whoever begins a group looks for a free moment itself.
-      database = connect(path, 0);
+      database = connect(path, busyMs);
       committed = checkpoints.takeOver(database);
     }
     return database;
@@ -97,7 +97,8 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
 
   function index(): boolean {
     try {
-      const hasTaken = waiting(connected(), busyMs, (writes) => playOn(writes, takeSomeWords(sqliteSchema, searched)));
+      const writes = connected();
+      const hasTaken = whenFree(writes, busyMs, () => playOn(writes, takeSomeWords(sqliteSchema, searched)));
       if (hasTaken) committed();
       return hasTaken;
     } catch (error) {
@@ -109,16 +110,6 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
   function disconnect(): void {
     if (database !== null) giveUp(database, path, files);
     database = committer = null;
-  }
-}
-
-/** Does something that waits for others as SQLite does it. */
-function waiting<T>(database: DatabaseSync, busyMs: number, task: (database: DatabaseSync) => T): T {
-  database.exec(`PRAGMA busy_timeout = ${busyMs}`);
-  try {
-    return task(database);
-  } finally {
-    database.exec("PRAGMA busy_timeout = 0");
   }
 }
 
