@@ -113,6 +113,21 @@ test("a decimal is a number in JSON where that is declared", async (t) => {
   });
 });
 
+test("minus nothing is nothing, whatever the digits behind the point", async (t) => {
+  const counts = defineResource({
+    name: "count",
+    fields: { whole: decimal({ scale: 0, minimum: "-9", maximum: "9" }) },
+    filters: { whole: ["eq", "gte"] },
+  });
+  const beforeWrite = (): { values: { whole: string } } => ({ values: { whole: "-0" } });
+  const api = await serve(t, { config: { mounts: [mount(counts, { permission: anyone, beforeWrite })] } });
+
+  const made = await api.post("/counts", { whole: "5" });
+  assert.deepEqual([made.status, made.json], [201, { id: 1, whole: "0" }], made.text);
+  for (const query of ["whole=-0", "whole=0", "whole[gte]=-0"])
+    assert.equal((await api.get(`/counts?${query}`)).text, `[${made.text}]`, query);
+});
+
 test("a decimal with more digits than a double holds is no number", () => {
   const wrong = (make: () => Field, message: RegExp): void =>
     assert.throws(

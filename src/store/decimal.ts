@@ -8,7 +8,7 @@ export function parseDecimal(text: string, scale: number): number | bigint | nul
   if (match === null) return null;
   const fraction = withoutFinalZeros(match[3] ?? "");
   if (fraction.length > scale) return null;
-  const digits = match[1]! + match[2]!.replace(/^0+/, "") + fraction.padEnd(scale, "0");
+  const digits = match[1]! + (match[2]!.replace(/^0+/, "") + fraction.padEnd(scale, "0") || "0");
   // Up to 15 digits a number holds every integer.
   if (digits.length <= 15) return Number(digits) + 0;
   if (digits.length > maxLength) return null;
