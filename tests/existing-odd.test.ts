@@ -2,7 +2,18 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { anyone, dateTime, defineResource, integer, json, mount, reference, Secret, text } from "../src/door/index.ts";
+import {
+  anyone,
+  dateTime,
+  decimal,
+  defineResource,
+  integer,
+  json,
+  mount,
+  reference,
+  Secret,
+  text,
+} from "../src/door/index.ts";
 import { date } from "../src/door/resources.ts";
 import { checkSQLite, inspectPostgres, inspectSQLite } from "../src/door/stores.ts";
 import { declarationsOf } from "../src/service/inspecting/inspect.ts";
@@ -87,6 +98,29 @@ onPostgres(
   async (before) => {
     assert.doesNotMatch(await inspected(before), /filters/);
     await before.sql("DROP EXTENSION citext CASCADE");
+  },
+);
+
+onPostgres(
+  "amounts that end before the point, or begin behind some zeros, are inspected and served",
+  "CREATE TABLE stock (id serial PRIMARY KEY, rough numeric(5,-2), fine numeric(3,5)); INSERT INTO stock (rough, fine) VALUES (9999900, 0.00999);",
+  async (before) => {
+    const declared = await inspected(before);
+    assert.match(declared, /rough: decimal\(\{ scale: 0, minimum: "-9999900", maximum: "9999900", optional: true \}\)/);
+    assert.match(
+      declared,
+      /fine: decimal\(\{ scale: 5, minimum: "-0\.00999", maximum: "0\.00999", optional: true \}\)/,
+    );
+    const rough = decimal({ scale: 0, maximum: "9999900" });
+    const stock = {
+      name: "stock",
+      plural: "stock",
+      table: "stock",
+      fields: { rough, fine: decimal({ scale: 5, maximum: "0.00999" }) },
+    };
+    const api = await before.serve(mount(defineResource(stock), { permission: anyone }));
+
+    assert.deepEqual((await api.get("/stock")).json, [{ id: 1, rough: "9999900", fine: "0.00999" }]);
   },
 );
 

@@ -46,17 +46,19 @@ function boundsFor(type: string): Readonly<Record<string, string>> {
   return /^int4$/.test(type) ? { minimum: "-2_147_483_648", maximum: "2_147_483_647" } : {};
 }
 
+/** PostgreSQL also has what begins behind some zeros, numeric(3,5), and what ends before the point, numeric(5,-2). */
 function decimalFor(storage: string): Declared {
-  const found = /\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)/.exec(storage);
+  const found = /\(\s*(\d+)\s*(?:,\s*(-?\d+)\s*)?\)/.exec(storage);
   if (found === null)
     return { why: `${storage} does not say how many digits it has; write decimal({ scale: …, maximum: "…" })` };
-  const [digits, scale] = [Number(found[1]), Number(found[2] ?? 0)];
-  if (scale > 6 || digits > 15)
+  const [digits, kept] = [Number(found[1]), Number(found[2] ?? 0)];
+  const scale = Math.max(kept, 0);
+  const all = ("9".repeat(digits) + "0".repeat(scale - kept)).padStart(scale + 1, "0");
+  if (scale > 6 || all.length > 15)
     return {
       why: `${storage} has more digits than a decimal (15, of which 6 behind the point); write decimal({ scale: …, maximum: "…" })`,
     };
-  const whole = "9".repeat(digits - scale) || "0";
-  const most = scale === 0 ? whole : `${whole}.${"9".repeat(scale)}`;
+  const most = scale === 0 ? all : `${all.slice(0, -scale)}.${all.slice(-scale)}`;
   return {
     factory: "decimal",
     options: { scale: String(scale), minimum: textLiteral(`-${most}`), maximum: textLiteral(most) },
