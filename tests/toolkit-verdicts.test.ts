@@ -141,6 +141,40 @@ test("whoever may write and not read is shown nothing by writing", async (t) => 
   assert.equal((await api.get("/orders/1", write)).status, 403);
 });
 
+test("whoever may write and not read learns nothing by guessing", async (t) => {
+  const api = await serve(t);
+  const { json } = await api.post("/users/1/keys", { name: "program", scopes: ["write"] }, api.admin);
+  const write = { authorization: `Token ${json.key}` };
+  const { created_at: right } = (await api.post("/orders", {}, api.admin)).json;
+  const wrong = "2001-01-01T00:00:00.000Z";
+  const tell = async (method: string, path: string, body: unknown) => {
+    const type = path === "/orders/1" && Array.isArray(body) ? "application/json-patch+json" : "application/json";
+    const answer = await api.ask(method, path, { headers: { ...write, "content-type": type }, body });
+    return [answer.status, answer.text.replace(/"request_id":"[^"]*"/, "")] as const;
+  };
+
+  for (const [method, path, sent, status] of [
+    ["PATCH", "/orders/1", (guess) => [{ op: "test", path: "/created_at", value: guess }], 409],
+    [
+      "PATCH",
+      "/orders/1",
+      (guess) => [{ op: "copy", from: guess === right ? "/status" : "/none", path: "/status" }],
+      409,
+    ],
+    ["PATCH", "/orders/1", (guess) => [{ op: "add", path: "/created_at", value: guess }], 409],
+    ["PATCH", "/orders/1", (guess) => ({ created_at: guess }), 400],
+    ["PUT", "/orders/1", (guess) => ({ created_at: guess }), 400],
+    ["PATCH", "/orders", (guess) => [{ id: 1, created_at: guess }], 400],
+  ] as const satisfies readonly (readonly [string, string, (guess: string) => unknown, number])[]) {
+    const told = await tell(method, path, sent(right));
+    assert.equal(told[0], status, told[1]);
+    assert.deepEqual(told, await tell(method, path, sent(wrong)));
+  }
+  assert.deepEqual(await tell("PATCH", "/orders/1", [{ op: "replace", path: "/status", value: "paid" }]), [204, ""]);
+  assert.deepEqual(await tell("PATCH", "/orders", [{ id: 1, status: "open" }]), [204, ""]);
+  assert.equal((await api.patch("/orders/1", { created_at: right }, api.admin)).status, 200);
+});
+
 test("a verdict that a scheme gives again is looked at again, unless nobody can have changed it", async (t) => {
   const remembered = { kind: "accepted" as const, identity: { ...identity, role: "user" as string } };
   const frozen = Object.freeze({ kind: "accepted" as const, identity: Object.freeze({ ...identity }) });

@@ -25,7 +25,7 @@ import { notDone, tooLate } from "./limiting/in-flight.ts";
 import { requireInTime, soonOf } from "./limiting/in-time.ts";
 import { requireWithinLimits } from "./limits.ts";
 import { countRequest } from "./list/rounds.ts";
-import { requirePermission } from "./permitting.ts";
+import { requirePermission, scopesLet } from "./permitting.ts";
 import { requireRepeatable } from "./repeating.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
 import { identifyOrTell } from "./tolerating.ts";
@@ -232,9 +232,8 @@ export function prefersRedirect(context: Context): boolean {
 }
 
 /** Whoever may write and not read is shown nothing by writing: not what was there, nor its tag. */
-function shownTo({ service: { scopesAllow }, observedIdentity: identity, call }: Exchange, reply: Reply): Reply {
-  if (identity === null || identity.scopes === null || scopesAllow === null || !isUnsafe(call.method)) return reply;
-  return scopesAllow(identity.scopes, "GET") ? reply : withoutBody(reply);
+function shownTo(exchange: Exchange, reply: Reply): Reply {
+  return !isUnsafe(exchange.call.method) || scopesLet(exchange, "GET") ? reply : withoutBody(reply);
 }
 
 function requireKnownQuery(exchange: Exchange): void {

@@ -9,6 +9,7 @@ import type { Key, Row, StoredRecord } from "../../../store/store.ts";
 import { tagWithNoted } from "../../answer/tags.ts";
 import { withoutBody, contentTag } from "../../answer/writing.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
+import { scopesLet } from "../../permitting.ts";
 import { goingFields } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
 import { expandableNames } from "../relations.ts";
@@ -86,6 +87,7 @@ export function showChanged(placed: MountInPlace, exchange: Exchange, row: Row):
 
 /** Whether the caller may read all of these records at their own paths, and what they stand within. */
 export function mayReadChanged(placed: MountInPlace, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
+  if (!scopesLet(exchange, "GET")) return false;
   if (!rows.every(({ record }) => mayReach(placed, exchange, "read", record["id"] as Key, record))) return false;
   // Of a repeat nobody has looked at what the path stands within.
   return placed.parent === null || (parentsAreRead.get(exchange) ?? hasParents(placed, exchange, true));

@@ -5,10 +5,17 @@ import type { Draft } from "../../../resource/draft.ts";
 import type { Change, Idempotency, Row, Transaction, WrittenValues } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
-import { findVisible, reachesEveryRow, requireParents, showChanged, showRow } from "../reads/reading.ts";
+import {
+  findVisible,
+  mayReadChanged,
+  reachesEveryRow,
+  requireParents,
+  showChanged,
+  showRow,
+} from "../reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, replayed, storedOf, untilSettled } from "./committing.ts";
 import { createAll } from "./creating-all.ts";
-import { requirePatch, requireSent, type Patch } from "./drafting.ts";
+import { requirePatch, requireSent, unseenFields, type Patch } from "./drafting.ts";
 import { countKept, recall, repeatable } from "./idempotency.ts";
 import { refusal } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
@@ -102,6 +109,7 @@ function requireMayCreate(placed: MountInPlace, exchange: Exchange): void {
 }
 
 async function replaceRow(placed: MountInPlace, exchange: Exchange, row: Row): Promise<Reply | null> {
+  await requireSeen(placed, exchange, row, unseenFields(placed.resource, exchange.body?.value));
   const draft = requireSent(placed, exchange.context, { id: exchange.key(), record: row.record });
   return change(placed, exchange, row, { kind: "replace", draft, idempotency: null });
 }
@@ -118,9 +126,15 @@ export async function update(placed: MountInPlace, exchange: Exchange): Promise<
       patch.requireSound();
       throw problem("not_found");
     }
+    await requireSeen(placed, exchange, row, patch.unseen);
     const draft = await apply(patch, placed, exchange, row);
     return change(placed, exchange, row, { kind: "update", draft, idempotency });
   });
+}
+
+/** Ends the request where what is refused then came from somebody who may not read the record. */
+async function requireSeen(placed: MountInPlace, exchange: Exchange, row: Row, unseen: Problem | null): Promise<void> {
+  if (unseen !== null && !(await mayReadChanged(placed, exchange, [row]))) throw unseen;
 }
 
 /** A patch that does not apply is a conflict, which is told only where the preconditions hold. */

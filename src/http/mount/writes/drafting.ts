@@ -79,6 +79,8 @@ export interface Patch {
   applyTo(record: StoredRecord): Eventually<Draft>;
   /** Ends the request where the patch is wrong whatever the record: to be asked where none is there. */
   requireSound(): void;
+  /** What it is refused with from whoever may not read the record, where its outcome would tell something of that; else null. */
+  readonly unseen: Problem | null;
 }
 
 /** Reads the body as a patch of the record with this id. */
@@ -100,6 +102,7 @@ export function requirePatch(placed: MountInPlace, context: Context, id: Key): P
         return readSent(placed, context, patched, { id, record });
       },
       requireSound: () => undefined,
+      unseen: unseenPatch(resource, operations),
     };
   }
   requireElement(resource, context);
@@ -108,7 +111,24 @@ export function requirePatch(placed: MountInPlace, context: Context, id: Key): P
   return {
     applyTo: (record) => readSent(placed, context, merged(show(record), value), { id, record }),
     requireSound: () => void readSent(placed, context, value, { id, record: null, partial: true }),
+    unseen: unseenFields(resource, value),
   };
+}
+
+/** What a JSON Patch is refused with from whoever may not read the record: with what is within it, or another operation, they could guess what is there. */
+function unseenPatch(resource: Resource, operations: readonly Operation[]): Problem | null {
+  const at = operations.findIndex(
+    ({ op, path }) => !["add", "replace", "remove"].includes(op) || path.length !== 1 || isGiven(resource, path[0]!),
+  );
+  const detail = `Operation ${at}: it looks at the record, which you may not read.`;
+  return at === -1 ? null : problem("patch_conflict", { detail });
+}
+
+/** The same of a representation: whoever repeats what the service gives is not refused, so that they could guess it. */
+export function unseenFields(resource: Resource, sent: unknown): Problem | null {
+  const given = isObject(sent) ? Object.keys(sent).filter((name) => name !== "id" && isGiven(resource, name)) : [];
+  const issues = given.map((name) => ({ pointer: `/${name}`, code: "read_only", detail: "This field cannot be set." }));
+  return issues.length === 0 ? null : problem("invalid", { issues });
 }
 
 /** Notes what the caller sends of what will go. */

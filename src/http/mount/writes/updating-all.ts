@@ -1,6 +1,6 @@
 import type { Reply } from "../../../call/call.ts";
 import { parseETags, sameStrong, type ETags } from "../../../headers/etag.ts";
-import { problem } from "../../../problem/problem.ts";
+import { problem, type Problem } from "../../../problem/problem.ts";
 import { isObject, type Draft } from "../../../resource/draft.ts";
 import { parseId, type IdKind } from "../../../resource/ids.ts";
 import type { Idempotency, Key, Row, Where, WrittenValues } from "../../../store/store.ts";
@@ -12,7 +12,7 @@ import { matches } from "../reads/matches.ts";
 import { decisionOn, mayReadChanged, requireParents } from "../reads/reading.ts";
 import { commitAll, isOvertaken, storedOf, untilSettled } from "./committing.ts";
 import { told } from "./creating-all.ts";
-import { merged, noteGoing, readSent } from "./drafting.ts";
+import { merged, noteGoing, readSent, unseenFields } from "./drafting.ts";
 import { countKept, recall, repeatable } from "./idempotency.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
 import { furtherChanges, prepare, requireAllowed } from "./preparing.ts";
@@ -57,7 +57,12 @@ async function attempt(
   idempotency: Idempotency | null,
 ): Promise<Reply | null> {
   const found = await findAll(placed, exchange, patches);
-  const drafts = await readEach(found, (each) => readChange(placed, exchange, each));
+  const unseen = await unseenOf(placed, exchange, found);
+  const drafts = await readEach(found, (each, at) => {
+    const refused = unseen[at] ?? null;
+    if (refused !== null) throw refused;
+    return readChange(placed, exchange, each);
+  });
   const missing = found.filter(({ row }) => row === null);
   if (missing.length > 0) throw notFound(missing.map(({ patch }) => patch.at));
   const parts: Part[] = [];
@@ -132,6 +137,18 @@ async function findAll(placed: MountInPlace, exchange: Exchange, patches: readon
     const isAllowed = decision !== "deny" && isHere && (only === null || matches(collection, row.record, only));
     return { patch, row: isAllowed ? row : null, only };
   });
+}
+
+/** What each patch is refused with where its caller may not read the records. */
+async function unseenOf(
+  placed: MountInPlace,
+  exchange: Exchange,
+  found: readonly Found[],
+): Promise<readonly (Problem | null)[]> {
+  const unseen = found.map(({ patch, row }) => (row === null ? null : unseenFields(placed.resource, patch.value)));
+  if (unseen.every((each) => each === null)) return [];
+  const rows = found.flatMap(({ row }) => (row === null ? [] : [row]));
+  return (await mayReadChanged(placed, exchange, rows)) ? [] : unseen;
 }
 
 /** What a patch makes of its record. Where there is none, the patch alone is looked at. */
