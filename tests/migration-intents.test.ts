@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { after, before, test, type TestContext } from "node:test";
 import { Secret } from "../src/crypto/secret.ts";
 import {
@@ -13,10 +14,11 @@ import {
   integer,
   json,
   mount,
+  reference,
   text,
   type Service,
 } from "../src/door/index.ts";
-import { date, type Fields, type Mount } from "../src/door/resources.ts";
+import { date, references, type Fields, type Mount } from "../src/door/resources.ts";
 import {
   migratePostgres,
   migrateSQLite,
@@ -24,12 +26,13 @@ import {
   planSQLite,
   postgresStore,
   sqliteStore,
+  type Collection,
   type MigratedTable,
   type MigrateOptions,
   type Plan,
   type Store,
 } from "../src/door/stores.ts";
-import { startPostgres, type TestServer } from "./postgres.ts";
+import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 
 // What somebody meant by a change of a declaration, and what becomes of it: each change alone, over HTTP, on both databases.
 
@@ -45,9 +48,13 @@ after(() => server.stop());
 interface Home {
   readonly engine: string;
   open(): Store;
-  plan(mounted: Mount, dropped?: readonly string[]): Promise<Plan>;
-  migrate(mounted: Mount, options?: Partial<MigrateOptions>): Promise<readonly MigratedTable[]>;
+  plan(mounts: Mounts, dropped?: readonly string[]): Promise<Plan>;
+  migrate(mounts: Mounts, options?: Partial<MigrateOptions>): Promise<readonly MigratedTable[]>;
+  /** Runs SQL as somebody else. */
+  sql(text: string): Promise<unknown>;
 }
+
+type Mounts = Mount | readonly Mount[];
 
 async function homes(t: TestContext): Promise<readonly Home[]> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-intents-"));
@@ -56,18 +63,25 @@ async function homes(t: TestContext): Promise<readonly Home[]> {
   t.after(() => server.dropDatabase(address));
   const [file, url] = [path.join(folder, "latchkey.db"), new Secret(address)];
   const program = "1.0.0";
+  const collectionsOf = (mounts: Mounts): readonly Collection[] =>
+    [mounts].flat().flatMap(({ collection, links }) => [collection, ...links.map((link) => link.collection)]);
   return [
     {
       engine: "sqlite",
       open: () => sqliteStore({ path: file }),
-      plan: ({ collection }, dropped = []) => planSQLite(file, [collection], dropped),
-      migrate: ({ collection }, options) => migrateSQLite(file, [collection], { program, ...options }),
+      plan: (mounts, dropped = []) => planSQLite(file, collectionsOf(mounts), dropped),
+      migrate: (mounts, options) => migrateSQLite(file, collectionsOf(mounts), { program, ...options }),
+      async sql(text) {
+        using others = new DatabaseSync(file);
+        others.exec(text);
+      },
     },
     {
       engine: "postgres",
       open: () => postgresStore({ url, poolSize: 2 }),
-      plan: ({ collection }, dropped = []) => planPostgres(url, [collection], dropped),
-      migrate: ({ collection }, options) => migratePostgres(url, [collection], { program, ...options }),
+      plan: (mounts, dropped = []) => planPostgres(url, collectionsOf(mounts), dropped),
+      migrate: (mounts, options) => migratePostgres(url, collectionsOf(mounts), { program, ...options }),
+      sql: (text) => askPostgres(address, text),
     },
   ];
 }
@@ -77,8 +91,8 @@ function books(fields: Fields, more: object = {}): Mount {
 }
 
 /** Does something with a service of this declaration. */
-async function serving<T>(home: Home, mounted: Mount, task: (service: Service) => Promise<T>): Promise<T> {
-  const service = await createService({ store: home.open(), mounts: [mounted], observe: null });
+async function serving<T>(home: Home, mounts: Mounts, task: (service: Service) => Promise<T>): Promise<T> {
+  const service = await createService({ store: home.open(), mounts: [mounts].flat(), observe: null });
   try {
     return await task(service);
   } finally {
@@ -87,18 +101,18 @@ async function serving<T>(home: Home, mounted: Mount, task: (service: Service) =
 }
 
 /** Makes records; gives the status of the answer. */
-function create(home: Home, mounted: Mount, ...records: readonly object[]): Promise<number> {
+function create(home: Home, mounts: Mounts, ...records: readonly object[]): Promise<number> {
   const body = JSON.stringify(records);
   const request = new Request("http://x/books", {
     method: "POST",
     body,
     headers: { "content-type": "application/json" },
   });
-  return serving(home, mounted, async (service) => (await service.fetch(request, { peer: null })).status);
+  return serving(home, mounts, async (service) => (await service.fetch(request, { peer: null })).status);
 }
 
-function list(home: Home, mounted: Mount): Promise<unknown> {
-  return serving(home, mounted, async (service) =>
+function list(home: Home, mounts: Mounts): Promise<unknown> {
+  return serving(home, mounts, async (service) =>
     (await service.fetch(new Request("http://x/books?limit=1000"), { peer: null })).json(),
   );
 }
@@ -182,5 +196,126 @@ test("an amount that is removed is asked of nobody", async (t) => {
     const status = await create(home, books({ title: text() }, { removed: { price: "2999-01" } }), { title: "Two" });
 
     assert.equal(status, 201, home.engine);
+  }
+});
+
+const tags = defineResource({ name: "tag", fields: { label: text() } });
+const labels = mount(tags, { permission: anyone, arrays: true });
+const tagged = books(
+  { title: text(), tags: references(tags, { default: [] }), first_id: reference(tags, { optional: true }) },
+  { filters: { tags: ["eq"] } },
+);
+
+/** Four tags, and a book that names three of them. */
+async function planted(home: Home): Promise<void> {
+  await serving(home, [labels, tagged], async (service) => {
+    const made = ["a", "b", "c", "d"].map((label) => ({ label }));
+    assert.equal((await asked(service, "POST", "/tags", made)).status, 201);
+    assert.equal((await asked(service, "POST", "/books", [{ title: "One", tags: [2, 1], first_id: 3 }])).status, 201);
+  });
+}
+
+async function asked(service: Service, method: string, target: string, body?: unknown): Promise<Response> {
+  const sent =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  return service.fetch(new Request(`http://x${target}`, { method, ...sent }), { peer: null });
+}
+
+async function removals(
+  home: Home,
+  mounts: Mounts,
+  ...ids: readonly number[]
+): Promise<readonly (readonly [number, string])[]> {
+  return serving(home, mounts, async (service) => {
+    const told: (readonly [number, string])[] = [];
+    for (const id of ids) {
+      const answer = await asked(service, "DELETE", `/tags/${id}`);
+      told.push([
+        answer.status,
+        answer.status === 204 ? "" : ((await answer.json()) as { readonly detail: string }).detail,
+      ]);
+    }
+    return told;
+  });
+}
+
+test("a field that is declared no more keeps no other record from being deleted", async (t) => {
+  for (const home of await homes(t)) {
+    await planted(home);
+    const bare = books({ title: text() }, { removed: { tags: "2999-01", first_id: "2999-01" } });
+
+    const { tables, obstacles } = await home.plan([labels, bare]);
+    const changes = tables.flatMap((table) => table.changes);
+    assert.deepEqual(
+      changes
+        .filter(({ words }) => /refer/.test(words))
+        .map(({ place, alone }) => [place, alone])
+        .toSorted(),
+      [
+        ["books.first_id", null],
+        ["books_tags.tags", null],
+      ],
+      home.engine,
+    );
+    assert.deepEqual(obstacles, []);
+    assert.deepEqual(
+      await removals(home, [labels, bare], 3, 1),
+      [
+        [204, ""],
+        [204, ""],
+      ],
+      home.engine,
+    );
+    assert.deepEqual((await home.plan([labels, bare])).tables, [], home.engine);
+    await assert.rejects(list(home, [labels, tagged]), /books_tags\.tags|books\.first_id/);
+    const again = books(
+      { title: text(), tags: references(tags, { default: [] }) },
+      { filters: { tags: ["eq"] }, removed: { first_id: "2999-01" } },
+    );
+    await home.sql("DELETE FROM books_tags WHERE tags = 1; UPDATE books SET tags = '[2]'");
+    const found = await serving(home, [labels, again], async (service) =>
+      (await asked(service, "GET", "/books?tags=2")).json(),
+    );
+    assert.deepEqual(found, [{ id: 1, title: "One", tags: [2] }], home.engine);
+  }
+});
+
+test("what a field of relations had goes with its column, and comes back with none of the same name", async (t) => {
+  for (const home of await homes(t)) {
+    await planted(home);
+    const bare = books({ title: text() });
+
+    await home.migrate([labels, bare], { dropped: ["books.tags", "books.first_id"] });
+    assert.deepEqual(await removals(home, [labels, bare], 1), [[204, ""]], home.engine);
+    const again = books({ title: text(), tags: references(tags, { default: [] }) }, { filters: { tags: ["eq"] } });
+    const found = await serving(home, [labels, again], async (service) =>
+      Promise.all(["/books", "/books?tags=2"].map(async (target) => (await asked(service, "GET", target)).json())),
+    );
+
+    assert.deepEqual(found, [[{ id: 1, title: "One", tags: [] }], []], home.engine);
+  }
+});
+
+test("a resource that is declared no more holds on to what its records name, and a plan says that they are there", async (t) => {
+  for (const home of await homes(t)) {
+    await planted(home);
+    await home.sql(
+      "CREATE TABLE lent (pk integer PRIMARY KEY, tag bigint REFERENCES tags (id)); INSERT INTO lent VALUES (1, 4)",
+    );
+
+    const { remarks } = await home.plan(labels);
+    assert.deepEqual(remarks, [
+      "books is declared no more, and has 1 row. It stays, and nobody sees it. The table of a resource has the name of its plural.",
+      "books_tags is declared no more, and has 2 rows. They stay, and nobody sees them. The table of a resource has the name of its plural.",
+    ]);
+    const told = await removals(home, labels, 1, 3, 4);
+    assert.deepEqual(
+      told.map(([status]) => status),
+      [409, 409, 409],
+      home.engine,
+    );
+    assert.match(told[0]![1], /by books_tags/);
+    assert.match(told[1]![1], /by books\./);
+    assert.match(told[2]![1], /by lent/);
   }
 });

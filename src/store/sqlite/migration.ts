@@ -1,7 +1,7 @@
 import { encodeRow } from "../sql/codec.ts";
 import { quote, shadowOf } from "../sql/names.ts";
 import { createTable, defineColumn, shadowsOf } from "../sql/schema/definition.ts";
-import { leftOvers, requiredLeftOvers } from "../sql/schema/found-table.ts";
+import { leftOvers, referringLeftOvers, requiredLeftOvers } from "../sql/schema/found-table.ts";
 import { selectLinks } from "../sql/schema/links.ts";
 import { referenceOf, type Found, type Schema } from "../sql/schema/schema.ts";
 import { ask, run, statement } from "../sql/schema/script.ts";
@@ -103,7 +103,7 @@ export const sqliteSchema: Schema = {
 
 /** SQLite cannot change these of a column that is there. */
 function needsRebuild(collection: Collection, found: Found): boolean {
-  if (requiredLeftOvers(collection, found).length > 0) return true;
+  if (requiredLeftOvers(collection, found).length + referringLeftOvers(collection, found).length > 0) return true;
   return collection.columns.some((column) => {
     const there = found.columns.get(column.name);
     if (there === undefined) return false;

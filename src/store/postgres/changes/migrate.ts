@@ -1,4 +1,5 @@
 import type { Secret } from "../../../crypto/secret.ts";
+import { ownOf } from "../../declarations.ts";
 import {
   forgetUnfinished,
   makeJournal,
@@ -13,6 +14,7 @@ import {
   type MigratedTable,
   type MigrateOptions,
 } from "../../sql/changes/migrating.ts";
+import { emptiedLinks } from "../../sql/schema/links.ts";
 import { statement, stepsIn } from "../../sql/schema/script.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { stateOf } from "../errors.ts";
@@ -66,6 +68,8 @@ export async function migrateOver(
     } else await dropUnfinished({ session, plan });
   }
   await prepareSchema(session, address, collections);
+  for (const [name, steps] of await session.play(emptiedLinks(postgresSchema, ownOf(collections))))
+    await patiently(session, [name], steps);
   return migrated;
 }
 

@@ -2,7 +2,7 @@ import { isFolded } from "../../fold.ts";
 import type { Collection, Column } from "../../store.ts";
 import { declaredName, indexPrefix, shadowOf } from "../names.ts";
 import { indexesOf, typeOf } from "../schema/definition.ts";
-import { leftOvers, requiredLeftOvers } from "../schema/found-table.ts";
+import { leftOvers, referringLeftOvers, requiredLeftOvers } from "../schema/found-table.ts";
 import { referenceOf, type Found, type Schema } from "../schema/schema.ts";
 import { ask, type Script } from "../schema/script.ts";
 import { columnWas, isNarrower, isOtherType, nameBefore, type Source } from "./source.ts";
@@ -23,6 +23,9 @@ export interface Change {
 
 /** What is said of a column that goes. */
 export const dropWords = "drop it with its values";
+
+/** What is said of a reference that is declared no more. */
+export const refersNoMore = "let it refer to none, so that it keeps no row from being deleted";
 
 /** What is to be known beside the declaration. */
 export interface Wishes {
@@ -136,7 +139,11 @@ function columnChanges(
   if (target !== referenceOf(column))
     add(
       "adds",
-      target === "" ? `let it refer to ${referenceOf(column)}` : "change what it refers to",
+      target === ""
+        ? `let it refer to ${referenceOf(column)}`
+        : column.references === undefined
+          ? refersNoMore
+          : "change what it refers to",
       target === "" ? "it may name rows that are not there" : null,
     );
   return changes;
@@ -150,13 +157,17 @@ export function isFoldedAnew(schema: Schema, column: Column, found: Found): bool
 function leftOverChanges(collection: Collection, found: Found, { dropped }: Wishes): readonly Change[] {
   const { name, removed = {} } = collection;
   const required = new Set(requiredLeftOvers(collection, found).map((column) => column.name));
+  const referring = new Set(referringLeftOvers(collection, found).map((column) => column.name));
   return forgotten(collection, found).flatMap((column): Change[] => {
     const place = `${name}.${column}`;
     const isDeclared = found.declared?.columns.some((each) => each.name === column) === true;
     if (dropped.has(place))
       return [{ place, effect: "loses", words: dropWords, alone: isDeclared ? "it asks for it" : null }];
-    if (!required.has(column) || removed[column] === undefined) return [];
-    return [{ place, effect: "adds", words: "let rows be without a value", alone: null }];
+    const added = (words: string): Change => ({ place, effect: "adds", words, alone: null });
+    return [
+      ...(required.has(column) && removed[column] !== undefined ? [added("let rows be without a value")] : []),
+      ...(referring.has(column) ? [added(refersNoMore)] : []),
+    ];
   });
 }
 

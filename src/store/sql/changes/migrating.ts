@@ -5,6 +5,7 @@ import { MigrationNeeded, type Collection } from "../../store.ts";
 import { quote } from "../names.ts";
 import { indexesOf, typesOf } from "../schema/definition.ts";
 import { findTable } from "../schema/found-table.ts";
+import { forgottenLinks } from "../schema/links.ts";
 import { requireKnownVersion } from "../schema/prepare.ts";
 import type { Schema } from "../schema/schema.ts";
 import { ask, statement, type Script } from "../schema/script.ts";
@@ -63,7 +64,8 @@ export function* planTables(
   if ((yield* requireKnownVersion(schema)) === 0) return { plans: [], missing: ownOf(collections) };
   const plans: TablePlan[] = [];
   const missing: Collection[] = [];
-  for (const collection of ownOf(collections)) {
+  const own = ownOf(collections);
+  for (const collection of [...own, ...(yield* forgottenLinks(schema, own))]) {
     const found = yield* findTable(schema, collection);
     if (found === null) missing.push(collection);
     else plans.push(yield* planTable(schema, collection, found, { dropped: new Set(dropped), month: monthNow() }));
@@ -175,9 +177,29 @@ export function* tellPlan(
     strangers: strangersAmong(dropped, plans, history),
     obstacles: plans.flatMap((plan) => [...plan.obstacles, ...plan.misfits.map(tellMisfit)]),
     renames: plans.flatMap(({ collection, renames }) => renames.map((each) => ({ table: collection.name, ...each }))),
-    remarks: plans.flatMap(({ remarks }) => remarks),
+    remarks: [...plans.flatMap(({ remarks }) => remarks), ...(yield* tellForgotten(schema, { plans, missing }))],
     history,
   };
+}
+
+/** Tables with rows that nobody declares any more: whoever has given a resource another plural finds them here. */
+function* tellForgotten(schema: Schema, { plans, missing }: Planned): Script<readonly string[]> {
+  if ((yield* ask(schema.findColumns("latchkey_schema"))).length === 0) return [];
+  const declared = new Set([...plans.map(({ collection }) => collection.name), ...missing.map(({ name }) => name)]);
+  const remembered = yield* ask(statement("SELECT collection FROM latchkey_schema ORDER BY collection"));
+  const told: string[] = [];
+  for (const name of remembered.map(String)) {
+    if (declared.has(name) || (yield* ask(schema.findColumns(name))).length === 0) continue;
+    const [count] = yield* ask(statement(`SELECT count(*) FROM ${quote(name)}`));
+    const rows = Number(count![0]);
+    const stay =
+      rows === 1
+        ? "1 row. It stays, and nobody sees it"
+        : `${rows.toLocaleString("en")} rows. They stay, and nobody sees them`;
+    if (rows > 0)
+      told.push(`${name} is declared no more, and has ${stay}. The table of a resource has the name of its plural.`);
+  }
+  return told;
 }
 
 /** A table that is to be made. */

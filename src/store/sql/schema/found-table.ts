@@ -52,6 +52,11 @@ export function requiredLeftOvers(collection: Collection, found: Found): FoundCo
   return leftOvers(collection, found).filter((column) => !column.nullable && !column.hasDefault);
 }
 
+/** Those of them that refer to other rows, and would keep these from being deleted. */
+export function referringLeftOvers(collection: Collection, found: Found): FoundColumn[] {
+  return leftOvers(collection, found).filter(({ name }) => found.references.has(name));
+}
+
 /** Whether a table was made by this store. */
 export function isOurs({ columns }: Found): boolean {
   return columns.get("id")?.isKey === true && columns.has("_revision");

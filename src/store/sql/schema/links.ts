@@ -22,6 +22,44 @@ export function* fillLinks(schema: Schema, collection: Collection): Script<void>
   yield* ask(statement(`DELETE FROM latchkey_schema WHERE collection = ${schema.place(1)}`, [links.was!]));
 }
 
+/**
+ * The tables of relations whose field is declared no more, as they are from then on: they keep no record from being deleted. Whoever was
+ * started before goes on writing to them. One that has a new name is filled from it.
+ */
+export function* forgottenLinks(schema: Schema, declared: readonly Collection[]): Script<readonly Collection[]> {
+  const known = new Set(declared.flatMap(({ name, links }) => (links?.was === undefined ? [name] : [name, links.was])));
+  const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));
+  const forgotten: Collection[] = [];
+  for (const [name, declaration] of rows) {
+    if (known.has(String(name))) continue;
+    const kept = JSON.parse(String(declaration)) as Collection;
+    if (kept.links === undefined || !known.has(kept.links.collection)) continue;
+    if ((yield* ask(schema.findColumns(kept.name))).length === 0) continue;
+    const columns = kept.columns.map(({ references, ...column }) =>
+      references?.onDelete === "cascade" ? { ...column, references } : column,
+    );
+    forgotten.push({ ...kept, columns });
+  }
+  return forgotten;
+}
+
+/** Of these the ones whose lists have gone with their column, so that nothing could be made of them any more: what removes them. */
+export function* emptiedLinks(
+  schema: Schema,
+  declared: readonly Collection[],
+): Script<ReadonlyMap<string, readonly string[]>> {
+  const emptied = new Map<string, readonly string[]>();
+  for (const { name, links } of yield* forgottenLinks(schema, declared)) {
+    const there = yield* ask(schema.findColumns(links!.collection));
+    if (there.some(([column]) => column === links!.column)) continue;
+    emptied.set(name, [
+      `DROP TABLE ${quote(name)}`,
+      `DELETE FROM latchkey_schema WHERE collection = ${schema.literal(name)}`,
+    ]);
+  }
+  return emptied;
+}
+
 /** The relations that stand in records, as rows with a record and one of its ids each. */
 export function selectLinks(schema: Pick<Schema, "elements">, links: KeptLinks, value: string): string {
   const [from, list] = [links.collection, links.column].map(quote);

@@ -1,6 +1,7 @@
 import { declarationOf, ownOf, requireSoundDeclarations } from "../../declarations.ts";
 import { MigrationNeeded, StoreSetupError, type Collection } from "../../store.ts";
 import { encode } from "../codec.ts";
+import { forgottenLinks } from "./links.ts";
 import { fitTables } from "./migration.ts";
 import type { Schema } from "./schema.ts";
 import { ask, run, statement, type Script } from "./script.ts";
@@ -38,7 +39,9 @@ export function* unprepared(schema: Schema, all: readonly Collection[]): Script<
   const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));
   const remembered = new Map(rows.map(([name, declaration]) => [name, declaration]));
   requireSamePrefix(collections, [...remembered.keys()].map(String));
-  return collections.filter((collection) => remembered.get(collection.name) !== declarationOf(collection));
+  return [...collections, ...(yield* forgottenLinks(schema, collections))].filter(
+    (collection) => remembered.get(collection.name) !== declarationOf(collection),
+  );
 }
 
 /** Throws where the same tables are there under other names: with another prefix everything would begin anew beside them. */

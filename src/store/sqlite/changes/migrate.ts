@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
+import { ownOf } from "../../declarations.ts";
 import { endsOthers } from "../../sql/changes/changes.ts";
 import {
   forgetUnfinished,
@@ -18,6 +19,7 @@ import {
 } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
 import { quote, wordsTableOf } from "../../sql/names.ts";
+import { emptiedLinks } from "../../sql/schema/links.ts";
 import { rememberDeclaration } from "../../sql/schema/migration.ts";
 import { ask as read } from "../../sql/schema/script.ts";
 import { fitWords } from "../../sql/words.ts";
@@ -68,6 +70,8 @@ export async function migrateFile(
       } else await dropUnfinished(database, plan);
     }
     prepareFile(path, collections);
+    for (const steps of playOn(database, emptiedLinks(sqliteSchema, ownOf(collections))).values())
+      await change(database, () => database.exec(steps.join(";\n")));
     await clearUp(database, options);
     return migrated;
   } finally {

@@ -1,3 +1,4 @@
+import { refersNoMore } from "../../sql/changes/changes.ts";
 import { isMoreThanStart } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";
 
@@ -7,5 +8,7 @@ const largeTable = 20_000;
 /** Whether a table with so many rows is made anew beside the old one. */
 export function isMoved(plan: TablePlan, rows: number): boolean {
   const isIndexed = plan.changes.some(({ words }) => words.startsWith("make the index"));
-  return isMoreThanStart(plan) || (isIndexed && rows >= largeTable);
+  // A start does so only where the declaration is another.
+  const isLetGo = plan.changes.some(({ words }) => words === refersNoMore);
+  return isMoreThanStart(plan) || isLetGo || (isIndexed && rows >= largeTable);
 }

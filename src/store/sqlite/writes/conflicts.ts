@@ -63,15 +63,12 @@ export function conflictFinder(database: DatabaseSync, collections: ReadonlyMap<
     return null;
   }
 
-  /** Goes down the way that the deletion would have gone, until somebody holds on to a row. */
   function holderOf(table: Table, change: Removing): string {
     const parameters = parametersOf(sqlite);
     const where: Where = change.kind === "delete" ? { column: "id", operator: "eq", value: change.key } : change.where;
-    const going = `SELECT "id" FROM ${table.name} WHERE ${compileWhere(table, where, parameters)}`;
-    const found = search({ database, collections }, table.collection.name, going, parameters.values, new Set());
-    if (found === null)
-      throw new Error(`A row of ${table.collection.name} is referenced by a table that is not declared`);
-    return found;
+    const going = `FROM ${table.name} WHERE ${compileWhere(table, where, parameters)}`;
+    const { name } = table.collection;
+    return findHolder(database, name, going, parameters.values, new Set()) ?? "other records";
   }
 
   return Object.assign(explain, { atEnd });
@@ -124,42 +121,37 @@ function checkedColumn({ existing, columns }: Table, message: string): string | 
 function unquoted(name: string): string {
   return name.slice(1, -1).replaceAll('""', '"');
 }
-interface Searched {
-  readonly database: DatabaseSync;
-  readonly collections: ReadonlyMap<string, Collection>;
-}
 
-function search(
-  searched: Searched,
+/**
+ * Goes down the way that the deletion would have gone, until somebody holds on to a row: by the references that there are, for not all of them
+ * are declared. `going` are the rows, behind their columns.
+ */
+function findHolder(
+  database: DatabaseSync,
   parent: string,
   going: string,
   parameters: readonly Cell[],
-  seen: Set<string>,
+  seen: ReadonlySet<string>,
 ): string | null {
-  const { database, collections } = searched;
-  const children = [...collections.values()].flatMap((child) =>
-    child.columns.filter((column) => column.references?.collection === parent).map((column) => ({ child, column })),
-  );
-  const held = children.find(({ child, column }) => {
-    if (column.references!.onDelete !== "restrict") return false;
-    return (
-      prepare(database, `SELECT 1 FROM ${quote(child.name)} WHERE ${quote(column.name)} IN (${going}) LIMIT 1`).get(
-        ...parameters,
-      ) !== undefined
-    );
+  const children = prepare(database, childrenSQL).all(parent) as [string, string, string, string][];
+  const rowsOf = ([child, from, to]: (typeof children)[number]): string =>
+    `FROM ${quote(child)} WHERE ${quote(from)} IN (SELECT ${quote(to)} ${going})`;
+  const held = children.find((each) => {
+    const isHeld = each[3] === "RESTRICT" || each[3] === "NO ACTION";
+    return isHeld && prepare(database, `SELECT 1 ${rowsOf(each)} LIMIT 1`).get(...parameters) !== undefined;
   });
-  if (held !== undefined) return held.child.name;
-  for (const { child, column } of children) {
-    const step = `${child.name}.${column.name}`;
-    if (column.references!.onDelete !== "cascade" || seen.has(step)) continue;
-    const found = search(
-      searched,
-      child.name,
-      `SELECT "id" FROM ${quote(child.name)} WHERE ${quote(column.name)} IN (${going})`,
-      parameters,
-      new Set(seen).add(step),
-    );
+  if (held !== undefined) return held[0];
+  for (const each of children) {
+    const step = `${each[0]}.${each[1]}`;
+    if (each[3] !== "CASCADE" || seen.has(step)) continue;
+    const found = findHolder(database, each[0], rowsOf(each), parameters, new Set(seen).add(step));
     if (found !== null) return found;
   }
   return null;
 }
+
+/** The tables that refer to one: by which column, to which, and what a deletion does. Without a column it is the key. */
+const childrenSQL = `
+  SELECT child.name, reference."from", coalesce(reference."to", (SELECT name FROM pragma_table_info(reference."table") WHERE pk = 1)), reference.on_delete
+  FROM sqlite_schema AS child JOIN pragma_foreign_key_list(child.name) AS reference ON reference."table" = ?1 COLLATE NOCASE
+  WHERE child.type = 'table'`;
