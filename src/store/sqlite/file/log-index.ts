@@ -1,4 +1,3 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import type { KeptOpen } from "./kept-open.ts";
 
 /** Where the log is, and how far it was moved into the file. */
@@ -70,20 +69,14 @@ export interface Log {
   sizeAfter(place: number): number;
 }
 
-/** Looks into the log. SQLite has no lock on it, so that its descriptor may be closed. */
-export function lookIntoLog<T>(path: string, pageBytes: number, look: (log: Log) => T): T {
-  const descriptor = openSync(path, "r");
-  const page = Buffer.alloc(pageBytes);
-  const header = Buffer.alloc(8);
+/** What stands in the log, in pages of so many bytes. */
+export function logOf(file: KeptOpen, pageBytes: number): Log {
   const start = (place: number): number => LOG_HEADER_BYTES + (place - 1) * (FRAME_HEADER_BYTES + pageBytes);
-  try {
-    return look({
-      has: (place, wanted) =>
-        readSync(descriptor, page, 0, pageBytes, start(place) + FRAME_HEADER_BYTES) === pageBytes &&
-        page.equals(wanted),
-      sizeAfter: (place) => (readSync(descriptor, header, 0, 8, start(place)) === 8 ? header.readUInt32BE(4) : 0),
-    });
-  } finally {
-    closeSync(descriptor);
-  }
+  return {
+    has: (place, wanted) => file.read(start(place) + FRAME_HEADER_BYTES, pageBytes).equals(wanted),
+    sizeAfter(place) {
+      const header = file.read(start(place), 8);
+      return header.length === 8 ? header.readUInt32BE(4) : 0;
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { StoreSetupError } from "../../store.ts";
 import { fileAt, keepOpen, letGo, mayKeepOpen, openedAs, type KeptOpen } from "./kept-open.ts";
-import { logState, lookIntoLog, pagesInLog, type Log, type LogState } from "./log-index.ts";
+import { logOf, logState, pagesInLog, type Log, type LogState } from "./log-index.ts";
 import { overwrittenLog, type Opened } from "./opened.ts";
 import { requireInPlace, walBytes } from "./place.ts";
 
@@ -58,6 +58,7 @@ export function overwritingOf(opened: Opened): Overwriting {
   // Of any other file whoever reads it is told.
   const isKnown = fixed.length === FIXED_BYTES && isSQLite(fixed) && fixed[18] === ofLog && fixed[19] === ofLog;
   const pageBytes = !isKnown ? 0 : fixed.readUInt16BE(16) === 1 ? 65_536 : fixed.readUInt16BE(16);
+  const log = logOf(openedAs(descriptors.log), pageBytes);
   let seen: Seen | null = null;
   let found: Error | null = null;
 
@@ -82,17 +83,15 @@ export function overwritingOf(opened: Opened): Overwriting {
 
   function whyImpossible({ state, page, size }: Seen, before: Seen): string | null {
     // What is moved now is in the log again: of all else it is known where it stands.
-    if (!state.isQuiet) return lookIntoLog(`${path}-wal`, pageBytes, (log) => whyNotMoved(log, state));
+    if (!state.isQuiet) return whyNotMoved(state);
     if (state.id === before.state.id)
       return page.equals(before.page) && size === before.size ? null : "it changed while SQLite wrote nothing into it";
-    return lookIntoLog(`${path}-wal`, pageBytes, (log) => {
-      if (!mayBeFirst(log, pagesInLog(index, state.pages), state, page, before))
-        return "its first page is none that was in the log";
-      return whyNotMoved(log, state);
-    });
+    if (!mayBeFirst(log, pagesInLog(index, state.pages), state, page, before))
+      return "its first page is none that was in the log";
+    return whyNotMoved(state);
   }
 
-  function whyNotMoved(log: Log, state: LogState): string | null {
+  function whyNotMoved(state: LogState): string | null {
     const pages = pagesInLog(index, state.pages);
     return areMoved(log, pages, state, file, pageBytes) ? null : "pages that were moved into it are not there";
   }
