@@ -1,5 +1,5 @@
 import { isOpenAs, keepOpen, mayKeepOpen, openedAs } from "./kept-open.ts";
-import { logState } from "./log-index.ts";
+import { logState, type LogState } from "./log-index.ts";
 import { requireInPlace, type FilesInUse } from "./place.ts";
 
 /** A database that is in use, as whoever opened it knows it. */
@@ -34,38 +34,56 @@ export function sharedBy(opened: Opened): Opened {
 }
 
 /**
- * Throws unless the files that were opened still stand in their places, and the log is what SQLite has written into it. Whoever writes asks before,
- * and once more before anything is acknowledged: what is written behind the hole of a log that was cut off is lost at the next start, and moved into
- * the file such a log makes it unusable.
+ * Gives what throws unless the files that were opened still stand in their places, and the log is what SQLite has written into it. Whoever writes asks
+ * before, and once more before anything is acknowledged: what is written behind the hole of a log that was cut off is lost at the next start, and moved
+ * into the file such a log makes it unusable.
  */
-export function requireUntouched(opened: Opened): void {
-  requireInPlace(opened.path, opened.files);
-  const why = overwrittenLog(opened);
-  if (why !== null) throw why;
+export function untouchedOf(opened: Opened): () => void {
+  const overwritten = overwrittenLogOf(opened);
+  return () => {
+    requireInPlace(opened.path, opened.files);
+    const why = overwritten();
+    if (why !== null) throw why;
+  };
 }
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** Where the header has the salts, which the index repeats. */
-const salts = { from: 16, to: 24 } as const;
+/** Where the header of the log has the salts, which the index repeats, and where that of each page does. */
+const saltsAt = 16;
+const saltsOfPageAt = 8;
+const SALTS_BYTES = 8;
 
-/** That somebody but SQLite has written into the log, or cut it off; null where nobody has. Throws where it cannot be read. */
-export function overwrittenLog({ path, descriptors }: Opened): Error | null {
-  if (descriptors === null) return null;
+/** Gives what finds that somebody but SQLite has written into the log, or cut it off; null where nobody has. Throws where it cannot be read. */
+export function overwrittenLogOf({ path, descriptors }: Opened): () => Error | null {
+  if (descriptors === null) return () => null;
   const [index, log] = [openedAs(descriptors.index), openedAs(descriptors.log)];
-  const state = logState(index);
-  // Of a log that has just begun anew nothing is read, and its header is the one from before until something is written.
-  if (state === null || state.pages === 0) return null;
-  const least = HEADER_BYTES + state.pages * (FRAME_HEADER_BYTES + state.pageBytes);
-  const size = log.size();
-  const isOwn = log.read(0, HEADER_BYTES).toString("hex", salts.from, salts.to) === state.salts;
-  if (isOwn && size >= least) return null;
-  // It may have begun anew meanwhile.
-  if (logState(index)?.salts !== state.salts) return null;
-  return new Error(
-    `${path}-wal was overwritten while it was in use (${isOwn ? `${size} bytes of ${least} are there` : "it has another header"}), and nothing is read or written any more. ` +
-      `What it held, and had not been moved into the database, is lost. Stop every process on the database, move ${path}-wal away, look at the database with latchkey db check, ` +
-      "put a backup in its place where it is damaged (latchkey db restore), and start again",
-  );
+  const saltsFrom = (at: number): string => log.read(at, SALTS_BYTES).toString("hex");
+  let seen: Pick<LogState, "salts" | "pages"> = { salts: "", pages: 0 };
+
+  function whyNot({ salts, pages, pageBytes }: LogState): string | null {
+    const endOf = (page: number): number => HEADER_BYTES + page * (FRAME_HEADER_BYTES + pageBytes);
+    const size = log.size();
+    if (saltsFrom(saltsAt) !== salts) return "it has another header";
+    if (size < endOf(pages)) return `${size} bytes of ${endOf(pages)} are there`;
+    // SQLite writes on where it was, also behind a hole: so the last page of the look before has to be there still.
+    const isHole = seen.salts === salts && saltsFrom(endOf(seen.pages - 1) + saltsOfPageAt) !== salts;
+    return isHole ? "pages of it are gone" : null;
+  }
+
+  return () => {
+    const state = logState(index);
+    // Of a log that has just begun anew nothing is read, and its header is the one from before until something is written.
+    if (state === null || state.pages === 0) return null;
+    const why = whyNot(state);
+    if (why === null) seen = state;
+    // It may have begun anew meanwhile.
+    if (why === null || logState(index)?.salts !== state.salts) return null;
+    return new Error(
+      `${path}-wal was overwritten while it was in use (${why}), and nothing is read or written any more. ` +
+        `What it held, and had not been moved into the database, is lost. Stop every process on the database, move ${path}-wal away, look at the database with latchkey db check, ` +
+        "put a backup in its place where it is damaged (latchkey db restore), and start again",
+    );
+  };
 }

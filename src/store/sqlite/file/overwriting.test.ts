@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdtempSync, rmSync, truncateSync, utimesSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
@@ -123,3 +123,20 @@ test("where the log is overwritten it is the log that is told of, whatever the f
 
   assert.throws(() => overwriting.look(), /a\.db-wal was overwritten while it was in use/);
 });
+
+for (const [what, overwrite] of Object.entries<(log: string, older: Buffer) => void>({
+  "an older copy was laid over it": (log, older) => writeFileSync(log, older),
+  "it was cut off": (log, older) => truncateSync(log, older.length),
+}))
+  test(`a log into which SQLite has written behind a hole, since ${what}, is noticed`, (t) => {
+    const { file, overwriting, written } = opened(t);
+    for (let at = 0; at < 5; at++) written();
+    const older = readFileSync(`${file}-wal`);
+    for (let at = 0; at < 5; at++) written();
+    overwriting.look();
+
+    overwrite(`${file}-wal`, older);
+    written();
+
+    assert.throws(() => overwriting.look(), /a\.db-wal was overwritten while it was in use/);
+  });

@@ -1,7 +1,7 @@
 import { StoreSetupError } from "../../store.ts";
 import { fileAt, keepOpen, letGo, mayKeepOpen, openedAs, type KeptOpen } from "./kept-open.ts";
 import { logOf, logState, pagesInLog, type Log, type LogState } from "./log-index.ts";
-import { overwrittenLog, type Opened } from "./opened.ts";
+import { overwrittenLogOf, type Opened } from "./opened.ts";
 import { requireInPlace, walBytes } from "./place.ts";
 
 /** Looks whether a file is still the one that was opened, and whether anybody but SQLite has written into it. */
@@ -59,6 +59,7 @@ export function overwritingOf(opened: Opened): Overwriting {
   const isKnown = fixed.length === FIXED_BYTES && isSQLite(fixed) && fixed[18] === ofLog && fixed[19] === ofLog;
   const pageBytes = !isKnown ? 0 : fixed.readUInt16BE(16) === 1 ? 65_536 : fixed.readUInt16BE(16);
   const log = logOf(openedAs(descriptors.log), pageBytes);
+  const overwrittenLog = overwrittenLogOf(opened);
   let seen: Seen | null = null;
   let found: Error | null = null;
 
@@ -96,6 +97,15 @@ export function overwritingOf(opened: Opened): Overwriting {
     return areMoved(log, pages, state, file, pageBytes) ? null : "pages that were moved into it are not there";
   }
 
+  /** Nobody can say while the disk cannot be read, and it may be read again. */
+  function tryToLookAtLog(): Error | null {
+    try {
+      return overwrittenLog();
+    } catch {
+      return null;
+    }
+  }
+
   /** What is wrong is looked at twice. */
   function lookAgain(): string | null {
     let why: string | null = null;
@@ -118,7 +128,7 @@ export function overwritingOf(opened: Opened): Overwriting {
       requireInPlace(path, files);
       const why = isKnown ? lookAgain() : null;
       // Nothing that a log says of the file is worth anything where it was overwritten itself: so that is told first.
-      found = foundInLog(opened) ?? (why === null ? null : new Error(overwritten(path, why)));
+      found = tryToLookAtLog() ?? (why === null ? null : new Error(overwritten(path, why)));
       if (found !== null) throw found;
     },
     get found() {
@@ -126,15 +136,6 @@ export function overwritingOf(opened: Opened): Overwriting {
     },
     close: () => letGo(path, Object.values(files)),
   };
-}
-
-/** Nobody can say while the disk cannot be read, and it may be read again. */
-function foundInLog(opened: Opened): Error | null {
-  try {
-    return overwrittenLog(opened);
-  } catch {
-    return null;
-  }
 }
 
 /** Whether a checkpoint since may have left the first page like this. */

@@ -1,7 +1,7 @@
 import { fdatasyncSync } from "node:fs";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { connect } from "../connection.ts";
-import { sharedBy, requireUntouched, type Opened } from "../file/opened.ts";
+import { sharedBy, untouchedOf, type Opened } from "../file/opened.ts";
 import { giveWay } from "../thread.ts";
 
 /** It is sent `"move"` for each checkpoint, and answers when it is over. */
@@ -11,16 +11,17 @@ export interface FromCheckpointer {
 
 /** The thread that moves the log into the file, while others read and write. */
 function move(port: MessagePort, opened: Opened): void {
+  const requireUntouched = untouchedOf(opened);
   port.on("message", (message: unknown) => {
     if (message !== "move") return;
-    port.postMessage({ moved: tryToMove(opened) } satisfies FromCheckpointer);
+    port.postMessage({ moved: tryToMove(opened, requireUntouched) } satisfies FromCheckpointer);
   });
 }
 
 /** False where it could not: what is in the log stays there, and the next time all of it is moved. */
-function tryToMove(opened: Opened): boolean {
+function tryToMove(opened: Opened, requireUntouched: () => void): boolean {
   try {
-    requireUntouched(opened);
+    requireUntouched();
     // A connection for each: it takes a millisecond, and none is left that belongs to a file which is no longer there.
     const database = connect(opened.path);
     try {

@@ -18,12 +18,23 @@ export interface Committer {
   commit(transactions: readonly NamedTransaction[]): Result[];
 }
 
-/** A committer over a connection that writes. `busyMs` is how long a group waits for what another process writes. */
+/** What a committer has of a file that others may have open. */
+export interface CommitterOptions {
+  /** What the tables were when they were found as declared. */
+  readonly shapes: Shapes;
+  /** How long a group waits for what another process writes, in milliseconds. */
+  readonly busyMs: number;
+  /** Is called when nobody else can write any more, and a group is about to. */
+  readonly begun: () => void;
+}
+
+const inMemory: CommitterOptions = { shapes: new Map(), busyMs: 0, begun: () => undefined };
+
+/** A committer over a connection that writes. */
 export function committerOf(
   database: DatabaseSync,
   collections: readonly Collection[],
-  shapes: Shapes = new Map(),
-  busyMs = 0,
+  { shapes, busyMs, begun }: CommitterOptions = inMemory,
 ): Committer {
   const counters = countersOf(database);
   const notes = notesOf(database);
@@ -59,6 +70,7 @@ export function committerOf(
     turns.begin();
     notes.undo(0);
     try {
+      begun();
       counters.load();
       outdated.look();
       const results = work();

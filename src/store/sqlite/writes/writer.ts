@@ -8,7 +8,7 @@ import type { Collection } from "../../store.ts";
 import { connect, playOn } from "../connection.ts";
 import { tableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
-import { sharedBy, requireUntouched, type Opened } from "../file/opened.ts";
+import { sharedBy, untouchedOf, type Opened } from "../file/opened.ts";
 import { isLogRemoved, type FilesInUse } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
 import type { NamedTransaction, Result } from "../named.ts";
@@ -39,6 +39,7 @@ const indexingPauseMs = 100;
 function write(port: MessagePort, { busyMs, collections, shapes, ...started }: WriterData): void {
   const opened = sharedBy(started);
   const { path, files } = opened;
+  const requireUntouched = untouchedOf(opened);
   let database: DatabaseSync | null = null;
   let committer: Committer | null = null;
   let committed = (): void => {};
@@ -63,9 +64,9 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
   port.on("message", hear);
 
   function connected(): DatabaseSync {
-    // A connection to what stands there now would write into another database, or make one.
-    requireUntouched(opened);
     if (database === null) {
+      // A connection to what stands there now would write into another database, or make one.
+      requireUntouched();
       database = connect(path, busyMs);
       committed = checkpoints.takeOver(database);
     }
@@ -75,9 +76,9 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
   function commit(group: readonly NamedTransaction[]): FromWriter {
     try {
       const writes = connected();
-      committer ??= committerOf(writes, collections, shapes, busyMs);
+      committer ??= committerOf(writes, collections, { shapes, busyMs, begun: requireUntouched });
       const results: Result[] = committer.commit(group);
-      requireUntouched(opened);
+      requireUntouched();
       return { results: JSON.stringify(results) };
     } catch (error) {
       // Whatever is wrong with the connection, the next group gets a new one.
@@ -99,6 +100,7 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
     try {
       const writes = connected();
       const hasTaken = whenFree(writes, busyMs, () => playOn(writes, takeSomeWords(sqliteSchema, searched)));
+      requireUntouched();
       if (hasTaken) committed();
       return hasTaken;
     } catch (error) {
