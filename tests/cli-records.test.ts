@@ -156,6 +156,25 @@ test("the command says how many it were and which not, and an export gives the s
   assert.deepEqual(unknown.errors, 'There is no resource "order". There are users, orders, orders/items.\n');
 });
 
+test("what is wrong is told before the rest is written, so that nobody who is killed between the two misses it", async (t) => {
+  using place = placeFor();
+  const { operator } = await shop(t, place);
+  const placed = operator.mounts.find(({ resource }) => resource.name === "order")!;
+  const options = { file: "orders", isText: false, withIds: false, dryRun: false, as: null };
+  const running = await importRecords(operator, placed, options);
+  const told: (readonly [line: number, written: number])[] = [];
+  const lines = [{ user_id: 1 }, { user_id: 1, status: "lost" }, { user_id: 1 }];
+
+  const refused = await running.add(
+    lines.map((record, at) => ({ line: at + 1, record })),
+    // A read of this store is made at once.
+    ({ line }) => void Promise.resolve(operator.store.count(placed.collection, null)).then((n) => told.push([line, n])),
+  );
+
+  assert.deepEqual([told, refused.length], [[[2, 0]], 1]);
+  assert.equal(await operator.store.count(placed.collection, null), 2);
+});
+
 test("an import that was killed goes on where it was: no line is there twice, and none is missing", async (t) => {
   using place = placeFor({ LATCHKEY_SECRET: "a secret that all processes of the service know" });
   const { operator } = await shop(t, place);

@@ -36,7 +36,8 @@ const BATCH_CHARACTERS = 2 * 1024 * 1024;
 export async function importFile(resource: string, name: string, options: RecordImportCommand): Promise<void> {
   const { withIds = false, dryRun = false, json = false } = options;
   const format = requireFormat(options.format, ["csv", "jsonl", "json"]);
-  const refused: RefusedLine[] = [];
+  let refused = 0;
+  const kept: RefusedLine[] = [];
   const imported = await withOperator(async (operator) => {
     const placed = requireResource(operator, resource);
     const file = await openRecordFile(name, format, (column) => !hasLines(placed, column));
@@ -44,16 +45,16 @@ export async function importFile(resource: string, name: string, options: Record
     const as = options.as === undefined ? null : await requireActive(operator, options.as);
     const reading = { file: state, isText: file.format === "csv", withIds, dryRun, as };
     const running = await importRecords(operator, placed, reading);
-    return importAll(running, file, (lines) => {
-      refused.push(...(json ? lines : lines.map(({ line }) => ({ line, reasons: [] }))));
-      if (!json)
-        for (const { line, reasons } of lines) process.stderr.write(`${file.unit} ${line}: ${reasons.join(" ")}\n`);
+    return importAll(running, file, (line) => {
+      refused++;
+      if (json) kept.push(line);
+      else process.stderr.write(`${file.unit} ${line.line}: ${line.reasons.join(" ")}\n`);
     });
   });
-  const told = { imported, refused: refused.toSorted((one, other) => one.line - other.line) };
+  const told = { imported, refused: kept.toSorted((one, other) => one.line - other.line) };
   const done = dryRun ? "could be imported" : "imported";
-  process.stdout.write(json ? `${JSON.stringify(told)}\n` : `${imported} ${done}, ${refused.length} refused.\n`);
-  if (refused.length > 0) process.exitCode = exits.failed;
+  process.stdout.write(json ? `${JSON.stringify(told)}\n` : `${imported} ${done}, ${refused} refused.\n`);
+  if (refused > 0) process.exitCode = exits.failed;
 }
 
 /** Whether the values of a field may go over several lines: texts that say so, and JSON. */
@@ -80,7 +81,7 @@ function stateOf(name: string): string {
 async function importAll(
   running: RecordImport,
   file: ImportFile,
-  refuse: (lines: readonly RefusedLine[]) => void,
+  refuse: (line: RefusedLine) => void,
 ): Promise<number> {
   const progress = makeProgress("Importing");
   let imported = 0;
@@ -89,17 +90,15 @@ async function importAll(
   if (running.doneBefore > 0)
     process.stderr.write(`Going on behind ${file.unit} ${running.doneBefore}, where it was interrupted.\n`);
 
-  const tell = (lines: readonly RefusedLine[]): void => {
-    if (lines.length === 0) return;
+  const tell = (line: RefusedLine): void => {
     progress.end();
-    refuse(lines);
+    refuse(line);
   };
   const flush = async (): Promise<void> => {
-    const refused = await running.add(batch);
+    const refused = await running.add(batch, tell);
     imported += batch.length - refused.length;
     batch = [];
     characters = 0;
-    tell(refused);
     const { done, total } = file.progress();
     progress.tell(done, total, imported);
   };
@@ -107,7 +106,7 @@ async function importAll(
   try {
     for await (const read of file.lines) {
       if (read.line <= running.doneBefore) continue;
-      if ("reasons" in read) tell([read]);
+      if ("reasons" in read) tell(read);
       if (!("record" in read)) continue;
       batch.push(read);
       characters += JSON.stringify(read.record).length;

@@ -44,6 +44,15 @@ test("quotes that were forgotten cost the lines they stand on", async () => {
   );
 });
 
+test("a carriage return within a line ends no row: what stands behind it is not lost", async () => {
+  const rows = await read("email,name", "a@example.com,A\rb@example.com,B", 'c@example.com,"C"\rd@example.com,D');
+
+  assert.deepEqual(
+    rows.map((row) => ("reasons" in row ? row.reasons : row)),
+    [["It has 3 values, and the header has 2."], ["Its quotes do not match."]],
+  );
+});
+
 test("a header without an e-mail, or with a column twice, is refused", async () => {
   await assert.rejects(read("name,username", "A,a"), /no column email/);
   await assert.rejects(read("email,name,Name"), /column name twice/);

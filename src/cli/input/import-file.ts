@@ -22,6 +22,8 @@ export interface ImportFile {
 }
 
 const MAX_LINE = 1024 * 1024;
+/** An array is read as a whole, and takes several times as much memory. */
+const MAX_ARRAY = 256 * 1024 * 1024;
 
 /** How what stands in a file is read. */
 interface Reading {
@@ -170,7 +172,15 @@ async function* readArray(
   tell: (records: { done: number; total: number }) => void,
 ): AsyncGenerator<ReadLine> {
   const texts: string[] = [];
-  for await (const chunk of chunks) texts.push(chunk);
+  let characters = 0;
+  for await (const chunk of chunks) {
+    texts.push(chunk);
+    characters += chunk.length;
+    if (characters > MAX_ARRAY)
+      throw new CommandFailed(
+        `A JSON array is read as a whole, and this one has more than ${MAX_ARRAY} characters. Write one object a line, and import that: jq -c '.[]' FILE > NEW.jsonl`,
+      );
+  }
   const text = texts.join("");
   if (!Array.isArray(parse(text)))
     throw new CommandFailed("The file is no JSON array. One object a line is --format jsonl.");

@@ -27,8 +27,11 @@ export interface RecordImportOptions extends Omit<RecordReading, "missing"> {
 export interface RecordImport {
   /** The last line that was over when an earlier import of the file was interrupted; 0 where there was none. */
   readonly doneBefore: number;
-  /** Writes what can be written, in one transaction as far as possible; tells why the others cannot. Throws where the service cannot go on. */
-  add(lines: readonly ImportLine[]): Promise<readonly RefusedLine[]>;
+  /**
+   * Writes what can be written, in one transaction as far as possible; gives what cannot, and why. What no rule lets through is told before
+   * anything is written: whoever is killed then goes on behind it. Throws where the service cannot go on.
+   */
+  add(lines: readonly ImportLine[], tell?: (refused: RefusedLine) => void): Promise<readonly RefusedLine[]>;
   /** Says that it is at its end. */
   end(): Promise<void>;
 }
@@ -66,10 +69,9 @@ export async function importRecords(
 
   return {
     doneBefore: row === null ? 0 : (row.record["line"] as number),
-    async add(lines) {
-      const tasks = lines.map((line) =>
-        taskOf(placed, line, reading, (path, body) => ask("POST", path, body, options.as ?? undefined)),
-      );
+    async add(lines, tell = () => undefined) {
+      const send: Send = (path, body) => ask("POST", path, body, options.as ?? undefined);
+      const tasks = lines.map((line) => telling(taskOf(placed, line, reading, send), tell));
       const told = await gathering.together(tasks, { after, dryRun: dryRun ? DRY_RUN : null });
       return told.filter((each) => each !== null);
     },
@@ -90,12 +92,24 @@ function keyOf(placed: MountInPlace, file: string, { isText, withIds, as }: Reco
   return createHash("sha256").update(what).digest("base64url");
 }
 
+/** The same task, which tells what comes of it before the others are written. */
+function telling(task: Task<RefusedLine | null>, tell: (refused: RefusedLine) => void): Task<RefusedLine | null> {
+  const run = async (): Promise<RefusedLine | null> => {
+    const refused = await task.run();
+    if (refused !== null) tell(refused);
+    return refused;
+  };
+  return { ...task, run };
+}
+
+type Send = (path: string, body: unknown) => Promise<Answered>;
+
 /** One line: it asks as a request does, so that every rule of the resource holds. */
 function taskOf(
   placed: MountInPlace,
   { line, record }: ImportLine,
   reading: RecordReading,
-  send: (path: string, body: unknown) => Promise<Answered>,
+  send: Send,
 ): Task<RefusedLine | null> {
   const read = readRecord(placed, record, reading);
   let [isTried, isBroken] = [false, false];

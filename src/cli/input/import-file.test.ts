@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import { openRecordFile } from "./import-file.ts";
+
+test("an array that is too long to be read as a whole is refused with the way out", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-import-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "records.json");
+  writeFileSync(file, "[ ");
+  truncateSync(file, 300 * 1024 * 1024);
+
+  const { lines } = await openRecordFile(file, null, () => true);
+
+  await assert.rejects(async () => {
+    for await (const { line } of lines) assert.fail(`line ${line}`);
+  }, /more than 268435456 characters.*jq -c/);
+});
