@@ -24,6 +24,7 @@ import { ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
 import { isShown, type Field } from "./kinds/field.ts";
 import { pageSizeMistake } from "./page-size.ts";
 import { reservedMistakes, reservedNames } from "./reserved.ts";
+import { searchMistakes } from "./search.ts";
 import { tableMistakes } from "./tables/existing-table.ts";
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
@@ -32,7 +33,6 @@ const ORDERED = new Set<Operator>(["lt", "lte", "gt", "gte"]);
 const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
 const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
 const MAX_SORTED_LENGTH = 1000;
-const MAX_SEARCHED_LENGTH = 10_000;
 
 /** Everything that is wrong with a declaration: where it stands, why, and the cure. */
 export function mistakesOf(declaration: unknown): readonly string[] {
@@ -290,15 +290,4 @@ function sortMistakes(field: Field): string[] {
       `the value goes into addresses, which are not long enough for it; give it a maxLength of ${MAX_SORTED_LENGTH} or less`,
     ];
   return [];
-}
-
-function searchMistakes({ kind, options }: Field): string[] {
-  const mistakes: string[] = [];
-  if (options.writeOnly === true)
-    mistakes.push("a field that is never shown must not be searched, for that would show it; leave it out");
-  if (kind.column.type !== "text" || kind.name === "enumeration")
-    mistakes.push("only the words of a text can be searched; leave it out");
-  else if (!(Number(kind.schema["maxLength"]) <= MAX_SEARCHED_LENGTH))
-    mistakes.push(`each of its words is kept in an index; give it a maxLength of ${MAX_SEARCHED_LENGTH} or less`);
-  return mistakes;
 }

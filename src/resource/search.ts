@@ -1,10 +1,23 @@
 import { wordsOf } from "../words/words.ts";
-import { Flaw } from "./kinds/field.ts";
-import type { Resource } from "./resource.ts";
+import type { Resource } from "./declaration.ts";
+import { Flaw, type Field } from "./kinds/field.ts";
 
 /** How long the text of a search may be, in UTF-16 code units, and how many words it may have. */
 export const MAX_LENGTH = 1000;
 export const MAX_WORDS = 20;
+const MAX_SEARCHED_LENGTH = 10_000;
+
+/** What is wrong with a field whose words are searched. */
+export function searchMistakes({ kind, options }: Field): string[] {
+  const mistakes: string[] = [];
+  if (options.writeOnly === true)
+    mistakes.push("a field that is never shown must not be searched, for that would show it; leave it out");
+  if (kind.column.type !== "text" || kind.name === "enumeration")
+    mistakes.push("only the words of a text can be searched; leave it out");
+  else if (!(Number(kind.schema["maxLength"]) <= MAX_SEARCHED_LENGTH))
+    mistakes.push(`each of its words is kept in an index; give it a maxLength of ${MAX_SEARCHED_LENGTH} or less`);
+  return mistakes;
+}
 
 /** Reads the text of a search: what words of a record have to begin with; none where nothing was asked for. */
 export function readSearch({ search }: Resource, text: string | undefined): readonly string[] | Flaw {
