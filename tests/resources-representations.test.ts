@@ -173,6 +173,8 @@ test("a body of a type that is not read is 415, which names the type that was se
       answer.headers.get(method === "PATCH" ? "accept-patch" : method === "POST" ? "accept-post" : "accept") ?? "",
       /application\/json/,
     );
+    // Else a caller could not tell whether the type or the coding was wrong (RFC 9110 §12.5.3).
+    assert.equal(answer.headers.get("accept-encoding"), "content-encoding" in headers ? "identity" : null);
   }
   for (const type of ["application/json;charset=UTF-8", "Application/JSON", 'application/json; charset="utf-8"', ""]) {
     const answer = await api.patch("/users/1", "{}", { ...api.admin, "content-type": type });

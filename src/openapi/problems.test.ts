@@ -118,7 +118,7 @@ test("what an answer tells in a header is in its description", () => {
   for (const [status, names] of [
     [401, ["WWW-Authenticate"]],
     [405, ["Allow"]],
-    [415, ["Accept", "Accept-Post", "Accept-Patch"]],
+    [415, ["Accept", "Accept-Post", "Accept-Patch", "Accept-Query", "Accept-Encoding"]],
     [429, ["Retry-After"]],
     [503, ["Retry-After"]],
     [404, []],

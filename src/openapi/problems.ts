@@ -56,7 +56,7 @@ function problemResponse(
 const headersOfStatus: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ["WWWAuthenticate"],
   405: ["Allow"],
-  415: ["Accept", "AcceptPost", "AcceptPatch"],
+  415: ["Accept", "AcceptPost", "AcceptPatch", "AcceptQuery", "AcceptEncoding"],
   429: ["RetryAfter"],
   503: ["RetryAfter"],
   507: ["RetryAfter"],

@@ -219,7 +219,7 @@ export const catalogue = {
     "Unsupported media type",
     "The body's media type is not accepted here.",
     "The endpoint does not read bodies of this Content-Type, or of this charset or Content-Encoding.",
-    "Send one of the types in the Accept, Accept-Post or Accept-Patch header, in UTF-8 and unencoded.",
+    "Send one of the types in the Accept, Accept-Post, Accept-Patch or Accept-Query header, in UTF-8 and unencoded.",
   ),
   idempotency_mismatch: entry(
     422,

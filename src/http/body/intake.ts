@@ -25,16 +25,24 @@ export function requireMediaType({ call, endpoint }: Exchange, listed: readonly 
     header === undefined || header === "" ? { type: "application/json", charset: null } : parseMediaType(header);
   const isReadable =
     parsed !== null && consumes.includes(parsed.type) && (parsed.charset === null || parsed.charset === "utf-8");
-  if (isReadable && (encoding === undefined || encoding.toLowerCase() === "identity")) return parsed.type;
-  throw unsupported(endpoint, consumes, `The body is ${describe(header, encoding)}`);
+  const isPlain = encoding === undefined || encoding.toLowerCase() === "identity";
+  if (isReadable && isPlain) return parsed.type;
+  // Whoever sends what is encoded learns that no coding is read (RFC 9110 §12.5.3).
+  const codings = isPlain ? [] : ([["Accept-Encoding", "identity"]] as const);
+  throw unsupported(endpoint, consumes, `The body is ${describe(header, encoding)}`, codings);
 }
 
-function unsupported({ method }: EndpointFacts, consumes: readonly string[], what: string): Error {
+function unsupported(
+  { method }: EndpointFacts,
+  consumes: readonly string[],
+  what: string,
+  codings: readonly (readonly [string, string])[] = [],
+): Error {
   const accepts = acceptFields.get(method) ?? "Accept";
   const read = consumes.join(", ");
   return problem("unsupported_media_type", {
     detail: `${what}; read are ${read}, in UTF-8 and without a Content-Encoding.`,
-    headers: [[accepts, read]],
+    headers: [[accepts, read], ...codings],
   });
 }
 

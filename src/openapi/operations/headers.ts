@@ -27,6 +27,10 @@ export const headers = {
   AcceptPost: { description: "The media types that POST reads.", schema: text },
   AcceptPatch: { description: "The media types that PATCH reads (RFC 5789).", schema: text },
   AcceptQuery: { description: "The media types that QUERY reads (RFC 10008).", schema: text },
+  AcceptEncoding: {
+    description: "`identity`: the body came with a Content-Encoding, and none is read (RFC 9110).",
+    schema: text,
+  },
   WWWAuthenticate: { description: "Every challenge of the service (RFC 9110).", schema: text },
 } as const satisfies Record<string, JSONObject>;
 
@@ -46,6 +50,7 @@ const fields = {
   AcceptPost: "Accept-Post",
   AcceptPatch: "Accept-Patch",
   AcceptQuery: "Accept-Query",
+  AcceptEncoding: "Accept-Encoding",
   WWWAuthenticate: "WWW-Authenticate",
 } as const satisfies Record<HeaderName, string>;
 
