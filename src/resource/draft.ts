@@ -42,7 +42,7 @@ const MAX_ISSUES = 100;
 /** Reads a whole representation. Gives every issue at once, but never more than a hundred. */
 export function readDraft(resource: Resource, body: unknown, options: DraftOptions): Draft | readonly Issue[] {
   if (!isObject(body))
-    return [{ pointer: "", code: "invalid", detail: `An object with the fields of a ${resource.name} is required.` }];
+    return [{ pointer: "", code: "invalid", detail: `An object with the fields of the ${resource.name} is required.` }];
   const issues: Issue[] = [];
   const values: Record<string, unknown> = {};
   const transient: Record<string, unknown> = {};
@@ -64,7 +64,7 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
       issues.push({
         pointer: pointerTo(name),
         code: "unknown_field",
-        detail: `A ${resource.name} has no field of this name.`,
+        detail: `The ${resource.name} has no field of this name.`,
       });
   }
   if (issues.length === 0 && options.partial !== true)

@@ -100,7 +100,7 @@ export function wholeFor(older: Older, resource: Resource, whole: unknown, readi
   for (const [name, sent] of Object.entries(whole)) {
     const member = older.members.get(name);
     if (name === "id") made["id"] = sent;
-    else if (member === undefined) say(name, "unknown_field", `A ${resource.name} has no field of this name.`);
+    else if (member === undefined) say(name, "unknown_field", `The ${resource.name} has no field of this name.`);
     else if (member.isPlain) made[member.from] = sent;
     else {
       const value = converted(member, sent, reading);
