@@ -412,6 +412,20 @@ test("clocks may differ by 30 seconds and no more", async () => {
   }
 });
 
+test("a login that lies ahead is no fresh one, unless the clocks may differ by that much", async () => {
+  const { issuers } = world();
+  const loginOf = async (auth_time: unknown) => {
+    const verdict = await issuers.verify(tokenOf({ claims: { auth_time } }), now);
+    return verdict?.kind === "accepted" ? verdict.identity.authTime : verdict;
+  };
+
+  assert.equal(await loginOf(seconds - 700), (seconds - 700) * 1000);
+  assert.equal(await loginOf(seconds + 30), now);
+  assert.equal(await loginOf(seconds + 31), undefined);
+  // In milliseconds, as some write it.
+  assert.equal(await loginOf(now - 86_400_000), undefined);
+});
+
 test("two issuers with the same kid are two issuers", async () => {
   const other: IssuerDeclaration = { ...declared, issuer: "https://other.example", jwksURL: "https://other.example/k" };
   const theirs = makeKey("one", "EdDSA");

@@ -188,9 +188,14 @@ function readClaims(
   if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
   const subject = subjectIn(claims, trusted.usernameClaim, username);
   if (subject === null) return wrong("its claim sub names nobody.");
-  const { auth_time: loggedInAt } = claims;
-  const authTime = isTime(loggedInAt) ? Math.min(loggedInAt * 1000, now) : null;
+  const authTime = loginIn(claims, now);
   return { kind: "genuine", trusted, set, subject, username, expiresAt: exp * 1000, authTime };
+}
+
+/** When its user logged in. A time that lies ahead, such as one in milliseconds, would make every login a fresh one. */
+function loginIn({ auth_time: loggedInAt }: Readonly<Record<string, unknown>>, now: number): number | null {
+  if (!isTime(loggedInAt) || loggedInAt * 1000 > now + leewayMs) return null;
+  return Math.min(loggedInAt * 1000, now);
 }
 
 function isOptionalTime(value: unknown): value is number | undefined {
