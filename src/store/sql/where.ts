@@ -169,9 +169,15 @@ function compileFolded(
   const part = foldPart(encodeOperand(dialect, column, requireText(column, value)) as string);
   const shadow = requireShadow(column);
   const { atEnds, elsewhere } = sigmas;
-  // An index has both forms.
-  const sql = part.includes(elsewhere) ? `replace(${shadow}, '${atEnds}', '${elsewhere}')` : shadow;
-  return operator === "istarts" ? compileStarts(sql, part, values) : dialect.contains(sql, values.place(part));
+  const sigma = part.indexOf(elsewhere);
+  if (sigma === -1)
+    return operator === "istarts" ? compileStarts(shadow, part, values) : dialect.contains(shadow, values.place(part));
+  const sql = `replace(${shadow}, '${atEnds}', '${elsewhere}')`;
+  if (operator === "icontains") return dialect.contains(sql, values.place(part));
+  // An index has both forms, one behind the other: it gives all that go on with either.
+  const before = part.slice(0, sigma);
+  const either = `${shadow} >= ${values.place(before + atEnds)} AND ${shadow} < ${values.place(behindPrefix(before + elsewhere)!)}`;
+  return `(${either} AND ${compileStarts(sql, part, values)})`;
 }
 
 function requireShadow({ name, shadow }: TableColumn): string {

@@ -37,7 +37,9 @@ const queries: Record<string, Partial<ListQuery>> = {
     after: [far, 50_000],
   },
   "with a prefix": { where: one("name", "starts", "person 05"), sort: [{ column: "name" }, { column: "id" }] },
-  "with an e-mail in any case": { where: one("email", "eq", "PERSON50000@EXAMPLE.COM"), sort: [{ column: "id" }] },
+  "with an e-mail in any case": { where: one("email", "eq", "PERSON50001@EXAMPLE.COM"), sort: [{ column: "id" }] },
+  "with a beginning in any case": { where: one("email", "istarts", "PERSON500"), sort: [{ column: "id" }] },
+  "with a beginning that has a sigma": { where: one("email", "istarts", "ΧΑΣ"), sort: [{ column: "id" }] },
   "with one of some ids": { where: one("id", "in", [1, 50_000, 99_999]), sort: [{ column: "id" }] },
   "with one of some e-mails": {
     where: one("email", "in", ["Person1@example.com", "person2@example.com"]),
@@ -74,7 +76,7 @@ test("no page costs more for being far into 100,000 rows", async (t) => {
 
 function one(
   column: string,
-  operator: "eq" | "in" | "starts",
+  operator: "eq" | "in" | "starts" | "istarts",
   value: string | number | readonly (string | number)[],
 ): Where {
   return { column, operator, value };
@@ -86,6 +88,7 @@ function crowded(): DatabaseSync {
   database.exec(`
     WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 100000)
     INSERT INTO people (id, _revision, name, email, _email_folded, boss_id)
-    SELECT n, n, printf('person %06d', n), printf('Person%d@example.com', n), printf('person%d@example.com', n), iif(n > 1000, n % 1000 + 1, NULL) FROM n`);
+    SELECT n, n, printf('person %06d', n), printf('Person%d@example.com', n), printf('person%d@example.com', n), iif(n > 1000, n % 1000 + 1, NULL) FROM n;
+    UPDATE people SET email = 'ΧΑΣΑΠΗΣ', _email_folded = 'χασαπης' WHERE id = 50000`);
   return database;
 }
