@@ -176,7 +176,7 @@ function compileFolded(
   if (operator === "icontains") return dialect.contains(sql, values.place(part));
   // An index has both forms, one behind the other: it gives all that go on with either.
   const before = part.slice(0, sigma);
-  const either = `${shadow} >= ${values.place(before + atEnds)} AND ${shadow} < ${values.place(behindPrefix(before + elsewhere)!)}`;
+  const either = `${shadow} >= ${values.place(before + atEnds)} AND ${shadow} < ${values.place(behindPrefix(before + elsewhere))}`;
   return `(${either} AND ${compileStarts(sql, part, values)})`;
 }
 
