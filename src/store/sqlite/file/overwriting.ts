@@ -63,15 +63,7 @@ export function overwritingOf(opened: Opened): Overwriting {
   let seen: Seen | null = null;
   let found: Error | null = null;
 
-  /** Gives what is there, why that cannot be, or null where nobody can say: a checkpoint was under way, or the disk could not be read. */
-  function tryToLook(): Seen | string | null {
-    try {
-      return lookOnce();
-    } catch {
-      return null;
-    }
-  }
-
+  /** Gives what is there, why that cannot be, or null where nobody can say: a checkpoint was under way. */
   function lookOnce(): Seen | string | null {
     const state = logState(index);
     const page = file.read(0, pageBytes);
@@ -97,20 +89,11 @@ export function overwritingOf(opened: Opened): Overwriting {
     return areMoved(log, pages, state, file, pageBytes) ? null : "pages that were moved into it are not there";
   }
 
-  /** Nobody can say while the disk cannot be read, and it may be read again. */
-  function tryToLookAtLog(): Error | null {
-    try {
-      return overwrittenLog();
-    } catch {
-      return null;
-    }
-  }
-
   /** What is wrong is looked at twice. */
   function lookAgain(): string | null {
     let why: string | null = null;
     for (let at = 0; at < tries; at++) {
-      const now = tryToLook();
+      const now = whereReadable(lookOnce);
       if (now === null) continue;
       if (typeof now !== "string") {
         seen = now;
@@ -128,7 +111,7 @@ export function overwritingOf(opened: Opened): Overwriting {
       requireInPlace(path, files);
       const why = isKnown ? lookAgain() : null;
       // Nothing that a log says of the file is worth anything where it was overwritten itself: so that is told first.
-      found = tryToLookAtLog() ?? (why === null ? null : new Error(overwritten(path, why)));
+      found = whereReadable(overwrittenLog) ?? (why === null ? null : new Error(overwritten(path, why)));
       if (found !== null) throw found;
     },
     get found() {
@@ -136,6 +119,15 @@ export function overwritingOf(opened: Opened): Overwriting {
     },
     close: () => letGo(path, Object.values(files)),
   };
+}
+
+/** Null where the disk cannot be read: nobody can say then, and it may be read again. */
+function whereReadable<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
 }
 
 /** Whether a checkpoint since may have left the first page like this. */
