@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -55,6 +55,29 @@ test("SIGTERM finishes what is in flight, refuses what comes after, and exits wi
   assert.match(String(answer), /\r\nConnection: close\r\n/i);
   assert.equal(code, 0);
   await assert.rejects(fetch(`http://${hostname}:${port}/livez`));
+});
+
+test("SIGTERM ends with 0 while the start goes on, and from the moment that it is told", async () => {
+  const slow = `export default { features: [{ name: "slow", needs: [], setUp: () => ({
+    offer: null, start() { console.log("It begins."); return new Promise(() => {}); },
+  }) }] };`;
+  const endings = [slow, null, null, null].map(async (config) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-term-"));
+    if (config !== null) writeFileSync(path.join(folder, "latchkey.config.mjs"), config);
+    const child = spawn(process.execPath, [command], {
+      cwd: folder,
+      env: { ...process.env, LATCHKEY_PORT: "0", LATCHKEY_LOG: "silent" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const ended = once(child, "exit");
+    await Promise.race([once(child.stdout, "data"), ended]);
+    child.kill("SIGTERM");
+    const ending: unknown = await ended;
+    rmSync(folder, { recursive: true, force: true });
+    return ending;
+  });
+
+  assert.deepEqual(await Promise.all(endings), Array(4).fill([0, null]));
 });
 
 test("wrong settings are told all at once, with exit status 78, and leave nothing behind", () => {

@@ -70,6 +70,9 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   const crash = watchForCrashes(log);
   // Whoever else ends the process, and Node where a worker has lost its primary.
   process.on("exit", () => log?.flush());
+  // Until somebody is served there is nothing to finish. The first process of a container ends by no signal that it does not hear.
+  let stop = (): void => process.exit();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
   const others = cluster.isWorker ? workerMetrics() : null;
   const latchkey = await createLatchkey({
     settings,
@@ -83,12 +86,6 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   });
   others?.answerFrom(latchkey.metrics);
   const listener = await listenOrClose(latchkey, settings);
-  // 0 is drawn, and never one that an address leaves out.
-  announce(
-    banner(settings, listener.url + settings.basePath, latchkey),
-    settings.port || Number(new URL(listener.url).port),
-  );
-  watchFiles(settings, listener, log);
   let ending = false;
   const end = ({ noticeSeconds, idleSeconds }: Ending): void => {
     if (ending) return;
@@ -110,16 +107,20 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
     if (cluster.isWorker) process.send!({ leaving: true } satisfies Leaving);
     end(cluster.isWorker ? endings.replaced : endings.direct);
   });
-  const stop = (): void => {
+  stop = () => {
     latchkey.stop();
     end(settings.trustedProxies.length === 0 ? endings.direct : endings.behindProxy);
   };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
   // `/readyz` stays as it is: others are ready.
   cluster.worker?.on("message", (message: Retiring | object) => {
     if ("retire" in message) end(endings.replaced);
   });
+  watchFiles(settings, listener, log);
+  // Last: whoever reads it may end the process at once. 0 is drawn, and never one that an address leaves out.
+  announce(
+    banner(settings, listener.url + settings.basePath, latchkey),
+    settings.port || Number(new URL(listener.url).port),
+  );
 }
 
 /** A certificate that was renewed is served without a restart. */
