@@ -10,7 +10,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** One setting as it was read. */
 export interface Reading<T> {
-  /** Its default where it was not given, or was given wrong. */
+  /** Its default where it was not given; where it was given wrong, what it says besides, else the default. */
   readonly value: T;
   /** Where it was given. */
   readonly from: "environment" | "config" | null;
@@ -83,7 +83,8 @@ function read(
   if ("value" in parsed) return { value: parsed.value, from, label, isWrong: written !== null };
   const hint = isFromKubernetes(label, text ?? "") ? ` ${kubernetesCure}` : "";
   problems.push(...parsed.wrong.map((sentence) => `${label} ${sentence}${hint}`));
-  return { ...standard, from, label, isWrong: true };
+  const value = "besides" in parsed ? parsed.besides : standard.value;
+  return { value, from, label, isWrong: true };
 }
 
 function defaultOf(setting: Setting): unknown {

@@ -21,7 +21,6 @@ export function checkTogether(readings: Readings): readonly string[] {
 
 function checkRemoteUser(readings: Readings): readonly string[] {
   const { schemes, trustedProxies, host, remoteUserSecret, remoteUserTrust } = readings;
-  if (schemes.isWrong) return [];
   if (!schemes.value.includes("remote-user")) {
     const own = ["remoteUserHeader", "remoteUserSecret", "remoteUserTrust", "remoteUserCreate"] as const;
     return checkUnused(readings, "remote-user", own);
@@ -42,7 +41,6 @@ function checkRemoteUser(readings: Readings): readonly string[] {
 
 function checkCustomHeader(readings: Readings): readonly string[] {
   const { schemes } = readings;
-  if (schemes.isWrong) return [];
   const own = ["customToken", "customTokenUsername"] as const;
   if (!schemes.value.includes("custom-header")) return checkUnused(readings, "custom-header", own);
   return own
@@ -56,6 +54,8 @@ function checkCustomHeader(readings: Readings): readonly string[] {
 /** A setting without effect hides a mistake: whoever gave it believes that it protects something. */
 function checkUnused(readings: Readings, scheme: string, own: readonly SettingName[]): readonly string[] {
   const { schemes } = readings;
+  // It may belong to a scheme whose name is misspelt there.
+  if (schemes.isWrong) return [];
   return own
     .map((key) => readings[key])
     .filter(({ from }) => from !== null)

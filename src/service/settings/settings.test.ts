@@ -304,6 +304,19 @@ test("everything that is wrong is told at once", () => {
   );
 });
 
+test("a scheme that is none hides nothing that the others need", () => {
+  const problems = problemsOf({ LATCHKEY_SCHEMES: "basik,custom-header,remote-user" });
+
+  const [wrong, ...missing] = problems;
+  assert.match(wrong!, /"basik", which is no scheme/);
+  assert.deepEqual(
+    missing.map((each) => /LATCHKEY_(?!SCHEMES)\w+/.exec(each)![0]),
+    ["LATCHKEY_TRUSTED_PROXIES", "LATCHKEY_CUSTOM_TOKEN", "LATCHKEY_CUSTOM_TOKEN_USERNAME"],
+  );
+  // What belongs to no scheme that was named may belong to the one that was misspelt.
+  assert.match(onlyProblemOf({ LATCHKEY_SCHEMES: "remote-usr", LATCHKEY_REMOTE_USER_CREATE: "true" }), /remote-usr/);
+});
+
 test("an empty variable counts as not set", () => {
   const names = Object.values<Setting>(settingsTable).map(({ name }) => name);
   const environment = Object.fromEntries(names.map((name) => [name, ""]));

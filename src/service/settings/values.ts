@@ -4,8 +4,11 @@ import { parseBasePath, parseTrustedProxies } from "../../door/http.ts";
 import { Secret } from "../../door/index.ts";
 import { aTablePrefix, isPostgresURL, postgresURLMistakes } from "../../door/stores.ts";
 
-/** What the text of a setting says, or what is wrong with it: the rest of sentences that begin with the setting's name. */
-export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[] };
+/**
+ * What the text of a setting says, or what is wrong with it: the rest of sentences that begin with the setting's name. `besides` is what the
+ * text says all the same, so that what is wrong with that is told too.
+ */
+export type Parsed<T> = { readonly value: T } | { readonly wrong: readonly string[]; readonly besides?: T };
 
 /** Reads the text of a setting. */
 export type Parse<T> = (text: string) => Parsed<T>;
@@ -184,14 +187,15 @@ export function username(text: string): Parsed<string> {
 
 /** Schemes, comma-separated. */
 export function schemeList(text: string): Parsed<readonly SchemeName[]> {
-  const known = schemeNames.join(", ");
+  const all = schemeNames.join(", ");
   const names = entriesOf(text);
-  if (names.length === 0) return wrong(`names no scheme. Name one or more of ${known}.`);
+  if (names.length === 0) return wrong(`names no scheme. Name one or more of ${all}.`);
   const problems = names.flatMap((name, at) => {
-    if (!isSchemeName(name)) return [`names ${shown(name)}, which is no scheme. Name some of ${known}.`];
+    if (!isSchemeName(name)) return [`names ${shown(name)}, which is no scheme. Name some of ${all}.`];
     return names.indexOf(name) < at ? [`names ${name} twice. Name it once.`] : [];
   });
-  return problems.length > 0 ? wrong(...problems) : right(names.filter(isSchemeName));
+  const known = names.filter(isSchemeName);
+  return problems.length > 0 ? { ...wrong(...problems), besides: known } : right(known);
 }
 
 /** Origins exactly as browsers send them (RFC 6454 §6.2), comma-separated. */
