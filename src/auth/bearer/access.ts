@@ -9,7 +9,7 @@ import type { Account, Accounts } from "../accounts.ts";
 import type { SigningKeys } from "../keys.ts";
 import type { Revocations } from "../revocation.ts";
 import type { RevocableClaims } from "../revoked.ts";
-import { isTime, verifyJWT, type JWTRules } from "./jwt.ts";
+import { isTime, notYet, verifyJWT, type JWTRules } from "./jwt.ts";
 
 /** The `typ` of access tokens (RFC 9068 §2.1). */
 export const accessType = "at+jwt";
@@ -38,11 +38,12 @@ export interface AccessTokens {
   verify(token: string, now: number): Eventually<Verdict>;
 }
 
-/** A token whose signature and claims hold; expiry and revocation are looked at on every use. */
+/** A token whose signature and claims hold; its times and revocation are looked at on every use. */
 interface Remembered {
   readonly verdict: Verdict;
   readonly claims: RevocableClaims;
   /** milliseconds since the epoch */
+  readonly startsAt: number;
   readonly expiresAt: number;
 }
 
@@ -80,7 +81,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     if (verified.kind === "rejected") return verified;
     const own = readClaims(verified.claims, fields, roles);
     if (own === null) return rejected("malformed");
-    const { userId: sub, iat, exp } = verified;
+    const { userId: sub, iat, exp, startsAt } = verified;
     if (accounts !== undefined && (await accounts.find(sub)) === null) return revoked;
     const { username, role, gen, roleChanges, fam, more } = own;
     // Never older than the lifetime that is set now: revocations are kept only for so long.
@@ -98,6 +99,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     const entry: Remembered = {
       verdict: Object.freeze(accepted(Object.freeze(identity))),
       claims: { sub, gen, role, roleChanges, fam },
+      startsAt,
       expiresAt,
     };
     const verdict = standing(entry, now);
@@ -113,8 +115,10 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     rememberedVersion = version;
   }
 
-  function standing({ verdict, claims, expiresAt }: Remembered, now: number): Verdict {
+  function standing({ verdict, claims, startsAt, expiresAt }: Remembered, now: number): Verdict {
     if (now >= expiresAt) return expired;
+    // The clock may have been set back since.
+    if (now < startsAt) return notYet;
     return revocations.isRevoked(claims, now) ? revoked : verdict;
   }
 

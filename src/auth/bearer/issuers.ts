@@ -47,6 +47,7 @@ interface Genuine {
   readonly subject: string;
   readonly username: string;
   /** Milliseconds since the epoch; `authTime` is null where the issuer does not tell when its user logged in. */
+  readonly startsAt: number;
   readonly expiresAt: number;
   readonly authTime: number | null;
 }
@@ -98,8 +99,10 @@ export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuer
   }
 
   function judge(token: string, genuine: Genuine, now: number): Eventually<Verdict> {
-    const { trusted, subject, username, expiresAt, authTime } = genuine;
+    const { trusted, subject, username, startsAt, expiresAt, authTime } = genuine;
     const { issuer } = trusted;
+    // It may have been verified before the clock was set back.
+    if (now + leewayMs < startsAt) return refuse(trusted, "expired", "it is not valid yet.");
     if (now >= expiresAt + leewayMs) {
       memory.delete(token);
       return refuse(trusted, "expired", "it has expired.");
@@ -182,14 +185,13 @@ function readClaims(
     return wrong("exp, iat or nbf is no time, or missing.");
   // Whoever holds a bound token has more to prove than we could check (RFC 7800, RFC 9449 §7.2).
   if (claims["cnf"] !== undefined) return wrong("it is bound to a key (cnf), and no bearer token.");
-  const startsAt = Math.max(iat ?? 0, nbf ?? 0) * 1000;
-  if (startsAt > now + leewayMs) return refuse(trusted, "expired", "it is not valid yet.");
   const username = usernameIn(claims, trusted.usernameClaim);
   if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
   const subject = subjectIn(claims, trusted.usernameClaim, username);
   if (subject === null) return wrong("its claim sub names nobody.");
   const authTime = loginIn(claims, now);
-  return { kind: "genuine", trusted, set, subject, username, expiresAt: exp * 1000, authTime };
+  const startsAt = Math.max(iat ?? 0, nbf ?? 0) * 1000;
+  return { kind: "genuine", trusted, set, subject, username, startsAt, expiresAt: exp * 1000, authTime };
 }
 
 /** When its user logged in. A time that lies ahead, such as one in milliseconds, would make every login a fresh one. */

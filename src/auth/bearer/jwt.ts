@@ -43,6 +43,8 @@ export interface VerifiedJWT {
   /** Seconds since the epoch, as all times of a JWT. */
   readonly iat: number;
   readonly exp: number;
+  /** Before this it is not valid yet, in milliseconds since the epoch; with the leeway. */
+  readonly startsAt: number;
   /** All claims; those that only this type of token has are still to be read. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
@@ -120,8 +122,8 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string, n
   const userId = parseSubject(sub);
   if (iss !== issuer || aud !== issuer || userId === null || typeof jti !== "string") return malformed;
   if (!isTime(iat) || !isTime(exp) || (nbf !== undefined && !isTime(nbf))) return malformed;
-  if (Math.max(iat, nbf ?? iat) > now / 1000 + leewaySeconds) return notYet;
-  return { kind: "verified", userId, jti, iat, exp, claims };
+  const startsAt = (Math.max(iat, nbf ?? iat) - leewaySeconds) * 1000;
+  return now < startsAt ? notYet : { kind: "verified", userId, jti, iat, exp, startsAt, claims };
 }
 
 function parseObject(json: Uint8Array): Record<string, unknown> | null {
@@ -146,4 +148,5 @@ export function isTime(value: unknown): value is number {
 
 const malformed = rejected("malformed");
 const forged = rejected("forged");
-const notYet = rejected("expired", "The token is not valid yet.");
+/** What a token comes to before its time. */
+export const notYet = rejected("expired", "The token is not valid yet.");
