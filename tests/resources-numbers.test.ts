@@ -61,6 +61,8 @@ onBoth("what is no number is refused with its place", "SELECT 1", async ({ serve
   ]);
   for (const text of ["NaN", "Infinity", "1e999", "0x10", "1.", "+1", ""])
     assert.equal((await api.get(`/places?at=${encodeURIComponent(text)}`)).status, 400, text);
+  const asked = await api.ask("QUERY", "/places", { body: { where: { at: { eq: "1" } } } });
+  assert.deepEqual(asked.json.errors, [{ pointer: "/where/at/eq", code: "invalid", detail: "A number is required." }]);
   assert.equal((await api.ask("POST", "/places", { body: '{"at":-0.0}' })).text, '{"id":1,"at":0,"low":null}');
 });
 

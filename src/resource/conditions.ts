@@ -138,11 +138,8 @@ class Reader {
   /** What JSON shows a field's values as. */
   #typeOf(field: string): JSONType {
     const { type, number } = comparedKind(kindOf(this.#resource, field)).column;
-    return type === "integer" || type === "double" || number === true
-      ? "number"
-      : type === "boolean"
-        ? "boolean"
-        : "string";
+    if (type === "integer" || type === "boolean") return type;
+    return type === "double" || number === true ? "number" : "string";
   }
 
   #hasRoom(values: number, pointer: string): boolean {
@@ -169,15 +166,16 @@ class Reader {
   }
 }
 
-type JSONType = "number" | "boolean" | "string";
+type JSONType = "integer" | "number" | "boolean" | "string";
 
 const required: Readonly<Record<JSONType, string>> = {
-  number: "A whole number is required.",
+  integer: "A whole number is required.",
+  number: "A number is required.",
   boolean: "true or false is required.",
   string: "A text is required.",
 };
 
 /** A value of JSON as an address would write it, so that both are read by the same rules. */
 function textOf(type: JSONType, value: unknown): string | Flaw {
-  return typeof value === type ? String(value) : new Flaw("invalid", required[type]);
+  return typeof value === (type === "integer" ? "number" : type) ? String(value) : new Flaw("invalid", required[type]);
 }
