@@ -3,20 +3,35 @@ import { anyone, createService, defineResource, listen, mount, text } from "latc
 import { sqliteStore } from "latchkey/stores";
 
 const note = defineResource({ name: "note", fields: { title: text() }, search: ["title"] });
-const service = await createService({
-  store: sqliteStore({ path: process.env.DATABASE }),
-  mounts: [mount(note, { permission: anyone })],
-});
+const serve = () =>
+  createService({
+    store: sqliteStore({ path: process.env.DATABASE }),
+    mounts: [mount(note, { permission: anyone })],
+  });
+const service = await serve();
 const listener = await listen(service, { port: 0 });
 const ask = (path, options = {}) => fetch(listener.url + path, options);
-const send = (title) =>
-  ask("/notes", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ title }) });
+const posting = (title) => ({
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ title }),
+});
+const send = (title) => ask("/notes", posting(title));
 const written = await Promise.all(["one", "two", "three"].map(send));
 const statuses = written.map(({ status }) => status);
 const counted = await ask("/notes?search=tw&limit=1", {
   headers: { prefer: "count=exact", "accept-encoding": "gzip" },
 });
 const found = (await counted.json()).map(({ title }) => title);
+// Another on the same file beside it, opened and closed, and one more when nobody has it open any more.
+const one = async () => {
+  const other = await serve();
+  const { status } = await other.fetch(new Request("http://127.0.0.1/notes", posting("more")));
+  await other.close();
+  return status;
+};
+statuses.push(await one(), (await send("four")).status);
 await listener.close();
 await service.close();
+statuses.push(await one());
 process.stdout.write(JSON.stringify({ statuses, found, count: counted.headers.get("x-total-count") }));

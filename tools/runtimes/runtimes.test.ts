@@ -49,10 +49,10 @@ for (const [name, command] of Object.entries(runtimes)) {
     });
   });
 
-  test(`${name} serves from a file over a socket, and ends`, async (t) => {
+  test(`${name} serves from a file over a socket, beside others in its process, and ends`, async (t) => {
     const DATABASE = path.join(folderOf(t), "notes.db");
     assert.deepEqual(await printedBy(command, "file.mjs", { DATABASE }), {
-      statuses: [201, 201, 201],
+      statuses: [201, 201, 201, 201, 201, 201],
       found: ["two"],
       count: "1",
     });
