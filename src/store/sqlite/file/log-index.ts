@@ -11,6 +11,8 @@ export interface LogState {
   readonly pages: number;
   /** How many of them have been moved into the file. */
   readonly moved: number;
+  /** How many pages the file has with all that is in the log. */
+  readonly filePages: number;
   /** Whether no checkpoint is under way, and none was broken off. */
   readonly isQuiet: boolean;
 }
@@ -36,6 +38,7 @@ export function logState(index: KeptOpen): LogState | null {
     pageBytes: pageBytes === 1 ? 65_536 : pageBytes,
     pages,
     moved,
+    filePages: number(20),
     isQuiet: moved === begun,
   };
 }

@@ -145,13 +145,20 @@ function mayBeFirst(log: Log, pages: Uint32Array, state: LogState, page: Buffer,
 const sampled = 32;
 
 /** Whether pages from all over the log that were moved into the file, and are not in the log again, stand in it. */
-function areMoved(log: Log, pages: Uint32Array, { moved }: LogState, file: KeptOpen, pageBytes: number): boolean {
+function areMoved(
+  log: Log,
+  pages: Uint32Array,
+  { moved, filePages }: LogState,
+  file: KeptOpen,
+  pageBytes: number,
+): boolean {
   const last = new Map<number, number>();
   const step = Math.max(1, Math.floor(moved / sampled));
   for (let place = moved; place > 0; place -= step) last.set(pages[place - 1]!, place);
   for (const [at, page] of pages.entries()) if (last.has(page)) last.set(page, at + 1);
   for (const [page, place] of last) {
-    if (place > moved || log.has(place, file.read((page - 1) * pageBytes, pageBytes))) continue;
+    // What is beyond the end of the file has been cut off.
+    if (place > moved || page > filePages || log.has(place, file.read((page - 1) * pageBytes, pageBytes))) continue;
     // What had been cut off the file when it was to be moved was not.
     let size = Infinity;
     for (let at = place; at <= pages.length; at++) size = Math.min(size, log.sizeAfter(at) || Infinity);
