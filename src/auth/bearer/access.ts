@@ -66,14 +66,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
   const { keys, issuer, lifetimeSeconds, revocations, accounts, fields = [], roles = usualRoles } = options;
   const memory = new Map<string, Remembered>();
   let rememberedVersion = keys.version;
-  const rules: JWTRules = {
-    types: [accessType],
-    issuer,
-    findKey(kid) {
-      const key = typeof kid === "string" ? keys.find(kid) : null;
-      return key === null ? null : { alg: key.alg, key: key.publicKey };
-    },
-  };
+  const rules = rulesOf(keys, issuer);
 
   async function verifyNew(token: string, now: number): Promise<Verdict> {
     const { version } = keys;
@@ -139,6 +132,18 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
       const verdict = standing(known, now);
       if (verdict.kind === "rejected") memory.delete(token);
       return verdict;
+    },
+  };
+}
+
+/** Our own tokens alone, by any of our keys. */
+function rulesOf(keys: SigningKeys, issuer: string): JWTRules {
+  return {
+    types: [accessType],
+    issuer,
+    findKey(kid) {
+      const key = typeof kid === "string" ? keys.find(kid) : null;
+      return key === null ? null : { alg: key.alg, key: key.publicKey };
     },
   };
 }
