@@ -369,16 +369,30 @@ onBoth(
   },
 );
 
-for (const [between, end] of [
-  [" ", ""],
-  [" ", "+00:00"],
-  ["T", ""],
-  ["T", "+00:00"],
+onSQLite(
+  "date-times in a column of texts are read as JavaScript writes them too",
+  `CREATE TABLE event (id integer PRIMARY KEY, at text); INSERT INTO event (at) VALUES (NULL), ('2026-01-31T09:30:00.000Z')`,
+  async ({ serve, sql }) => {
+    const fields = { at: dateTime({ optional: true }) };
+    const events = defineResource({ name: "event", table: "event", writes: ["create"], fields });
+    const api = await serve(mount(events, { permission: anyone }));
+
+    assert.equal((await api.get("/events/2")).json.at, "2026-01-31T09:30:00.000Z");
+    assert.equal((await api.ask("POST", "/events", { body: { at: "2026-01-31T10:30:00+01:00" } })).status, 201);
+    assert.equal((await sql("SELECT at FROM event WHERE id = 3"))[0]!["at"], "2026-01-31T09:30:00.000Z");
+  },
+);
+
+for (const [between, end, type] of [
+  [" ", "", "timestamp"],
+  [" ", "+00:00", "text"],
+  ["T", "", "datetime"],
+  ["T", "+00:00", "text"],
 ] as const) {
   const written = (day: number, rest = ""): string => `2026-01-0${day}${between}09:30:00${rest}${end}`;
   onSQLite(
     `date-times that are written like ${written(1, ".5")} are shown, found, sorted and written so`,
-    `CREATE TABLE event (id integer PRIMARY KEY, at timestamp NOT NULL); CREATE INDEX by_at ON event (at);
+    `CREATE TABLE event (id integer PRIMARY KEY, at ${type} NOT NULL); CREATE INDEX by_at ON event (at);
      INSERT INTO event (at) VALUES ('${written(1)}'), ('${written(1, ".123456")}'), ('${written(1, ".5")}'), ('${written(2, ".500")}')`,
     async ({ serve, sql }) => {
       const events = defineResource({

@@ -37,7 +37,11 @@ export function* settleExisting(
       );
       continue;
     }
-    const found = yield* schema.findExisting(existing.table);
+    const instants = collection.columns.filter(({ type }) => type === "date-time");
+    const found = yield* schema.findExisting(
+      existing.table,
+      new Set(instants.map(({ name }) => rawNameOf(existing, name))),
+    );
     const told =
       found === null ? [`there is no table ${existing.table}`] : mistakesIn(schema, collection, existing, found);
     problems.push(...told.map((each) => `${collection.name}: ${each}.`));

@@ -55,8 +55,8 @@ export interface Schema extends Dialect {
   findIndexes(table: string): Statement;
   /** Tables with revisions that `latchkey_schema` does not name. */
   readonly findUnknownTables: Statement;
-  /** A table that was there before, as it is; null where there is none. */
-  findExisting(table: string): Script<FoundExisting | null>;
+  /** A table that was there before, as it is, where these of its columns are declared as date-times; null where there is none. */
+  findExisting(table: string, instants: ReadonlySet<string>): Script<FoundExisting | null>;
   /** Why rows of a table that was there before cannot be written, as far as that shows before the first is: sentences without an end. */
   findUnwritable(collection: Collection): Script<readonly string[]>;
   /** Removes what migrations have left behind of collections, before their tables are made or changed. */

@@ -4,8 +4,11 @@ import { ask, statement, type Rows, type Script } from "../../sql/schema/script.
 import type { DateTimeShape } from "../../store.ts";
 import { shapeOf } from "./forms.ts";
 
-/** A table that others have made, as SQLite tells of it. */
-export function* findExisting(table: string): Script<FoundExisting | null> {
+/** A table that others have made, as SQLite tells of it. `instants` are the columns that are declared as such; null: nobody has declared it. */
+export function* findExisting(
+  table: string,
+  instants: ReadonlySet<string> | null = null,
+): Script<FoundExisting | null> {
   const [kind] = yield* ask(
     statement(
       "SELECT type, wr, (SELECT sql FROM sqlite_schema AS s WHERE s.name = l.name) FROM pragma_table_list AS l WHERE schema = 'main' AND name = ?",
@@ -33,7 +36,10 @@ export function* findExisting(table: string): Script<FoundExisting | null> {
       nullable: notNull === 0 && name !== counted && (hidden as number) < 2 ? true : notNull === 0 && name !== counted,
       filled: value !== null || name === counted,
       generated: hidden === 2 || hidden === 3,
-      ...(/DATE|TIME/i.test(storage) ? { shape: yield* shapeIn(table, String(name)) } : {}),
+      // Any column can hold them, one of texts too.
+      ...((instants?.has(String(name)) ?? /DATE|TIME/i.test(storage))
+        ? { shape: yield* shapeIn(table, String(name)) }
+        : {}),
       ...maxLengthOf(storage),
       ...checksOf(String(kind[2] ?? ""), String(name)),
     });
