@@ -43,7 +43,12 @@ export function isStoreFailure(error: unknown): boolean {
 
 /** The error as the store's caller sees it: faults stay what they are. */
 export function storeError(error: unknown): unknown {
-  return isStoreFailure(error) || isClosed(error) ? unavailable(error) : error;
+  return isStoreFailure(error) || isClosed(error) || isOfSystem(error) ? unavailable(error) : error;
+}
+
+/** A file was not read or opened, past SQLite. */
+function isOfSystem(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
 }
 
 /** A connection that was closed meanwhile, and its statements, are used no more: node:sqlite says so with this code. */
@@ -54,6 +59,7 @@ function isClosed(error: unknown): boolean {
 /** What SQLite's own words do not say. */
 const meanings: Readonly<Record<number, string>> = {
   5: "another process has kept it locked for longer than is waited for: look for one that stands still within a write (fuser on the file), and end it",
+  14: "the file, its log or its folder cannot be opened: look at their rights, and at how many descriptors a process may have (ulimit -n)",
   // SQLITE_CORRUPT is also what becomes of EIO from a read.
   11: "the disk cannot be read or the file is damaged",
   26: "the file was overwritten while it was in use: stop every process on it and put a backup in its place (latchkey db restore)",
