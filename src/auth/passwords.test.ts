@@ -111,6 +111,20 @@ test("a password that is changed while its old hash is being replaced stays chan
   assert.equal((await house.accounts.find(4))?.passwordHash, "changed");
 });
 
+for (const values of [{ generation: 2, password_hash: foreignHash }, { active: false }, null])
+  test(`a password is not good for an account that has ${values === null ? "been deleted" : `changed (${Object.keys(values).join()})`} while it waited`, async () => {
+    await using house = await set(1);
+
+    const verified = house.passwords.login(call, "ada", "lovelace 1815");
+    await turn();
+    const one = { collection: accountsCollection, key: 1 } as const;
+    await house.store.write({
+      changes: [values === null ? { kind: "delete", ...one } : { kind: "update", ...one, values }],
+    });
+
+    assert.equal(await verified, null);
+  });
+
 test("a write that is made anew within one request needs no second hash, and another password does", async () => {
   await using house = await set();
   const request = callOf({ now: call.now });

@@ -88,8 +88,9 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     const checked = await hold(asker, (place) =>
       sideBySide(subjects, room, async () => {
         const good = await place.run(() => checkAccount(account, password, { cost, now: call.now, purpose }));
-        if (good === null) await throttle.fail(call, name);
-        return good;
+        if (good !== null && (await isAsItWas(accounts, good))) return good;
+        await throttle.fail(call, name);
+        return null;
       }),
     );
     if (checked === null) return null;
@@ -137,6 +138,12 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     },
     load: turns.load,
   };
+}
+
+/** Its turn may have come late: a password that was changed meanwhile is a wrong one, and whoever was deactivated stays out. */
+async function isAsItWas(accounts: Accounts, { id, generation }: Account): Promise<boolean> {
+  const now = await accounts.find(id);
+  return now !== null && now.active && now.generation === generation;
 }
 
 /** Of two logins at once with a one-time password one comes in. Where that cannot be kept, nobody does. */

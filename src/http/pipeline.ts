@@ -1,5 +1,5 @@
 import { Call, type Arrival, type Reply } from "../call/call.ts";
-import { isUnsafe, requireSameSite } from "../call/cross-site.ts";
+import { isUnsafe } from "../call/cross-site.ts";
 import { requireSecureTransport } from "../call/transport.ts";
 import { atOnce } from "../checking/at-once.ts";
 import { after, type Eventually } from "../eventually.ts";
@@ -20,6 +20,8 @@ import { addExplanation, findWitness } from "./explaining.ts";
 import { readAccept, requireAccept } from "./formats/asked.ts";
 import type { Format } from "./formats/format.ts";
 import { negotiate, prefers } from "./formats/negotiate.ts";
+import { identify, waitKnowing } from "./identifying/identifying.ts";
+import { identifyOrTell } from "./identifying/tolerating.ts";
 import { addLimits, askLimiters } from "./limiting/admitting.ts";
 import { notDone, tooLate } from "./limiting/in-flight.ts";
 import { requireInTime, soonOf } from "./limiting/in-time.ts";
@@ -28,7 +30,6 @@ import { countRequest } from "./list/rounds.ts";
 import { requirePermission, scopesLet } from "./permitting.ts";
 import { requireRepeatable } from "./repeating.ts";
 import { requireEndpoint, type Match } from "./routes.ts";
-import { identifyOrTell } from "./tolerating.ts";
 import { ServedView } from "./viewing.ts";
 
 /** A service whose routes are known. */
@@ -113,15 +114,13 @@ class Way {
         exchange.identified = identified;
         return this.#admit(exchange, endpoint, () => this.#serve(exchange, endpoint));
       });
-    return after(service.chain.identify(call, this.witness), (identified) => {
-      exchange.identified = identified;
-      if (identified.ambient && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
-      return this.#admit(exchange, endpoint, () => {
+    return after(identify(exchange, this.witness), () =>
+      this.#admit(exchange, endpoint, () => {
         if (service.tracer === null) requirePermission(exchange);
         else service.tracer.part("permission", {}, () => requirePermission(exchange));
         return this.#serve(exchange, endpoint);
-      });
-    });
+      }),
+    );
   }
 
   /** Goes on where the caller has not asked too often. */
@@ -140,7 +139,7 @@ class Way {
       return after(handle(exchange, endpoint), (reply) => this.#write(exchange, reply));
     }
     const mediaType = requireMediaType(exchange, endpoint.consumes);
-    const body = readBody(exchange, mediaType, () => requireKnownQuery(exchange));
+    const body = waitKnowing(exchange, () => readBody(exchange, mediaType, () => requireKnownQuery(exchange)));
     return body.then(async () => this.#write(exchange, await handle(exchange, endpoint)));
   }
 

@@ -1,5 +1,6 @@
 import { accountOf, accountsCollection, firstGeneration } from "../../auth/accounts.ts";
 import type { Context } from "../../http/exchange.ts";
+import { requireStillKnown } from "../../http/identifying/identifying.ts";
 import { mount, type Prepared, type Write } from "../../http/mount/mount.ts";
 import { administrator, allOf, anyone, unlimited } from "../../permission/permission.ts";
 import { keyOf, type Change, type Where, type WrittenValues } from "../../store/store.ts";
@@ -75,7 +76,7 @@ async function createAccount(
         username_follows_email: chosen === undefined,
         role: "user",
         active: true,
-        password_hash: password === undefined ? null : await parts.passwords.hash(call, password, askerOf(context)),
+        password_hash: password === undefined ? null : await hashFor(parts, context, password),
         generation: firstGeneration(call.now),
         created_at: new Date(call.now).toISOString(),
         last_login_at: null,
@@ -120,7 +121,7 @@ async function changeAccount(
         ...(password === undefined
           ? {}
           : {
-              password_hash: await parts.passwords.hash(call, password, askerOf(context)),
+              password_hash: await hashFor(parts, context, password),
               password_until: null,
               password_once: null,
             }),
@@ -187,7 +188,10 @@ export const requireAdministrator: Change = {
   name: "last_admin",
 };
 
-/** Whose turn a new hash is computed in. */
-function askerOf({ identity }: Context): string {
-  return identity === null ? "" : String(identity.id);
+/** In the turns of whoever asks, who may have been ended before theirs came: then nobody gets a password of their choice. */
+async function hashFor({ passwords }: UsersParts, context: Context, password: string): Promise<string> {
+  const { call, identity } = context;
+  const hash = await passwords.hash(call, password, identity === null ? "" : String(identity.id));
+  await requireStillKnown(context);
+  return hash;
 }

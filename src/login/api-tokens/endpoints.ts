@@ -6,6 +6,7 @@ import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import type { Context } from "../../http/exchange.ts";
 import { formType } from "../../http/formats/form.ts";
+import { requireStillKnown } from "../../http/identifying/identifying.ts";
 import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { problem } from "../../problem/problem.ts";
 import { defineResource } from "../../resource/resource.ts";
@@ -107,6 +108,7 @@ async function issue(parts: APITokensParts, context: Context): Promise<Reply> {
   const expiresAt = parts.people.outsideEnd(context);
   await parts.people.requireFreshLogin(context, transient.current_password);
   const { token, created } = await parts.tokens.issue(account.id, context.call.now, expiresAt);
+  await requireStillKnown(context);
   return {
     ...reply(token),
     status: created ? 201 : 200,
@@ -134,5 +136,9 @@ async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
 async function exchangePassword(parts: APITokensParts, context: Context): Promise<Reply> {
   if (context.body?.mediaType === formType) context.requireSameSite();
   const account = await logInWith(parts.people, context);
-  return reply((await parts.tokens.issue(account.id, context.call.now)).token);
+  const { token } = await parts.tokens.issue(account.id, context.call.now);
+  // A password that was changed while it was made ends with it what it could have made.
+  const { generation } = (await parts.people.accounts.find(account.id)) ?? {};
+  if (generation !== account.generation) throw problem("invalid_credentials");
+  return reply(token);
 }

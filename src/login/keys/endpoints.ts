@@ -5,6 +5,7 @@ import { objectSchema, nullable, textSchema, timeSchema } from "../../http/endpo
 import type { Endpoint } from "../../http/endpoint/endpoint.ts";
 import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
 import { type Context, invalid } from "../../http/exchange.ts";
+import { requireStillKnown } from "../../http/identifying/identifying.ts";
 import { readPage } from "../../http/list/paging.ts";
 import { requireDraft } from "../../http/mount/writes/drafting.ts";
 import { problem } from "../../problem/problem.ts";
@@ -160,6 +161,7 @@ async function create(parts: KeysParts, context: Context): Promise<Reply> {
   const account = await parts.people.requireAccount(context);
   if (!account.active) throw problem("conflict", { detail: "The account is not active." });
   const { listed, key } = await parts.keys.create(account.id, { name, scopes: asked.scopes, expiresAt }, now);
+  await requireStillKnown(context);
   return {
     status: 201,
     cache: "no-store",

@@ -5,6 +5,7 @@ import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { objectSchema, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
 import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
 import type { Context } from "../../../http/exchange.ts";
+import { requireStillKnown } from "../../../http/identifying/identifying.ts";
 import { requireDraft } from "../../../http/mount/writes/drafting.ts";
 import { administrator, allOf, unlimited } from "../../../permission/permission.ts";
 import { problem } from "../../../problem/problem.ts";
@@ -77,6 +78,7 @@ async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
     ],
   });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
+  await requireStillKnown(context);
   return {
     status: 201,
     cache: "no-store",

@@ -1,8 +1,8 @@
-import type { Eventually } from "../eventually.ts";
-import { Problem } from "../problem/problem.ts";
-import type { Identified } from "../scheme/chain.ts";
-import { Witness } from "../scheme/explanation.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Eventually } from "../../eventually.ts";
+import { Problem } from "../../problem/problem.ts";
+import type { Identified } from "../../scheme/chain.ts";
+import { Witness } from "../../scheme/explanation.ts";
+import type { Exchange } from "../exchange.ts";
 
 const nobody: Identified = { identity: null, ambient: false };
 

@@ -1,0 +1,39 @@
+import { isUnsafe, requireSameSite } from "../../call/cross-site.ts";
+import { after, type Eventually } from "../../eventually.ts";
+import type { Witness } from "../../scheme/explanation.ts";
+import { exchangeOf, type Context, type Exchange } from "../exchange.ts";
+import { requirePermission } from "../permitting.ts";
+import { identifyOrTell } from "./tolerating.ts";
+
+/** Says who is calling. Ends the request where a page of another site made a browser send it. */
+export function identify(exchange: Exchange, witness: Witness | null): Eventually<void> {
+  const { service, call } = exchange;
+  return after(service.chain.identify(call, witness), (identified) => {
+    exchange.identified = identified;
+    if (identified.ambient && isUnsafe(call.method)) requireSameSite(call, service.sameSiteOrigins);
+  });
+}
+
+/** From here on a body is late, in milliseconds: whoever sends it may have been let in when it began, and not now. */
+const LATE_MS = 100;
+
+/** Waits for what the caller sends, and looks at who is calling again where that took its time: a login that has ended does nothing more. */
+export async function waitKnowing(exchange: Exchange, body: () => Promise<void>): Promise<void> {
+  const since = performance.now();
+  await body();
+  if (!exchange.wasIdentified || performance.now() - since < LATE_MS) return;
+  if (exchange.endpoint.refusals === "told") exchange.identified = await identifyOrTell(exchange, null);
+  else await lookAgain(exchange);
+}
+
+async function lookAgain(exchange: Exchange): Promise<void> {
+  await identify(exchange, null);
+  exchange.only = null;
+  requirePermission(exchange);
+}
+
+/** Ends a request whose caller may not make it any more. For what took its time and gives a way in: whoever was ended meanwhile is not given it. */
+export async function requireStillKnown(context: Context): Promise<void> {
+  const exchange = exchangeOf(context);
+  if (exchange.wasIdentified) await lookAgain(exchange);
+}
