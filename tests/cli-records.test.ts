@@ -78,7 +78,7 @@ test("records go through the rules of their resource, and each bad line is told 
   assert.deepEqual(orders, [
     { line: 2, reasons: ["status: One of open, paid, cancelled is required."] },
     { line: 3, reasons: ["user_id: There is no record with this id."] },
-    { line: 5, reasons: ["total: The order has no field of this name."] },
+    { line: 5, reasons: ["total: There is no field of this name."] },
   ]);
   assert.deepEqual(items, [
     { line: 2, reasons: ["quantity: A whole number is required."] },

@@ -205,7 +205,7 @@ test("a line means what it would mean in a request: nothing is rounded, overflow
   }
   assert.match(lines.errors, /^line 6: The member "title" is given twice \(column \d+\)/m);
   assert.deepEqual([csv.out, csv.errors.split(":")[0]], ["1 imported, 1 refused.\n", "line 2"]);
-  assert.match(unknown.errors, /^line 2: .*__proto__: The thing has no field of this name/);
+  assert.match(unknown.errors, /^line 2: .*__proto__: There is no field of this name/);
   const exported = (await place.run(["export", "things"])).out.trim().split("\n");
   assert.deepEqual(
     exported.map((line) => (JSON.parse(line) as { note: string }).note),

@@ -41,8 +41,7 @@ const MAX_ISSUES = 100;
 
 /** Reads a whole representation. Gives every issue at once, but never more than a hundred. */
 export function readDraft(resource: Resource, body: unknown, options: DraftOptions): Draft | readonly Issue[] {
-  if (!isObject(body))
-    return [{ pointer: "", code: "invalid", detail: `An object with the fields of the ${resource.name} is required.` }];
+  if (!isObject(body)) return [{ pointer: "", code: "invalid", detail: "An object is required." }];
   const issues: Issue[] = [];
   const values: Record<string, unknown> = {};
   const transient: Record<string, unknown> = {};
@@ -61,11 +60,7 @@ export function readDraft(resource: Resource, body: unknown, options: DraftOptio
     if (issues.length >= MAX_ISSUES) break;
     if (name === "id") checkId(body[name], options, issues);
     else if (!Object.hasOwn(resource.fields, name))
-      issues.push({
-        pointer: pointerTo(name),
-        code: "unknown_field",
-        detail: `The ${resource.name} has no field of this name.`,
-      });
+      issues.push({ pointer: pointerTo(name), code: "unknown_field", detail: "There is no field of this name." });
   }
   if (issues.length === 0 && options.partial !== true)
     issues.push(...issuesFound(resource, { ...options.current, ...values, ...transient }));

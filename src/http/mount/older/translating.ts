@@ -8,7 +8,6 @@ import { Flaw, isShown, isWritable } from "../../../resource/kinds/field.ts";
 import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { pointerTo } from "../../../resource/pointer.ts";
 import type { AskedOnce, Filter } from "../../../resource/query.ts";
-import type { Resource } from "../../../resource/resource.ts";
 import type { ListText, StoredRecord } from "../../../store/store.ts";
 import { inTurns } from "../../body/turns.ts";
 import { invalid } from "../../exchange.ts";
@@ -90,7 +89,7 @@ interface Reading {
 }
 
 /** The whole in the newer shape. Ends the request with what is wrong with fields that only the older one has. */
-export function wholeFor(older: Older, resource: Resource, whole: unknown, reading: Reading): unknown {
+export function wholeFor(older: Older, whole: unknown, reading: Reading): unknown {
   if (!isObject(whole)) return whole;
   const { current } = reading;
   const issues: Issue[] = [];
@@ -100,7 +99,7 @@ export function wholeFor(older: Older, resource: Resource, whole: unknown, readi
   for (const [name, sent] of Object.entries(whole)) {
     const member = older.members.get(name);
     if (name === "id") made["id"] = sent;
-    else if (member === undefined) say(name, "unknown_field", `The ${resource.name} has no field of this name.`);
+    else if (member === undefined) say(name, "unknown_field", "There is no field of this name.");
     else if (member.isPlain) made[member.from] = sent;
     else {
       const value = converted(member, sent, reading);

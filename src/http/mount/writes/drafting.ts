@@ -67,7 +67,7 @@ export function readSent(placed: MountInPlace, context: Context, whole: unknown,
   if (older === null || newer === null) return readWhole(resource, context, whole, { id, current, partial });
   const both = record === null ? null : { old: show(record), newer: newer.show(record) };
   const leavesAreText = context.body?.leavesAreText ?? false;
-  const made = wholeFor(older, resource, whole, { current: both, leavesAreText });
+  const made = wholeFor(older, whole, { current: both, leavesAreText });
   return toldAsOlder(placed, () =>
     readWhole(newer.resource, context, made, { id, current: both?.newer ?? null, partial }),
   );
