@@ -11,7 +11,7 @@ const folders = path.join(import.meta.dirname, "../../src/store/sqlite");
 const program = `
   import { DatabaseSync } from "node:sqlite";
   import { setTimeout as wait } from "node:timers/promises";
-  import { connect } from ${JSON.stringify(`${folders}/connection.ts`)};
+  import { connect, logSizesOf } from ${JSON.stringify(`${folders}/connection.ts`)};
   import { descriptorsOf } from ${JSON.stringify(`${folders}/file/opened.ts`)};
   import { filesAt } from ${JSON.stringify(`${folders}/file/place.ts`)};
   import { checkpointsBeside } from ${JSON.stringify(`${folders}/writes/checkpoints.ts`)};
@@ -20,7 +20,7 @@ const program = `
   new DatabaseSync(file).exec("PRAGMA journal_mode = WAL; CREATE TABLE t (text)");
   const database = connect(file);
   database.exec("SELECT * FROM t");
-  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), descriptors: descriptorsOf(file) });
+  const checkpoints = checkpointsBeside({ path: file, files: filesAt(file), descriptors: descriptorsOf(file, logSizesOf(database)) });
   const committed = checkpoints.takeOver(database);
   const insert = database.prepare("INSERT INTO t VALUES (?)");
   for (let at = 0; at < 9; at++) insert.run("moved".repeat(80_000));

@@ -48,6 +48,24 @@ export function prepare(database: DatabaseSync, sql: string): Statement {
   return database.prepare(sql) as unknown as Statement;
 }
 
+/** How many pages the log has, and how many of them were moved into the file. */
+export type LogSizes = readonly [pages: number, moved: number];
+
+/** What SQLite itself says of that; null where it is too old to say it: before 3.51 it takes the question for a checkpoint. */
+export function logSizesOf(database: DatabaseSync): (() => LogSizes) | null {
+  if (!isFrom(process.versions["sqlite"] ?? "", [3, 51])) return null;
+  const sizes = prepare(database, "PRAGMA wal_checkpoint(NOOP)");
+  return () => {
+    const [, pages, moved] = sizes.get() as [number, number, number];
+    return [pages, moved];
+  };
+}
+
+function isFrom(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [itsMajor = 0, itsMinor = 0] = version.split(".").map(Number);
+  return itsMajor > major || (itsMajor === major && itsMinor >= minor);
+}
+
 /** How many shapes are remembered. Programs have dozens; callers who combine filters could make thousands. */
 const limit = 200;
 

@@ -6,7 +6,7 @@ import { refusalsTold } from "../sql/schema/shape.ts";
 import type { Engine } from "../sql/store.ts";
 import { takeSomeWords } from "../sql/words.ts";
 import { StoreOutdated, type Collection, type ListQuery, type ListText } from "../store.ts";
-import { connectReadOnly, playOn, prepare } from "./connection.ts";
+import { connectReadOnly, logSizesOf, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
@@ -64,7 +64,7 @@ function openPrepared(
   const refusing = refusalsTold(observe);
   const explain = (error: unknown): unknown => explainOutdated(error, database, shapes, refusing);
   const files = filesAt(path);
-  const opened = { path, files, descriptors: descriptorsOf(path) };
+  const opened = { path, files, descriptors: descriptorsOf(path, logSizesOf(database)) };
   const overwriting = overwritingOf(opened);
   const data = asData(asSettled(collections, settled));
   const writer = writerThread({ ...opened, busyMs, collections: data, shapes }, observe, refusing);

@@ -1,4 +1,5 @@
-import { isOpenAs, keepOpen, mayKeepOpen, openedAs } from "./kept-open.ts";
+import type { LogSizes } from "../connection.ts";
+import { isOpenAs, keepOpen, mayKeepOpen, openedAs, type KeptOpen } from "./kept-open.ts";
 import { logState, type LogState } from "./log-index.ts";
 import { requireInPlace, type FilesInUse } from "./place.ts";
 
@@ -18,11 +19,28 @@ export interface Descriptors {
   readonly index: number;
 }
 
-/** Opens the files of a database, once a process; null where this thread may keep none open. */
-export function descriptorsOf(path: string): Descriptors | null {
+/**
+ * Opens the files of a database, once a process; null where this thread may keep none open, and where they are not read as they are. `sizes`: what
+ * SQLite says of the log, where it can.
+ */
+export function descriptorsOf(path: string, sizes: (() => LogSizes) | null): Descriptors | null {
   if (!mayKeepOpen) return null;
   const [file, log, index] = [keepOpen(path), keepOpen(`${path}-wal`), keepOpen(`${path}-shm`)];
+  if (!isReadAsItIs(index, sizes)) return null;
   return { file: file.descriptor, log: log.descriptor, index: index.descriptor };
+}
+
+/** While others write, the two are asked of different moments. */
+const tries = 20;
+
+/** SQLite has the index of the log in memory, and there are file systems (9P) on which a file is read as it was before it was changed there. */
+export function isReadAsItIs(index: KeptOpen, sizes: (() => LogSizes) | null): boolean {
+  for (let at = 0; at < tries; at++) {
+    const state = logState(index);
+    const [pages, moved] = sizes?.() ?? [state?.pages, state?.moved];
+    if (state !== null && state.pages === pages && state.moved === moved) return true;
+  }
+  return false;
 }
 
 /** What a thread makes of what it was started with. In Deno each thread has descriptors of its own: there who opened the files looks into the log alone, twice a second. */

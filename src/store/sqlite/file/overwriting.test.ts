@@ -5,8 +5,9 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, utimesSy
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
-import { connect, connectReadOnly } from "../connection.ts";
-import { descriptorsOf } from "./opened.ts";
+import { connect, connectReadOnly, logSizesOf } from "../connection.ts";
+import { keepOpen } from "./kept-open.ts";
+import { descriptorsOf, isReadAsItIs } from "./opened.ts";
 import { overwritingOf, type Overwriting } from "./overwriting.ts";
 import { filesAt } from "./place.ts";
 
@@ -47,7 +48,11 @@ function opened(
   writes.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)");
   const reads = connectReadOnly(file);
   reads.prepare("SELECT count(*) FROM notes").get();
-  const overwriting = overwritingOf({ path: file, files: filesAt(file), descriptors: descriptorsOf(file) });
+  const overwriting = overwritingOf({
+    path: file,
+    files: filesAt(file),
+    descriptors: descriptorsOf(file, logSizesOf(writes)),
+  });
   t.after(() => {
     reads.close();
     writes.close();
@@ -161,4 +166,20 @@ test("a look costs no more behind a VACUUM that has left a small file of a large
   const { user, system } = process.cpuUsage(before);
 
   assert.ok(user + system < 200_000, `${(user + system) / 1000} ms`);
+});
+
+test("where the index of the log is not read as SQLite has it in memory, nothing is made of it", (t) => {
+  const { file, written } = opened(t);
+  written();
+  const beside = connect(file);
+  t.after(() => beside.close());
+  const sizes = logSizesOf(beside);
+  copyFileSync(`${file}-shm`, `${file}-older`);
+  written();
+  writeFileSync(`${file}-none`, Buffer.alloc(32_768));
+
+  const found = ["-shm", "-older", "-none"].map((suffix) => isReadAsItIs(keepOpen(file + suffix), sizes));
+
+  assert.deepEqual(found, [true, false, false]);
+  assert.equal(isReadAsItIs(keepOpen(`${file}-none`), null), false);
 });

@@ -52,7 +52,8 @@ const tries = 3;
 export function overwritingOf(opened: Opened): Overwriting {
   const { path, files, descriptors } = opened;
   // What is not read past SQLite is only known to be in its place.
-  if (descriptors === null) return { look: () => requireInPlace(path, files), found: null, close: () => undefined };
+  const close = (): void => letGo(path, Object.values(files));
+  if (descriptors === null) return { look: () => requireInPlace(path, files), found: null, close };
   const [file, index] = [openedAs(descriptors.file), openedAs(descriptors.index)];
   const fixed = file.read(0, FIXED_BYTES);
   // Of any other file whoever reads it is told.
@@ -117,7 +118,7 @@ export function overwritingOf(opened: Opened): Overwriting {
     get found() {
       return found;
     },
-    close: () => letGo(path, Object.values(files)),
+    close,
   };
 }
 

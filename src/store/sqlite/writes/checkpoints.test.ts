@@ -5,7 +5,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { connect } from "../connection.ts";
+import { connect, logSizesOf } from "../connection.ts";
 import { letGo } from "../file/kept-open.ts";
 import { descriptorsOf } from "../file/opened.ts";
 import { filesAt } from "../file/place.ts";
@@ -18,7 +18,7 @@ function setUp(t: TestContext) {
   const database = connect(file);
   database.exec("SELECT * FROM t");
   const files = filesAt(file);
-  const checkpoints = checkpointsBeside({ path: file, files, descriptors: descriptorsOf(file) });
+  const checkpoints = checkpointsBeside({ path: file, files, descriptors: descriptorsOf(file, logSizesOf(database)) });
   t.after(async () => {
     await checkpoints.close();
     database.close();

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
-import { prepare } from "../connection.ts";
+import { logSizesOf } from "../connection.ts";
 import type { Opened } from "../file/opened.ts";
 import { startThread } from "../thread.ts";
 import type { FromCheckpointer } from "./checkpointer.ts";
@@ -73,13 +73,14 @@ export function checkpointsBeside(data: Opened): Checkpoints {
 
   return {
     takeOver(database) {
-      if (!canTell) return () => {};
+      const sizes = logSizesOf(database);
+      // It goes on making them itself.
+      if (sizes === null) return () => {};
       database.exec("PRAGMA wal_autocheckpoint = 0");
-      const sizes = prepare(database, "PRAGMA wal_checkpoint(NOOP)");
       let askedAt = 0;
       let tryAnewAt = longLog;
       return () => {
-        const [, log, moved] = sizes.get() as [number, number, number];
+        const [log, moved] = sizes();
         // It has begun anew.
         if (log < askedAt) [askedAt, tryAnewAt] = [0, longLog];
         if (isMoving) return;
@@ -95,12 +96,4 @@ export function checkpointsBeside(data: Opened): Checkpoints {
     },
     close,
   };
-}
-
-/** SQLite tells the sizes since 3.51; an older one takes the question for a checkpoint, and goes on making them itself. */
-const canTell = isFrom(process.versions["sqlite"] ?? "", [3, 51]);
-
-function isFrom(version: string, [major, minor]: readonly [number, number]): boolean {
-  const [itsMajor = 0, itsMinor = 0] = version.split(".").map(Number);
-  return itsMajor > major || (itsMajor === major && itsMinor >= minor);
 }
