@@ -170,6 +170,8 @@ test("whoever may write and not read learns nothing by guessing", async (t) => {
     assert.equal(told[0], status, told[1]);
     assert.deepEqual(told, await tell(method, path, sent(wrong)));
   }
+  const tag = (await api.get("/orders", api.admin)).headers.get("etag")!;
+  assert.equal((await api.post("/orders", {}, { ...write, "if-match": tag })).status, 412);
   assert.deepEqual(await tell("PATCH", "/orders/1", [{ op: "replace", path: "/status", value: "paid" }]), [204, ""]);
   assert.deepEqual(await tell("PATCH", "/orders", [{ id: 1, status: "open" }]), [204, ""]);
   assert.equal((await api.patch("/orders/1", { created_at: right }, api.admin)).status, 200);

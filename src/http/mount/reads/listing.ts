@@ -19,7 +19,7 @@ import { countOf } from "./counting.ts";
 import { expandingOf, expandPage, type Expanding, type Shown } from "./expand/expanding.ts";
 import { cacheOf, shapesOf } from "./expand/expansion.ts";
 import { bindingOf } from "./places.ts";
-import { requireParents } from "./reading.ts";
+import { mayReadWithin, requireParents } from "./reading.ts";
 import { searched } from "./searching.ts";
 
 /** Tells that the collection can be asked by `QUERY`, and in what (RFC 10008). */
@@ -116,9 +116,11 @@ export function tagOfCollection(placed: MountInPlace, exchange: Exchange): Event
   const only = decision === "allow" ? null : decision.only;
   const asked = askedOf(placed, "");
   const query = queryOf(placed, { only, params }, asked);
-  return after(readPage(exchange, query, null), (page) =>
-    after(shownOf(placed, exchange, { fields: null, expanding: null }, page), (shown) => tagOf(shown, query)),
-  );
+  const read = (): Eventually<string> =>
+    after(readPage(exchange, query, null), (page) =>
+      after(shownOf(placed, exchange, { fields: null, expanding: null }, page), (shown) => tagOf(shown, query)),
+    );
+  return after(mayReadWithin(placed, exchange), (may) => (may ? read() : null));
 }
 
 function tagOf(page: Shown, { repeated }: ListQuery): string {

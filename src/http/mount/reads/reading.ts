@@ -85,10 +85,15 @@ export function showChanged(placed: MountInPlace, exchange: Exchange, row: Row):
   return after(mayReadChanged(placed, exchange, [row]), (may) => (may ? reply : withoutBody(reply)));
 }
 
-/** Whether the caller may read all of these records at their own paths, and what they stand within. */
+/** Whether the caller may read all of these records at their own paths. */
 export function mayReadChanged(placed: MountInPlace, exchange: Exchange, rows: readonly Row[]): Eventually<boolean> {
+  const mayRead = rows.every(({ record }) => mayReach(placed, exchange, "read", record["id"] as Key, record));
+  return mayRead && mayReadWithin(placed, exchange);
+}
+
+/** Whether the caller's credential may read, and the caller what the path stands within. */
+export function mayReadWithin(placed: MountInPlace, exchange: Exchange): Eventually<boolean> {
   if (!scopesLet(exchange, "GET")) return false;
-  if (!rows.every(({ record }) => mayReach(placed, exchange, "read", record["id"] as Key, record))) return false;
   // Of a repeat nobody has looked at what the path stands within.
   return placed.parent === null || (parentsAreRead.get(exchange) ?? hasParents(placed, exchange, true));
 }
