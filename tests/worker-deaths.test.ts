@@ -87,6 +87,28 @@ test("a port that was drawn stays the same, also when all workers die at once", 
   assert.equal(await ask(service), "answered");
 });
 
+test("where the only worker that serves dies while the next one starts, a drawn port stays, and no config file is blamed", async (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-ports-"));
+  writeFileSync(path.join(folder, "latchkey.config.mjs"), "export default { settings: { port: 0, workers: 2 } }");
+  const child = spawn(process.execPath, [command], { cwd: folder });
+  t.after(async () => {
+    child.kill("SIGTERM");
+    if (child.exitCode === null) await once(child, "exit");
+    rmSync(folder, { recursive: true, force: true });
+  });
+  let said = "";
+  child.stderr.on("data", (chunk) => (said += String(chunk)));
+  const [banner] = (await once(child.stdout, "data")) as [Buffer];
+  const service = { pid: child.pid!, address: /http:\/\/[\d.:]+/.exec(String(banner))![0] };
+
+  await until(() => workersOf(service).length === 2);
+  for (const victim of serving(service)) process.kill(victim, "SIGKILL");
+  await until(() => serving(service).length === 2);
+
+  assert.equal(await ask(service), "answered");
+  assert.doesNotMatch(said, /config file/);
+});
+
 test("a worker that stands still when it is to be replaced is ended 15 s later", async () => {
   await using service = await startWorkers();
   const [still] = serving(service);

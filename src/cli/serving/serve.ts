@@ -117,10 +117,11 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
   });
   watchFiles(settings, listener, log);
   // Last: whoever reads it may end the process at once. 0 is drawn, and never one that an address leaves out.
-  announce(
-    banner(settings, listener.url + settings.basePath, latchkey),
-    settings.port || Number(new URL(listener.url).port),
-  );
+  announce({
+    banner: banner(settings, listener.url + settings.basePath, latchkey),
+    port: settings.port || Number(new URL(listener.url).port),
+    isDrawn: settings.port === 0,
+  });
 }
 
 /** A certificate that was renewed is served without a restart. */
@@ -137,7 +138,7 @@ function endUnread(): void {
 }
 
 /** A worker leaves it to the one process that the operator started. */
-function announce(text: string, port: number): void {
-  if (cluster.isWorker) process.send!({ banner: text, port } satisfies Serving);
-  else process.stdout.write(text);
+function announce(serving: Serving): void {
+  if (cluster.isWorker) process.send!(serving);
+  else process.stdout.write(serving.banner);
 }

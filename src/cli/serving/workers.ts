@@ -8,6 +8,8 @@ import { gatherWorkerMetrics } from "./worker-metrics.ts";
 export interface Serving {
   readonly banner: string;
   readonly port: number;
+  /** The port was drawn: nobody has chosen it. */
+  readonly isDrawn: boolean;
 }
 
 /** What a worker is told when another has taken its place: finish and go. */
@@ -88,7 +90,8 @@ function makeCrew(count: number): Crew {
     const serving = await servingOf(worker);
     if (serving.port !== (port ??= serving.port)) {
       worker.process.kill("SIGKILL");
-      throw new OtherPort(serving.port, port);
+      // One that was started before the last died, and the socket went with that, has drawn another.
+      throw serving.isDrawn ? new WorkerEnded(exits.failed) : new OtherPort(serving.port, port);
     }
     members.add(worker);
     restartDelay.served();
