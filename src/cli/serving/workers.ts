@@ -90,8 +90,7 @@ function makeCrew(count: number): Crew {
     const serving = await servingOf(worker);
     if (serving.port !== (port ??= serving.port)) {
       worker.process.kill("SIGKILL");
-      // One that was started before the last died, and the socket went with that, has drawn another.
-      throw serving.isDrawn ? new WorkerEnded(exits.failed) : new OtherPort(serving.port, port);
+      throw onOtherPort(serving, port);
     }
     members.add(worker);
     restartDelay.served();
@@ -181,6 +180,11 @@ class OtherPort extends Error {
       `The config file has the port ${found} now, and the others serve on ${known}. Start anew to change it, or put ${known} back.`,
     );
   }
+}
+
+/** Why one does not serve. It has drawn another port where it was started before the last of the others died, and the socket went with that. */
+function onOtherPort({ port, isDrawn }: Serving, known: number): WorkerEnded | OtherPort {
+  return isDrawn ? new WorkerEnded(exits.failed) : new OtherPort(port, known);
 }
 
 function servingOf(worker: Worker): Promise<Serving> {
