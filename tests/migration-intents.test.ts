@@ -277,6 +277,25 @@ test("a field that is declared no more keeps no other record from being deleted"
   }
 });
 
+test("a table of relations keeps what it holds on to while whoever migrates names its resource alone, and lets go when the field is another", async (t) => {
+  for (const home of await homes(t)) {
+    await planted(home);
+    const first_id = reference(tags, { optional: true });
+    const { collection } = tagged;
+    const alone = { collection, links: [] } as const;
+
+    assert.deepEqual((await home.plan([labels, { ...tagged, ...alone }])).tables, [], home.engine);
+    const anything = books({ title: text(), first_id, tags: json() });
+    await home.migrate([labels, anything]);
+
+    assert.deepEqual(
+      (await removals(home, [labels, anything], 1, 3)).map(([status]) => status),
+      [204, 409],
+      home.engine,
+    );
+  }
+});
+
 test("what a field of relations had goes with its column, and comes back with none of the same name", async (t) => {
   for (const home of await homes(t)) {
     await planted(home);

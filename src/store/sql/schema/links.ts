@@ -1,4 +1,4 @@
-import type { Collection, KeptLinks } from "../../store.ts";
+import type { Collection, Column, KeptLinks } from "../../store.ts";
 import { quote } from "../names.ts";
 import { findTable } from "./found-table.ts";
 import type { Schema } from "./schema.ts";
@@ -24,16 +24,18 @@ export function* fillLinks(schema: Schema, collection: Collection): Script<void>
 
 /**
  * The tables of relations whose field is declared no more, as they are from then on: they keep no record from being deleted. Whoever was
- * started before goes on writing to them. One that has a new name is filled from it.
+ * started before goes on writing to them. One whose field has a new name is filled from it.
  */
 export function* forgottenLinks(schema: Schema, declared: readonly Collection[]): Script<readonly Collection[]> {
-  const known = new Set(declared.flatMap(({ name, links }) => (links?.was === undefined ? [name] : [name, links.was])));
-  const rows = yield* ask(statement("SELECT collection, declaration FROM latchkey_schema"));
+  const owners = new Map(declared.map((each) => [each.name, each]));
+  const renamed = new Set(declared.map(({ links }) => links?.was));
+  const rows = yield* ask(statement("SELECT declaration FROM latchkey_schema"));
   const forgotten: Collection[] = [];
-  for (const [name, declaration] of rows) {
-    if (known.has(String(name))) continue;
+  for (const [declaration] of rows) {
     const kept = JSON.parse(String(declaration)) as Collection;
-    if (kept.links === undefined || !known.has(kept.links.collection)) continue;
+    const owner = owners.get(kept.links?.collection ?? "");
+    if (owner === undefined || owners.has(kept.name) || renamed.has(kept.name)) continue;
+    if (owner.columns.some((column) => column.name === kept.links!.column && isList(column))) continue;
     if ((yield* ask(schema.findColumns(kept.name))).length === 0) continue;
     const columns = kept.columns.map(({ references, ...column }) =>
       references?.onDelete === "cascade" ? { ...column, references } : column,
@@ -41,6 +43,11 @@ export function* forgottenLinks(schema: Schema, declared: readonly Collection[])
     forgotten.push({ ...kept, columns });
   }
   return forgotten;
+}
+
+/** Whether a column has the ids of a relation: its table may be declared elsewhere. */
+function isList({ rule }: Column): boolean {
+  return typeof rule === "object" && rule !== null && "kind" in rule && rule["kind"] === "references";
 }
 
 /** Of these the ones whose lists have gone with their column, so that nothing could be made of them any more: what removes them. */
