@@ -615,7 +615,7 @@ async function begunIn(database: Database): Promise<readonly unknown[]> {
   if (database.kind === "postgres")
     return askPostgres(
       database.url.reveal().toString("utf8"),
-      `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'books'::regclass AND attname LIKE '%\\_next' AND NOT attisdropped
+      `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'books'::regclass AND attname LIKE '\\_\\_next\\_%' AND NOT attisdropped
        UNION ALL SELECT tgname FROM pg_trigger WHERE tgname LIKE '%moved%' UNION ALL SELECT relname FROM pg_class WHERE relname LIKE '%\\_moved'
        UNION ALL SELECT collection FROM latchkey_unfinished`,
     );
