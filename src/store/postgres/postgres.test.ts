@@ -50,7 +50,8 @@ test("a read takes one trip to the server, and so does a transaction; one that c
       await work(time);
       best = Math.min(best, performance.now() - start);
     }
-    return Math.floor(best / delayMs);
+    // A timer of Node may end within the millisecond before its time.
+    return Math.floor((best + 1) / delayMs);
   };
   await store.find(people, 1);
 
