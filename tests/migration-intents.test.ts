@@ -1,10 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { after, before, test, type TestContext } from "node:test";
-import { Secret } from "../src/crypto/secret.ts";
+import { test } from "node:test";
 import {
   anyone,
   createService,
@@ -19,80 +14,30 @@ import {
   type Service,
 } from "../src/door/index.ts";
 import { date, references, type Fields, type Mount } from "../src/door/resources.ts";
-import {
-  migratePostgres,
-  migrateSQLite,
-  planPostgres,
-  planSQLite,
-  postgresStore,
-  sqliteStore,
-  type Collection,
-  type MigratedTable,
-  type MigrateOptions,
-  type Plan,
-  type Store,
-} from "../src/door/stores.ts";
-import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
+import type { Collection, MigrateOptions, Plan } from "../src/door/stores.ts";
+import { bothDatabases, type TestDatabase } from "./both-databases.ts";
 
 // What somebody meant by a change of a declaration, and what becomes of it: each change alone, over HTTP, on both databases.
 
-let server: TestServer;
-
-before(async () => {
-  server = await startPostgres();
-});
-
-after(() => server.stop());
-
-/** A database, and what is done to it as a whole. */
-interface Home {
-  readonly engine: string;
-  open(): Store;
-  plan(mounts: Mounts, dropped?: readonly string[]): Promise<Plan>;
-  migrate(mounts: Mounts, options?: Partial<MigrateOptions>): Promise<readonly MigratedTable[]>;
-  /** Runs SQL as somebody else. */
-  sql(text: string): Promise<unknown>;
-}
+const databases = bothDatabases();
 
 type Mounts = Mount | readonly Mount[];
 
-async function homes(t: TestContext): Promise<readonly Home[]> {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-intents-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const address = await server.makeDatabase();
-  t.after(() => server.dropDatabase(address));
-  const [file, url] = [path.join(folder, "latchkey.db"), new Secret(address)];
-  const program = "1.0.0";
-  const collectionsOf = (mounts: Mounts): readonly Collection[] =>
-    [mounts].flat().flatMap(({ collection, links }) => [collection, ...links.map((link) => link.collection)]);
-  return [
-    {
-      engine: "sqlite",
-      open: () => sqliteStore({ path: file }),
-      plan: (mounts, dropped = []) => planSQLite(file, collectionsOf(mounts), dropped),
-      migrate: (mounts, options) => migrateSQLite(file, collectionsOf(mounts), { program, ...options }),
-      async sql(text) {
-        using others = new DatabaseSync(file);
-        others.exec(text);
-      },
-    },
-    {
-      engine: "postgres",
-      open: () => postgresStore({ url, poolSize: 2 }),
-      plan: (mounts, dropped = []) => planPostgres(url, collectionsOf(mounts), dropped),
-      migrate: (mounts, options) => migratePostgres(url, collectionsOf(mounts), { program, ...options }),
-      sql: (text) => askPostgres(address, text),
-    },
-  ];
-}
+const collectionsOf = (mounts: Mounts): readonly Collection[] =>
+  [mounts].flat().flatMap(({ collection, links }) => [collection, ...links.map((link) => link.collection)]);
+
+const plan = (database: TestDatabase, mounts: Mounts): Promise<Plan> => database.plan(collectionsOf(mounts));
+
+const migrate = (database: TestDatabase, mounts: Mounts, options?: Partial<MigrateOptions>): Promise<unknown> =>
+  database.migrate(collectionsOf(mounts), options);
 
 function books(fields: Fields, more: object = {}): Mount {
   return mount(defineResource({ name: "book", fields, ...more }), { permission: anyone, arrays: true });
 }
 
 /** Does something with a service of this declaration. */
-async function serving<T>(home: Home, mounts: Mounts, task: (service: Service) => Promise<T>): Promise<T> {
-  const service = await createService({ store: home.open(), mounts: [mounts].flat(), observe: null });
+async function serving<T>(database: TestDatabase, mounts: Mounts, task: (service: Service) => Promise<T>): Promise<T> {
+  const service = await createService({ store: database.open(), mounts: [mounts].flat(), observe: null });
   try {
     return await task(service);
   } finally {
@@ -101,18 +46,18 @@ async function serving<T>(home: Home, mounts: Mounts, task: (service: Service) =
 }
 
 /** Makes records; gives the status of the answer. */
-function create(home: Home, mounts: Mounts, ...records: readonly object[]): Promise<number> {
+function create(database: TestDatabase, mounts: Mounts, ...records: readonly object[]): Promise<number> {
   const body = JSON.stringify(records);
   const request = new Request("http://x/books", {
     method: "POST",
     body,
     headers: { "content-type": "application/json" },
   });
-  return serving(home, mounts, async (service) => (await service.fetch(request, { peer: null })).status);
+  return serving(database, mounts, async (service) => (await service.fetch(request, { peer: null })).status);
 }
 
-function list(home: Home, mounts: Mounts): Promise<unknown> {
-  return serving(home, mounts, async (service) =>
+function list(database: TestDatabase, mounts: Mounts): Promise<unknown> {
+  return serving(database, mounts, async (service) =>
     (await service.fetch(new Request("http://x/books?limit=1000"), { peer: null })).json(),
   );
 }
@@ -122,43 +67,47 @@ const breakOff = (): never => {
 };
 
 test("a migration that was broken off goes on with no other SQL and no other values than it began with", async (t) => {
-  for (const home of await homes(t)) {
+  for (const database of await databases(t)) {
     const rows = Array.from({ length: 700 }, (_, at) => ({ title: `t${at}` }));
-    await create(home, books({ title: text() }), ...rows);
+    await create(database, books({ title: text() }), ...rows);
     const now = (sql: string, kept: object): Mount =>
       books({
         name: text({ renamedFrom: "title", convert: { sqlite: sql, postgres: sql } }),
         extra: json({ backfill: kept }),
       });
 
-    await assert.rejects(home.migrate(now(`upper("title")`, { of: 1 }), { tell: breakOff }), /broken off/);
+    await assert.rejects(migrate(database, now(`upper("title")`, { of: 1 }), { tell: breakOff }), /broken off/);
     const second = now(`"title" || '!'`, { of: 2 });
-    await home.migrate(second);
+    await migrate(database, second);
 
-    const kept = (await list(home, second)) as readonly { readonly name: string; readonly extra: unknown }[];
+    const kept = (await list(database, second)) as readonly { readonly name: string; readonly extra: unknown }[];
     assert.deepEqual(
       kept.map(({ name, extra }) => ({ name, extra })),
       rows.map(({ title }) => ({ name: `${title}!`, extra: { of: 2 } })),
-      home.engine,
+      database.engine,
     );
   }
 });
 
 test("a column that was left from before takes the place of no field that is renamed to its name", async (t) => {
-  for (const home of await homes(t)) {
-    await create(home, books({ name: text(), title: text() }), { name: "of long ago", title: "of today" });
+  for (const database of await databases(t)) {
+    await create(database, books({ name: text(), title: text() }), { name: "of long ago", title: "of today" });
     const titled = books({ title: text() }, { removed: { name: "2999-01" } });
-    await create(home, titled, { title: "second" });
+    await create(database, titled, { title: "second" });
     const renamed = books({ name: text({ renamedFrom: "title" }) });
 
-    const { obstacles } = await home.plan(renamed);
-    assert.match(obstacles.join(), /books\.name .*title.*left from before.*--allow-data-loss books\.name/, home.engine);
-    await assert.rejects(home.migrate(renamed), /left from before/);
-    await assert.rejects(list(home, renamed), /left from before/);
-    await home.migrate(books({ title: text() }), { dropped: ["books.name"] });
-    await home.migrate(renamed);
+    const { obstacles } = await plan(database, renamed);
+    assert.match(
+      obstacles.join(),
+      /books\.name .*title.*left from before.*--allow-data-loss books\.name/,
+      database.engine,
+    );
+    await assert.rejects(migrate(database, renamed), /left from before/);
+    await assert.rejects(list(database, renamed), /left from before/);
+    await migrate(database, books({ title: text() }), { dropped: ["books.name"] });
+    await migrate(database, renamed);
 
-    assert.deepEqual(await list(home, renamed), [
+    assert.deepEqual(await list(database, renamed), [
       { id: 1, name: "of today" },
       { id: 2, name: "second" },
     ]);
@@ -166,9 +115,9 @@ test("a column that was left from before takes the place of no field that is ren
 });
 
 test("a text within JSON that has a NUL in it is no decimal and no date", async (t) => {
-  for (const home of await homes(t)) {
+  for (const database of await databases(t)) {
     await create(
-      home,
+      database,
       books({ value: json() }),
       ...["1.5\0junk", "1.5\0", "2026-01-31\0", "2026-01-31T00:00:00.000Z\0", "\\u0000", "1.50"].map((value) => ({
         value,
@@ -180,22 +129,24 @@ test("a text within JSON that has a NUL in it is no decimal and no date", async 
       [date(), "1, 2, 3, 4, 5, …"],
       [dateTime(), "1, 2, 3, 4, 5, …"],
     ] as const) {
-      const { obstacles } = await home.plan(books({ value: kind }));
-      assert.ok(obstacles.join().includes(`do not fit (id ${wrong})`), `${home.engine}: ${obstacles.join()}`);
+      const { obstacles } = await plan(database, books({ value: kind }));
+      assert.ok(obstacles.join().includes(`do not fit (id ${wrong})`), `${database.engine}: ${obstacles.join()}`);
     }
   }
 });
 
 test("an amount that is removed is asked of nobody", async (t) => {
-  for (const home of await homes(t)) {
+  for (const database of await databases(t)) {
     const price = decimal({ scale: 2, maximum: "100" });
-    await create(home, books({ title: text(), price }), { title: "One", price: "1.00" });
+    await create(database, books({ title: text(), price }), { title: "One", price: "1.00" });
     // Whatever a start adds to a table goes over all of its columns.
-    await list(home, books({ title: text(), price, pages: integer({ default: 1 }) }));
+    await list(database, books({ title: text(), price, pages: integer({ default: 1 }) }));
 
-    const status = await create(home, books({ title: text() }, { removed: { price: "2999-01" } }), { title: "Two" });
+    const status = await create(database, books({ title: text() }, { removed: { price: "2999-01" } }), {
+      title: "Two",
+    });
 
-    assert.equal(status, 201, home.engine);
+    assert.equal(status, 201, database.engine);
   }
 });
 
@@ -207,8 +158,8 @@ const tagged = books(
 );
 
 /** Four tags, and a book that names three of them. */
-async function planted(home: Home): Promise<void> {
-  await serving(home, [labels, tagged], async (service) => {
+async function planted(database: TestDatabase): Promise<void> {
+  await serving(database, [labels, tagged], async (service) => {
     const made = ["a", "b", "c", "d"].map((label) => ({ label }));
     assert.equal((await asked(service, "POST", "/tags", made)).status, 201);
     assert.equal((await asked(service, "POST", "/books", [{ title: "One", tags: [2, 1], first_id: 3 }])).status, 201);
@@ -222,11 +173,11 @@ async function asked(service: Service, method: string, target: string, body?: un
 }
 
 async function removals(
-  home: Home,
+  database: TestDatabase,
   mounts: Mounts,
   ...ids: readonly number[]
 ): Promise<readonly (readonly [number, string])[]> {
-  return serving(home, mounts, async (service) => {
+  return serving(database, mounts, async (service) => {
     const told: (readonly [number, string])[] = [];
     for (const id of ids) {
       const answer = await asked(service, "DELETE", `/tags/${id}`);
@@ -240,11 +191,11 @@ async function removals(
 }
 
 test("a field that is declared no more keeps no other record from being deleted", async (t) => {
-  for (const home of await homes(t)) {
-    await planted(home);
+  for (const database of await databases(t)) {
+    await planted(database);
     const bare = books({ title: text() }, { removed: { tags: "2999-01", first_id: "2999-01" } });
 
-    const { tables, obstacles } = await home.plan([labels, bare]);
+    const { tables, obstacles } = await plan(database, [labels, bare]);
     const changes = tables.flatMap((table) => table.changes);
     assert.deepEqual(
       changes.filter(({ words }) => /refer/.test(words)).map(({ place, alone }) => [place, alone]),
@@ -252,83 +203,83 @@ test("a field that is declared no more keeps no other record from being deleted"
         ["books.first_id", null],
         ["books_tags.tags", null],
       ],
-      home.engine,
+      database.engine,
     );
     assert.deepEqual(obstacles, []);
     assert.deepEqual(
-      await removals(home, [labels, bare], 3, 1),
+      await removals(database, [labels, bare], 3, 1),
       [
         [204, ""],
         [204, ""],
       ],
-      home.engine,
+      database.engine,
     );
-    assert.deepEqual((await home.plan([labels, bare])).tables, [], home.engine);
-    await assert.rejects(list(home, [labels, tagged]), /books_tags\.tags|books\.first_id/);
+    assert.deepEqual((await plan(database, [labels, bare])).tables, [], database.engine);
+    await assert.rejects(list(database, [labels, tagged]), /books_tags\.tags|books\.first_id/);
     const again = books(
       { title: text(), tags: references(tags, { default: [] }) },
       { filters: { tags: ["eq"] }, removed: { first_id: "2999-01" } },
     );
-    await home.sql("DELETE FROM books_tags WHERE tags = 1; UPDATE books SET tags = '[2]'");
-    const found = await serving(home, [labels, again], async (service) =>
+    await database.run("DELETE FROM books_tags WHERE tags = 1; UPDATE books SET tags = '[2]'");
+    const found = await serving(database, [labels, again], async (service) =>
       (await asked(service, "GET", "/books?tags=2")).json(),
     );
-    assert.deepEqual(found, [{ id: 1, title: "One", tags: [2] }], home.engine);
+    assert.deepEqual(found, [{ id: 1, title: "One", tags: [2] }], database.engine);
   }
 });
 
 test("a table of relations keeps what it holds on to while whoever migrates names its resource alone, and lets go when the field is another", async (t) => {
-  for (const home of await homes(t)) {
-    await planted(home);
+  for (const database of await databases(t)) {
+    await planted(database);
     const first_id = reference(tags, { optional: true });
     const { collection } = tagged;
     const alone = { collection, links: [] } as const;
 
-    assert.deepEqual((await home.plan([labels, { ...tagged, ...alone }])).tables, [], home.engine);
+    assert.deepEqual((await plan(database, [labels, { ...tagged, ...alone }])).tables, [], database.engine);
     const anything = books({ title: text(), first_id, tags: json() });
-    await home.migrate([labels, anything]);
+    await migrate(database, [labels, anything]);
 
     assert.deepEqual(
-      (await removals(home, [labels, anything], 1, 3)).map(([status]) => status),
+      (await removals(database, [labels, anything], 1, 3)).map(([status]) => status),
       [204, 409],
-      home.engine,
+      database.engine,
     );
   }
 });
 
 test("what a field of relations had goes with its column, and comes back with none of the same name", async (t) => {
-  for (const home of await homes(t)) {
-    await planted(home);
+  for (const database of await databases(t)) {
+    await planted(database);
     const bare = books({ title: text() });
 
-    await home.migrate([labels, bare], { dropped: ["books.tags", "books.first_id"] });
-    assert.deepEqual(await removals(home, [labels, bare], 1), [[204, ""]], home.engine);
+    await migrate(database, [labels, bare], { dropped: ["books.tags", "books.first_id"] });
+    assert.deepEqual(await removals(database, [labels, bare], 1), [[204, ""]], database.engine);
     const again = books({ title: text(), tags: references(tags, { default: [] }) }, { filters: { tags: ["eq"] } });
-    const found = await serving(home, [labels, again], async (service) =>
+    const found = await serving(database, [labels, again], async (service) =>
       Promise.all(["/books", "/books?tags=2"].map(async (target) => (await asked(service, "GET", target)).json())),
     );
 
-    assert.deepEqual(found, [[{ id: 1, title: "One", tags: [] }], []], home.engine);
+    assert.deepEqual(found, [[{ id: 1, title: "One", tags: [] }], []], database.engine);
   }
 });
 
 test("a resource that is declared no more holds on to what its records name, and a plan says that they are there", async (t) => {
-  for (const home of await homes(t)) {
-    await planted(home);
-    await home.sql(
+  for (const database of await databases(t)) {
+    await planted(database);
+    await database.run(
       "CREATE TABLE lent (pk integer PRIMARY KEY, tag bigint REFERENCES tags (id)); INSERT INTO lent VALUES (1, 4)",
     );
 
-    const { remarks } = await home.plan(labels);
+    const { remarks } = await plan(database, labels);
     assert.deepEqual(remarks, [
       "books is declared no more, and has 1 row. It stays, and nobody sees it. The table of a resource has the name of its plural.",
       "books_tags is declared no more, and has 2 rows. They stay, and nobody sees them. The table of a resource has the name of its plural.",
     ]);
-    const told = await removals(home, labels, 1, 3, 4);
+    const told = await removals(database, labels, 1, 3, 4);
     assert.deepEqual(
       told.map(([status]) => status),
       [409, 409, 409],
-      home.engine,
+      database.engine,
     );
     assert.match(told[0]![1], /by books_tags/);
     assert.match(told[1]![1], /by books\./);

@@ -1,32 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { after, before, test, type TestContext } from "node:test";
-import { Secret } from "../src/crypto/secret.ts";
-import {
-  migratePostgres,
-  migrateSQLite,
-  planPostgres,
-  planSQLite,
-  postgresStore,
-  sqliteStore,
-  type Collection,
-  type Column,
-  type Plan,
-  type Store,
-  type Value,
-} from "../src/door/stores.ts";
-import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
+import { test } from "node:test";
+import type { Collection, Column, Store, Value } from "../src/door/stores.ts";
+import { bothDatabases, type TestDatabase } from "./both-databases.ts";
 
-let server: TestServer;
-
-before(async () => {
-  server = await startPostgres();
-});
-
-after(() => server.stop());
+const databases = bothDatabases();
 
 /** The kinds of fields as the store knows them. An enumeration and an e-mail address are texts there. */
 const kinds: Readonly<Record<string, Omit<Column, "name">>> = {
@@ -377,51 +354,6 @@ function tableOf(form: Form, which: "from" | "to", chosen: readonly (typeof all)
   };
 }
 
-interface Place {
-  readonly engine: string;
-  open(collections: readonly Collection[]): Promise<Store>;
-  plan(collections: readonly Collection[], dropped?: readonly string[]): Promise<Plan>;
-  migrate(collections: readonly Collection[], dropped?: readonly string[]): Promise<unknown>;
-  runByHand(sql: string): Promise<unknown>;
-}
-
-async function places(t: TestContext): Promise<readonly Place[]> {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-kinds-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const file = path.join(folder, "kinds.db");
-  const address = await server.makeDatabase();
-  t.after(() => server.dropDatabase(address));
-  const url = new Secret(address);
-  const opened = async (store: Store, collections: readonly Collection[]): Promise<Store> => {
-    await store.open(collections);
-    return store;
-  };
-  const program = "0.1.0";
-  return [
-    {
-      engine: "sqlite",
-      open: (collections) => opened(sqliteStore({ path: file }), collections),
-      plan: (collections, dropped) => planSQLite(file, collections, dropped),
-      migrate: (collections, dropped = []) => migrateSQLite(file, collections, { program, dropped }),
-      async runByHand(sql) {
-        const database = new DatabaseSync(file);
-        try {
-          database.exec(sql);
-        } finally {
-          database.close();
-        }
-      },
-    },
-    {
-      engine: "postgres",
-      open: (collections) => opened(postgresStore({ url, poolSize: 2 }), collections),
-      plan: (collections, dropped) => planPostgres(url, collections, dropped),
-      migrate: (collections, dropped = []) => migratePostgres(url, collections, { program, dropped }),
-      runByHand: (sql) => askPostgres(address, sql),
-    },
-  ];
-}
-
 /** Rows with the values of all pairs; where a pair has fewer, a row has none. */
 function rowsOf(at: 0 | 1, chosen: readonly (typeof all)[number][] = all): Record<string, Value>[] {
   return [0, 1, 2].map((row) => ({
@@ -430,8 +362,18 @@ function rowsOf(at: 0 | 1, chosen: readonly (typeof all)[number][] = all): Recor
   }));
 }
 
-async function filled(place: Place, collection: Collection, rows: readonly Record<string, Value>[]): Promise<void> {
-  const store = await place.open([people, collection]);
+async function opened(database: TestDatabase, collections: readonly Collection[]): Promise<Store> {
+  const store = database.open();
+  await store.open(collections);
+  return store;
+}
+
+async function filled(
+  database: TestDatabase,
+  collection: Collection,
+  rows: readonly Record<string, Value>[],
+): Promise<void> {
+  const store = await opened(database, [people, collection]);
   const persons = ["Ann", "Bob"].map((name) => ({ kind: "insert", collection: people, values: { name } }) as const);
   await store.write({ changes: persons });
   for (const values of rows) {
@@ -441,8 +383,8 @@ async function filled(place: Place, collection: Collection, rows: readonly Recor
   await store.close();
 }
 
-async function readAll(place: Place, collection: Collection): Promise<unknown[]> {
-  const store = await place.open([people, collection]);
+async function readAll(database: TestDatabase, collection: Collection): Promise<unknown[]> {
+  const store = await opened(database, [people, collection]);
   const rows = await store.list({ collection, where: null, sort: [{ column: "id" }], limit: 100 });
   await store.close();
   return rows.map(({ record }) => record);
@@ -451,38 +393,38 @@ async function readAll(place: Place, collection: Collection): Promise<unknown[]>
 for (const form of forms)
   for (const way of ["migrated", "by hand"] as const)
     test(`every pair of kinds keeps what it says, ${form}, ${way}`, async (t) => {
-      for (const place of await places(t)) {
+      for (const database of await databases(t)) {
         const [before, now] = [tableOf(form, "from"), tableOf(form, "to")];
-        await filled(place, before, rowsOf(0));
+        await filled(database, before, rowsOf(0));
 
-        await assert.rejects(place.open([people, now]), /latchkey db migrate/, place.engine);
-        const plan = await place.plan([people, now]);
-        assert.deepEqual(plan.obstacles, [], place.engine);
-        if (way === "migrated") await place.migrate([people, now]);
-        else for (const { sql } of plan.tables) if (sql !== null) await place.runByHand(sql);
+        await assert.rejects(opened(database, [people, now]), /latchkey db migrate/, database.engine);
+        const plan = await database.plan([people, now]);
+        assert.deepEqual(plan.obstacles, [], database.engine);
+        if (way === "migrated") await database.migrate([people, now]);
+        else for (const { sql } of plan.tables) if (sql !== null) await database.run(sql);
 
         const expected = rowsOf(1).map((row, at) => ({ id: at + 1, ...row }));
-        assert.deepEqual(await readAll(place, now), expected, place.engine);
-        assert.deepEqual((await place.plan([people, now])).tables, [], place.engine);
+        assert.deepEqual(await readAll(database, now), expected, database.engine);
+        assert.deepEqual((await database.plan([people, now])).tables, [], database.engine);
       }
     });
 
 test("a value that has no other form is told with its row, and nothing is changed", async (t) => {
   const chosen = all.filter(([, , , misfit]) => misfit !== undefined);
-  for (const place of await places(t)) {
+  for (const database of await databases(t)) {
     const [before, now] = [tableOf("plain", "from", chosen), tableOf("plain", "to", chosen)];
     const misfits = Object.fromEntries(chosen.map(([from, to, , misfit]) => [`${from}_${to}`, misfit!]));
-    await filled(place, before, [...rowsOf(0, chosen), { ...misfits, untouched: "row 3" }]);
+    await filled(database, before, [...rowsOf(0, chosen), { ...misfits, untouched: "row 3" }]);
 
-    const { obstacles } = await place.plan([people, now]);
+    const { obstacles } = await database.plan([people, now]);
 
     for (const [from, to] of chosen)
       assert.ok(
         obstacles.some((each) => each.startsWith(`things.${from}_${to} `) && each.endsWith("1 does not fit (id 4).")),
-        `${place.engine}: ${from} to ${to} in ${obstacles.join("\n")}`,
+        `${database.engine}: ${from} to ${to} in ${obstacles.join("\n")}`,
       );
-    await assert.rejects(place.migrate([people, now]), /does not fit/);
-    assert.equal((await readAll(place, before)).length, 4);
+    await assert.rejects(database.migrate([people, now]), /does not fit/);
+    assert.equal((await readAll(database, before)).length, 4);
   }
 });
 
@@ -495,12 +437,12 @@ test("what nobody can say is asked for, and no SQL is printed for it", async (t)
       ([from, to]) => kinds[from]!.type !== kinds[to]!.type && !known.has(`${kinds[from]!.type} ${kinds[to]!.type}`),
     );
   assert.ok(unknown.length > 10);
-  for (const place of await places(t)) {
-    await filled(place, tableOf("plain", "from", unknown), rowsOf(0, unknown));
+  for (const database of await databases(t)) {
+    await filled(database, tableOf("plain", "from", unknown), rowsOf(0, unknown));
 
-    const plan = await place.plan([people, tableOf("plain", "to", unknown)]);
+    const plan = await database.plan([people, tableOf("plain", "to", unknown)]);
 
-    assert.equal(plan.obstacles.length, unknown.length, place.engine);
+    assert.equal(plan.obstacles.length, unknown.length, database.engine);
     for (const obstacle of plan.obstacles) assert.match(obstacle, /convert: \(old\) => …/);
     assert.deepEqual(
       plan.tables.map(({ sql }) => sql),
@@ -514,10 +456,10 @@ for (const form of forms)
     test(`every kind is renamed, dropped and narrowed without touching the others, ${form}, ${way}`, async (t) => {
       const chosen = Object.keys(kinds).map((kind) => [kind, kind, all.find(([from]) => from === kind)![2]] as const);
       const same = chosen.map(([from, to, values]) => [from, to, values, undefined] as const);
-      for (const place of await places(t)) {
+      for (const database of await databases(t)) {
         const before = tableOf(form, "from", same);
         const rows = rowsOf(0, same);
-        await filled(place, before, [rows[0]!]);
+        await filled(database, before, [rows[0]!]);
         const renamed: Collection = {
           ...before,
           columns: before.columns.map((column) =>
@@ -528,23 +470,23 @@ for (const form of forms)
           ...(before.indexes === undefined ? {} : { indexes: before.indexes.map(([name]) => [`new_${name!}`, "id"]) }),
         };
         const apply = async (collection: Collection, dropped: readonly string[] = []): Promise<void> => {
-          if (way === "migrated") return void (await place.migrate([people, collection], dropped));
-          for (const { sql } of (await place.plan([people, collection], dropped)).tables)
-            if (sql !== null) await place.runByHand(sql);
+          if (way === "migrated") return void (await database.migrate([people, collection], { dropped }));
+          for (const { sql } of (await database.plan([people, collection], dropped)).tables)
+            if (sql !== null) await database.run(sql);
         };
 
         await apply(renamed);
         const expected = Object.fromEntries(
           Object.entries(rows[0]!).map(([name, value]) => [name === "untouched" ? name : `new_${name}`, value]),
         );
-        assert.deepEqual(await readAll(place, renamed), [{ id: 1, ...expected }], place.engine);
+        assert.deepEqual(await readAll(database, renamed), [{ id: 1, ...expected }], database.engine);
 
         const bare: Collection = { ...before, columns: [{ name: "untouched", type: "text" }], indexes: [] };
         await apply(
           bare,
           renamed.columns.filter(({ name }) => name !== "untouched").map(({ name }) => `things.${name}`),
         );
-        assert.deepEqual(await readAll(place, bare), [{ id: 1, untouched: "row 0" }], place.engine);
-        assert.deepEqual((await place.plan([people, bare])).remarks, [], place.engine);
+        assert.deepEqual(await readAll(database, bare), [{ id: 1, untouched: "row 0" }], database.engine);
+        assert.deepEqual((await database.plan([people, bare])).remarks, [], database.engine);
       }
     });

@@ -1,55 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { after, before, test, type TestContext } from "node:test";
-import { Secret } from "../src/crypto/secret.ts";
+import { test } from "node:test";
 import { anyone, createService, defineResource, integer, mount, text } from "../src/door/index.ts";
 import { references, type Mount } from "../src/door/resources.ts";
-import {
-  migratePostgres,
-  migrateSQLite,
-  postgresStore,
-  sqliteStore,
-  type Collection,
-  type Store,
-} from "../src/door/stores.ts";
-import { startPostgres, type TestServer } from "./postgres.ts";
+import { sqliteStore, type Collection, type Store } from "../src/door/stores.ts";
+import { bothDatabases } from "./both-databases.ts";
 
 // Relations to several records are kept in the record and in a table beside it. That table follows what becomes of the field.
 
-let server: TestServer;
-
-before(async () => {
-  server = await startPostgres();
-});
-after(() => server.stop());
-
-interface Place {
-  readonly engine: string;
-  open(): Store;
-  migrate(collections: readonly Collection[]): Promise<unknown>;
-}
-
-async function places(t: TestContext): Promise<readonly Place[]> {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-links-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const file = path.join(folder, "posts.db");
-  const url = new Secret(await server.makeDatabase());
-  const options = { program: "1.0.0" };
-  return [
-    {
-      engine: "sqlite",
-      open: () => sqliteStore({ path: file }),
-      migrate: (collections) => migrateSQLite(file, collections, options),
-    },
-    {
-      engine: "postgres",
-      open: () => postgresStore({ url, poolSize: 2 }),
-      migrate: (collections) => migratePostgres(url, collections, options),
-    },
-  ];
-}
+const databases = bothDatabases();
 
 const tag = defineResource({ name: "tag", fields: { label: text() } });
 const tags = mount(tag, { permission: anyone });
@@ -103,7 +61,7 @@ for (const [what, before, now] of [
   ],
 ] as const)
   test(`a relation to several records that is ${what} finds and holds what it did`, async (t) => {
-    for (const { engine, open, migrate } of await places(t)) {
+    for (const { engine, open, migrate } of await databases(t)) {
       const ids = (...all: number[]): unknown => (what === "renamed" ? all : all[0]);
       await using(open(), [tags, before], async (ask) => {
         for (const label of ["a", "b", "c"]) await ask("POST", "/tags", { label });

@@ -1,32 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { after, before, test, type TestContext } from "node:test";
-import { Secret } from "../src/crypto/secret.ts";
+import { test, type TestContext } from "node:test";
 import { administrator, decimal, defineResource, mount, text } from "../src/door/index.ts";
-import {
-  migratePostgres,
-  migrateSQLite,
-  planPostgres,
-  planSQLite,
-  postgresStore,
-  sqliteStore,
-  type Collection,
-} from "../src/door/stores.ts";
+import type { Collection } from "../src/door/stores.ts";
 import { migrateDatabase } from "../src/service/system/migrate.ts";
-import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
+import { bothDatabases, type TestDatabase } from "./both-databases.ts";
 
 // What others have made of a table of ours is never lost without a word: it goes along, or nothing begins.
 
-let server: TestServer;
-
-before(async () => {
-  server = await startPostgres();
-});
-
-after(() => server.stop());
+const databases = bothDatabases();
 
 const was: Collection = {
   name: "things",
@@ -50,52 +31,19 @@ const now: Collection = {
 };
 const values = { title: "one", price: 7, note: "n" };
 
-/** A table of ours with a row, behind which somebody has run SQL; on PostgreSQL. */
-async function onPostgres(
-  made: string,
-): Promise<{ readonly url: Secret; ask(sql: string): Promise<readonly unknown[]> }> {
-  const address = await server.makeDatabase();
-  const url = new Secret(address);
-  const store = postgresStore({ url, poolSize: 1 });
+/** A table of ours with a row, behind which somebody has run SQL. */
+async function touched(database: TestDatabase, made: string): Promise<TestDatabase> {
+  const store = database.open();
   await store.open([was]);
   await store.write({ changes: [{ kind: "insert", collection: was, values }] });
   await store.close();
-  await askPostgres(address, made);
-  return { url, ask: (sql) => askPostgres(address, sql) };
+  await database.run(made);
+  return database;
 }
 
-/** The same in a file. */
-async function onFile(
-  t: TestContext,
-  made: string,
-): Promise<{ readonly file: string; ask(sql: string): readonly unknown[] }> {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-others-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const file = path.join(folder, "things.db");
-  const store = sqliteStore({ path: file });
-  await store.open([was]);
-  await store.write({ changes: [{ kind: "insert", collection: was, values }] });
-  await store.close();
-  const using = <T>(task: (database: DatabaseSync) => T): T => {
-    const database = new DatabaseSync(file);
-    try {
-      return task(database);
-    } finally {
-      database.close();
-    }
-  };
-  using((database) => database.exec(made));
-  return {
-    file,
-    ask: (sql) =>
-      using((database) =>
-        database
-          .prepare(sql)
-          .all()
-          .map((row) => ({ ...row })),
-      ),
-  };
-}
+const onSQLite = async (t: TestContext, made: string): Promise<TestDatabase> => touched((await databases(t))[0], made);
+const onPostgres = async (t: TestContext, made: string): Promise<TestDatabase> =>
+  touched((await databases(t))[1], made);
 
 const audit =
   "CREATE TABLE audit (line text); CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$; ";
@@ -130,35 +78,36 @@ for (const [what, made, told] of [
     /on table mine/,
   ],
 ] as const)
-  test(`on PostgreSQL no column is replaced under ${what} that somebody else has made: nothing begins`, async () => {
-    const { url, ask } = await onPostgres(made);
+  test(`on PostgreSQL no column is replaced under ${what} that somebody else has made: nothing begins`, async (t) => {
+    const database = await onPostgres(t, made);
 
-    const { obstacles } = await planPostgres(url, [now]);
+    const { obstacles } = await database.plan([now]);
 
     assert.ok(
       obstacles.length > 0 && obstacles.every((each) => each.startsWith("things.price ")),
       obstacles.join("\n"),
     );
     assert.match(obstacles.join("\n"), told);
-    await assert.rejects(migratePostgres(url, [now], { program: "1.0.0" }), told);
-    assert.deepEqual(await ask("SELECT title, price FROM things"), [{ title: "one", price: "7" }]);
-    assert.deepEqual(await ask("SELECT FROM pg_attribute WHERE attname LIKE '\\_\\_next%'"), []);
+    await assert.rejects(database.migrate([now]), told);
+    assert.deepEqual(await database.ask("SELECT title, price FROM things"), [{ title: "one", price: "7" }]);
+    assert.deepEqual(await database.ask("SELECT FROM pg_attribute WHERE attname LIKE '\\_\\_next%'"), []);
   });
 
-test("on PostgreSQL what hangs on other columns stays, a column of others too", async () => {
-  const { url, ask } = await onPostgres(
+test("on PostgreSQL what hangs on other columns stays, a column of others too", async (t) => {
+  const database = await onPostgres(
+    t,
     `CREATE INDEX mine ON things (note); CREATE VIEW mine_too AS SELECT id, title FROM things;
      ALTER TABLE things ADD COLUMN extra text NOT NULL DEFAULT 'theirs'`,
   );
 
-  await migratePostgres(url, [now], { program: "1.0.0" });
+  await database.migrate([now]);
 
-  assert.deepEqual(await ask("SELECT name, price, extra FROM things"), [
+  assert.deepEqual(await database.ask("SELECT name, price, extra FROM things"), [
     { name: "one", price: "7.00", extra: "theirs" },
   ]);
-  assert.deepEqual(await ask("SELECT title FROM mine_too"), [{ title: "one" }]);
-  assert.equal((await ask("SELECT FROM pg_indexes WHERE indexname = 'mine'")).length, 1);
-  assert.deepEqual((await planPostgres(url, [now])).tables, []);
+  assert.deepEqual(await database.ask("SELECT title FROM mine_too"), [{ title: "one" }]);
+  assert.equal((await database.ask("SELECT FROM pg_indexes WHERE indexname = 'mine'")).length, 1);
+  assert.deepEqual((await database.plan([now])).tables, []);
 });
 
 test("`latchkey db migrate` leaves a column of others where it is", async (t) => {
@@ -172,20 +121,18 @@ test("`latchkey db migrate` leaves a column of others where it is", async (t) =>
     },
   });
   const config = { mounts: [mount(thing, { permission: administrator })] };
-  const [{ file, ask: askFile }, { url, ask }] = [await onFile(t, extra), await onPostgres(extra)];
 
-  for (const database of [
-    { kind: "sqlite", path: file },
-    { kind: "postgres", url },
-  ] as const) {
-    const { changed } = await migrateDatabase(database, config);
+  for (const database of await databases(t)) {
+    await touched(database, extra);
+
+    const { changed } = await migrateDatabase(database.place, config);
+
     assert.deepEqual(changed, [{ table: "things", columns: ["name", "price", "note"] }]);
+    const price = database.engine === "sqlite" ? 700 : "7.00";
+    assert.deepEqual(await database.ask("SELECT name, price, extra FROM things"), [
+      { name: "one", price, extra: "theirs" },
+    ]);
   }
-
-  assert.deepEqual(askFile("SELECT name, price, extra FROM things"), [{ name: "one", price: 700, extra: "theirs" }]);
-  assert.deepEqual(await ask("SELECT name, price, extra FROM things"), [
-    { name: "one", price: "7.00", extra: "theirs" },
-  ]);
 });
 
 for (const [what, made, told] of [
@@ -193,12 +140,12 @@ for (const [what, made, told] of [
   ["a default", "ALTER TABLE things ADD COLUMN extra TEXT NOT NULL DEFAULT 'theirs'", /things\.extra .* has a default/],
 ] as const)
   test(`on SQLite no table is made anew without ${what} of somebody else: nothing begins`, async (t) => {
-    const { file, ask } = await onFile(t, made);
+    const database = await onSQLite(t, made);
 
-    assert.match((await planSQLite(file, [now])).obstacles.join("\n"), told);
-    await assert.rejects(migrateSQLite(file, [now], { program: "1.0.0" }), told);
+    assert.match((await database.plan([now])).obstacles.join("\n"), told);
+    await assert.rejects(database.migrate([now]), told);
 
-    assert.deepEqual(ask("SELECT title, price FROM things"), [{ title: "one", price: 7 }]);
+    assert.deepEqual(await database.ask("SELECT title, price FROM things"), [{ title: "one", price: 7 }]);
   });
 
 for (const [what, made, told] of [
@@ -220,16 +167,16 @@ for (const [what, made, told] of [
   ["an index", "CREATE INDEX mine ON things (title, price)", /the index mine, .* does not fit it/],
 ] as const)
   test(`on SQLite a table stays as it was where ${what} of somebody else would ask for what it has no more`, async (t) => {
-    const { file, ask } = await onFile(t, made);
+    const database = await onSQLite(t, made);
 
-    const { obstacles } = await planSQLite(file, [now]);
+    const { obstacles } = await database.plan([now]);
 
     assert.equal(obstacles.length, 1, obstacles.join("\n"));
     assert.match(obstacles[0]!, told);
-    await assert.rejects(migrateSQLite(file, [now], { program: "1.0.0" }), told);
-    assert.deepEqual(ask("SELECT title, price FROM things"), [{ title: "one", price: 7 }]);
-    assert.deepEqual(ask("SELECT name FROM sqlite_schema WHERE name LIKE '\\_things%' ESCAPE '\\'"), []);
-    const store = sqliteStore({ path: file });
+    await assert.rejects(database.migrate([now]), told);
+    assert.deepEqual(await database.ask("SELECT title, price FROM things"), [{ title: "one", price: 7 }]);
+    assert.deepEqual(await database.ask("SELECT name FROM sqlite_schema WHERE name LIKE '\\_things%' ESCAPE '\\'"), []);
+    const store = database.open();
     await store.open([was]);
     assert.equal(
       (await store.write({ changes: [{ kind: "update", collection: was, key: 1, values: { price: 8 } }] })).kind,
@@ -239,20 +186,22 @@ for (const [what, made, told] of [
   });
 
 test("on SQLite views, triggers and columns of others go along where they fit", async (t) => {
-  const { file, ask } = await onFile(
+  const database = await onSQLite(
     t,
     `CREATE VIEW broken AS SELECT title FROM nowhere; CREATE VIEW mine AS SELECT note FROM things; ALTER TABLE things ADD COLUMN extra TEXT;
      UPDATE things SET extra = 'theirs'; CREATE TABLE audit (line TEXT) STRICT;
      CREATE TRIGGER mine_too AFTER UPDATE ON things BEGIN INSERT INTO audit VALUES (NEW.note); END`,
   );
 
-  await migrateSQLite(file, [now], { program: "1.0.0" });
+  await database.migrate([now]);
 
-  assert.deepEqual(ask("SELECT name, price, extra FROM things"), [{ name: "one", price: 700, extra: "theirs" }]);
-  assert.deepEqual(ask("SELECT note FROM mine"), [{ note: "n" }]);
-  const store = sqliteStore({ path: file });
+  assert.deepEqual(await database.ask("SELECT name, price, extra FROM things"), [
+    { name: "one", price: 700, extra: "theirs" },
+  ]);
+  assert.deepEqual(await database.ask("SELECT note FROM mine"), [{ note: "n" }]);
+  const store = database.open();
   await store.open([now]);
   await store.write({ changes: [{ kind: "update", collection: now, key: 1, values: { price: "8.50" } }] });
   await store.close();
-  assert.deepEqual(ask("SELECT line FROM audit"), [{ line: "n" }]);
+  assert.deepEqual(await database.ask("SELECT line FROM audit"), [{ line: "n" }]);
 });

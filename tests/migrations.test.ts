@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { after, before, test, type TestContext } from "node:test";
-import { Secret } from "../src/crypto/secret.ts";
+import { test } from "node:test";
 import {
   administrator,
   createService,
@@ -19,42 +16,16 @@ import {
 } from "../src/door/index.ts";
 import { array, defineField, uuid, type Kind, type Mount } from "../src/door/resources.ts";
 import {
-  migratePostgres,
-  migrateSQLite,
   MigrationNeeded,
-  planPostgres,
-  planSQLite,
-  postgresStore,
-  sqliteStore,
-  tryPostgres,
-  trySQLite,
   type Collection,
   type MigratedTable,
+  type MigrateOptions,
   type Plan,
   type StoredRecord,
 } from "../src/door/stores.ts";
-import type { Database } from "../src/service/settings/values.ts";
-import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
+import { bothDatabases, type TestDatabase } from "./both-databases.ts";
 
-let server: TestServer;
-
-before(async () => {
-  server = await startPostgres();
-});
-
-after(() => server.stop());
-
-/** A database of each engine, with what a service keeps in it. */
-async function databases(t: TestContext): Promise<readonly Database[]> {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-migrations-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const url = await server.makeDatabase();
-  t.after(() => server.dropDatabase(url));
-  return [
-    { kind: "sqlite", path: path.join(folder, "latchkey.db") },
-    { kind: "postgres", url: new Secret(url) },
-  ];
-}
+const databases = bothDatabases();
 
 function books(fields: Parameters<typeof defineResource>[0]["fields"], more: object = {}): Mount {
   return mount(defineResource({ name: "book", fields, ...more }), { permission: administrator });
@@ -62,15 +33,11 @@ function books(fields: Parameters<typeof defineResource>[0]["fields"], more: obj
 
 /** Does something with the rows of a service with these mounts. */
 async function using<T>(
-  database: Database,
+  database: TestDatabase,
   mounts: readonly Mount[],
   task: (rows: { insert(values: StoredRecord): Promise<unknown>; all(): Promise<readonly unknown[]> }) => Promise<T>,
 ): Promise<T> {
-  const store =
-    database.kind === "sqlite"
-      ? sqliteStore({ path: database.path })
-      : postgresStore({ url: database.url, poolSize: 2 });
-  const service = await createService({ store, mounts, observe: null });
+  const service = await createService({ store: database.open(), mounts, observe: null });
   const { collection } = service.mounts.at(-1)!;
   try {
     return await task({
@@ -96,37 +63,22 @@ const phone: Kind<string> = {
 
 const titled = { title: text({ maxLength: 200 }), pages: integer() };
 
-async function planted(database: Database, mounted: Mount, ...rows: readonly StoredRecord[]): Promise<void> {
+async function planted(database: TestDatabase, mounted: Mount, ...rows: readonly StoredRecord[]): Promise<void> {
   await using(database, [mounted], async ({ insert }) => {
     for (const row of rows) await insert(row);
   });
 }
 
-const read = (database: Database, mounted: Mount): Promise<readonly unknown[]> =>
+const read = (database: TestDatabase, mounted: Mount): Promise<readonly unknown[]> =>
   using(database, [mounted], ({ all }) => all());
 
-function plan(database: Database, { collection }: Mount): Promise<Plan> {
-  return database.kind === "sqlite"
-    ? planSQLite(database.path, [collection])
-    : planPostgres(database.url, [collection]);
-}
+const plan = (database: TestDatabase, { collection }: Mount): Promise<Plan> => database.plan([collection]);
 
-interface Options {
-  readonly dropped?: readonly string[];
-  readonly tell?: (table: string, done: number) => void;
-  readonly program?: string;
-  readonly isTrial?: boolean;
-}
-
-function migrate(
-  database: Database,
-  { collection }: { readonly collection: Collection },
-  { isTrial = false, program = "0.1.0", ...options }: Options = {},
-): Promise<readonly MigratedTable[]> {
-  const how = { ...options, program };
-  if (database.kind === "sqlite") return (isTrial ? trySQLite : migrateSQLite)(database.path, [collection], how);
-  return (isTrial ? tryPostgres : migratePostgres)(database.url, [collection], how);
-}
+const migrate = (
+  database: TestDatabase,
+  { collection }: Mount,
+  options?: Partial<MigrateOptions>,
+): Promise<readonly MigratedTable[]> => database.migrate([collection], options);
 
 test("a conversion that gives a promise is told as one, and nothing is changed", async (t) => {
   for (const database of await databases(t)) {
@@ -254,11 +206,8 @@ test("records that show something else get another revision, and no others do", 
   }
 });
 
-async function revisions(database: Database, { collection }: Mount): Promise<readonly number[]> {
-  const store =
-    database.kind === "sqlite"
-      ? sqliteStore({ path: database.path })
-      : postgresStore({ url: database.url, poolSize: 2 });
+async function revisions(database: TestDatabase, { collection }: Mount): Promise<readonly number[]> {
+  const store = database.open();
   await store.open([collection]);
   const rows = await store.list({ collection, where: null, sort: [{ column: "id" }], limit: 100 });
   await store.close();
@@ -282,7 +231,7 @@ test("a column that goes while another of its type comes is asked about, and not
     await assert.rejects(migrate(database, now), /renamedFrom: "note"/);
     const { renames } = await plan(database, now);
     assert.deepEqual(renames, [{ table: "books", from: "note", to: "remark" }]);
-    await migrate(database, removed, { isTrial: true });
+    await database.tryOut([removed.collection]);
     await migrate(database, books({ ...titled, remark: text({ optional: true, renamedFrom: "note" }) }));
 
     assert.deepEqual(await read(database, now), [{ id: 1, title: "One", pages: 1, remark: "mine" }]);
@@ -489,7 +438,7 @@ test("a dry run does everything on a copy, and leaves nothing behind", async (t)
       owner_id: reference("books", { optional: true }),
     });
 
-    const tables = await migrate(database, now, { isTrial: true });
+    const tables = await database.tryOut([now.collection]);
 
     assert.deepEqual(
       tables.map(({ table, rows }) => [table, rows]),
@@ -499,27 +448,27 @@ test("a dry run does everything on a copy, and leaves nothing behind", async (t)
       { id: 1, title: "1", pages: 7, owner_id: null },
       { id: 2, title: "2", pages: 8, owner_id: 1 },
     ]);
-    if (database.kind === "sqlite")
+    if (database.place.kind === "sqlite")
       assert.deepEqual(
-        readdirSync(path.dirname(database.path)).filter((name) => name.includes("try") || name.includes("migrating")),
+        readdirSync(path.dirname(database.place.path)).filter(
+          (name) => name.includes("try") || name.includes("migrating"),
+        ),
         [],
       );
   }
 });
 
 test("a dry run on PostgreSQL takes a sample of rows that refer to each other, in any order", async (t) => {
-  const database = (await databases(t))[1]!;
+  const [, database] = await databases(t);
   const fields = { pages: integer(), owner_id: reference("books", { optional: true }) };
   const old = books({ ...titled, ...fields });
   await planted(database, old);
-  if (database.kind === "postgres")
-    await askPostgres(
-      database.url.reveal().toString("utf8"),
-      `INSERT INTO books (id, _revision, title, pages, owner_id) SELECT n, n, '1', n, CASE WHEN n % 3 = 0 THEN 10002 - n % 7 END FROM generate_series(1, 10002) AS n`,
-    );
+  await database.run(
+    `INSERT INTO books (id, _revision, title, pages, owner_id) SELECT n, n, '1', n, CASE WHEN n % 3 = 0 THEN 10002 - n % 7 END FROM generate_series(1, 10002) AS n`,
+  );
   const now = books({ ...fields, title: integer() });
 
-  const [tried] = await migrate(database, now, { isTrial: true });
+  const [tried] = await database.tryOut([now.collection]);
 
   assert.ok(tried!.rows > 6000 && tried!.rows < 10_000, String(tried!.rows));
 });
@@ -534,23 +483,20 @@ test("a dry run asks what the migration asks: a column that was left before is t
     await read(database, books(titled));
     const now = books({ ...titled, notes: text({ optional: true }), pages: text() });
 
-    assert.equal((await migrate(database, now, { isTrial: true }))[0]!.rows, 1);
+    assert.equal((await database.tryOut([now.collection]))[0]!.rows, 1);
     await migrate(database, now);
     assert.deepEqual(await read(database, now), [{ id: 1, title: "1", pages: "7", notes: null }]);
   }
 });
 
-test("a dry run on an empty PostgreSQL tries to make all tables, and leaves it empty", async () => {
-  const url = await server.makeDatabase();
+test("a dry run on an empty PostgreSQL tries to make all tables, and leaves it empty", async (t) => {
+  const [, database] = await databases(t);
   const shelves: Collection = { name: "shelves", key: "integer", columns: [{ name: "label", type: "text" }] };
 
-  await tryPostgres(new Secret(url), [shelves], { program: "1.0.0" });
+  await database.tryOut([shelves]);
 
-  assert.deepEqual(
-    await askPostgres(url, "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"),
-    [],
-  );
-  assert.deepEqual(await askPostgres(url, "SELECT FROM pg_namespace WHERE nspname ILIKE 'latchkey%'"), []);
+  assert.deepEqual(await database.ask("SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace"), []);
+  assert.deepEqual(await database.ask("SELECT FROM pg_namespace WHERE nspname ILIKE 'latchkey%'"), []);
 });
 
 test("a second migration at the same moment is refused, and one of a newer program is respected", async (t) => {
@@ -566,22 +512,22 @@ test("a second migration at the same moment is refused, and one of a newer progr
     assert.deepEqual(await read(database, now), [{ id: 1, title: "1", pages: "7" }]);
     await migrate(database, books(titled), { program: "9.0.0" });
     await assert.rejects(migrate(database, now), /migrated by version 9\.0\.0 .* and this is 0\.1\.0/);
-    if (database.kind === "sqlite") assert.ok(!existsSync(`${database.path}.migrating`));
+    if (database.place.kind === "sqlite") assert.ok(!existsSync(`${database.place.path}.migrating`));
   }
 });
 
 test("on PostgreSQL a migration that was broken off goes on where it was, the first time too", async (t) => {
   const [, database] = await databases(t);
   const rows = Array.from({ length: 1200 }, (_, at) => ({ title: "t", pages: at }));
-  await planted(database!, books(titled), ...rows);
+  await planted(database, books(titled), ...rows);
   const now = books({ title: text({ maxLength: 200 }), pages: text({ maxLength: 9 }) });
   const done: number[] = [];
   const breakOff = (): never => {
     throw new RangeError("broken off");
   };
 
-  await assert.rejects(migrate(database!, now, { tell: breakOff }), /broken off/);
-  await migrate(database!, now, { tell: (_, count) => void done.push(count) });
+  await assert.rejects(migrate(database, now, { tell: breakOff }), /broken off/);
+  await migrate(database, now, { tell: (_, count) => void done.push(count) });
 
   // The first 500 were kept.
   assert.ok(done[0]! > 500, done.join());
@@ -605,34 +551,24 @@ test("what was begun goes with the declaration that it was begun for", async (t)
     await assert.rejects(migrate(database, first, { tell: breakOff }), /broken off/);
     await migrate(database, second);
 
-    assert.deepEqual([reverted, await begunIn(database)], [[], []], database.kind);
+    assert.deepEqual([reverted, await begunIn(database)], [[], []], database.engine);
     assert.deepEqual((await read(database, second))[7], { id: 8, title: "1", pages: "7" });
   }
 });
 
 /** The tables, columns and triggers that a migration has made for itself. */
-async function begunIn(database: Database): Promise<readonly unknown[]> {
-  if (database.kind === "postgres")
-    return askPostgres(
-      database.url.reveal().toString("utf8"),
-      `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'books'::regclass AND attname LIKE '\\_\\_next\\_%' AND NOT attisdropped
-       UNION ALL SELECT tgname FROM pg_trigger WHERE tgname LIKE '%moved%' UNION ALL SELECT relname FROM pg_class WHERE relname LIKE '%\\_moved'
-       UNION ALL SELECT collection FROM latchkey_unfinished`,
-    );
-  const file = new DatabaseSync(database.path);
-  try {
-    return file
-      .prepare(
-        "SELECT name FROM sqlite_schema WHERE name LIKE '%moved%' OR name LIKE '%next' UNION ALL SELECT collection FROM latchkey_unfinished",
-      )
-      .all();
-  } finally {
-    file.close();
-  }
+async function begunIn(database: TestDatabase): Promise<readonly unknown[]> {
+  return database.ask(
+    database.engine === "sqlite"
+      ? "SELECT name FROM sqlite_schema WHERE name LIKE '%moved%' OR name LIKE '%next' UNION ALL SELECT collection FROM latchkey_unfinished"
+      : `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'books'::regclass AND attname LIKE '\\_\\_next\\_%' AND NOT attisdropped
+         UNION ALL SELECT tgname FROM pg_trigger WHERE tgname LIKE '%moved%' UNION ALL SELECT relname FROM pg_class WHERE relname LIKE '%\\_moved'
+         UNION ALL SELECT collection FROM latchkey_unfinished`,
+  );
 }
 
 test("on PostgreSQL the reference of a renamed field has its name, so that another may come under the old one", async (t) => {
-  const database = (await databases(t))[1]!;
+  const [, database] = await databases(t);
   const fields = { pages: integer(), owner_id: reference("books", { optional: true }) };
   await planted(database, books({ ...titled, ...fields }), { title: "1", pages: 7, owner_id: null });
   const renamed = reference("books", { optional: true, renamedFrom: "owner_id" });
@@ -640,12 +576,7 @@ test("on PostgreSQL the reference of a renamed field has its name, so that anoth
 
   await read(database, books({ ...titled, ...fields, keeper_id: reference("books", { optional: true }) }));
 
-  const found =
-    database.kind === "postgres" &&
-    (await askPostgres(
-      database.url.reveal().toString("utf8"),
-      "SELECT conname, convalidated FROM pg_constraint WHERE contype = 'f' ORDER BY 1",
-    ));
+  const found = await database.ask("SELECT conname, convalidated FROM pg_constraint WHERE contype = 'f' ORDER BY 1");
   assert.deepEqual(found, [
     { conname: "reference books(keeper_id)", convalidated: true },
     { conname: "reference books(owner_id)", convalidated: true },

@@ -1,57 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { after, before, test, type TestContext } from "node:test";
+import { test } from "node:test";
 import pg from "pg";
 import { Secret } from "../src/crypto/secret.ts";
-import {
-  migratePostgres,
-  migrateSQLite,
-  postgresStore,
-  sqliteStore,
-  StoreUnavailable,
-  type Change,
-  type Collection,
-  type Store,
-} from "../src/door/stores.ts";
+import { postgresStore, StoreUnavailable, type Change, type Collection, type Store } from "../src/door/stores.ts";
 import type { Observation } from "../src/observation.ts";
-import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
+import { bothDatabases } from "./both-databases.ts";
 
 // What was started with the declarations of before writes no more where they are no longer what the database has.
 
-let server: TestServer;
-
-before(async () => {
-  server = await startPostgres();
-});
-after(() => server.stop());
-
-interface Place {
-  readonly engine: string;
-  open(seen?: Observation[]): Store;
-  migrate(collections: readonly Collection[]): Promise<unknown>;
-}
-
-async function places(t: TestContext): Promise<readonly Place[]> {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-outdated-"));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const file = path.join(folder, "things.db");
-  const url = new Secret(await server.makeDatabase());
-  const options = { program: "1.0.0" };
-  return [
-    {
-      engine: "sqlite",
-      open: (seen = []) => sqliteStore({ path: file, observe: (one) => seen.push(one) }),
-      migrate: (collections) => migrateSQLite(file, collections, options),
-    },
-    {
-      engine: "postgres",
-      open: (seen = []) => postgresStore({ url, poolSize: 2, observe: (one) => seen.push(one) }),
-      migrate: (collections) => migratePostgres(url, collections, options),
-    },
-  ];
-}
+const databases = bothDatabases();
 
 const others: Collection = { name: "others", key: "integer", columns: [{ name: "name", type: "text" }] };
 const old: Collection = {
@@ -123,9 +80,9 @@ for (const [what, now] of [
   ["renamed", renamed],
 ] as const)
   test(`who was started before a column was ${what} writes to its table no more, and says why`, async (t) => {
-    for (const { engine, open, migrate } of await places(t)) {
+    for (const { engine, open, migrate } of await databases(t)) {
       const seen: Observation[] = [];
-      const [before, today] = [open(seen), open()];
+      const [before, today] = [open({ observe: (one) => seen.push(one) }), open()];
       await before.open([others, old]);
       await before.write({ changes: [insert(old)] });
       await migrate([others, now]);
@@ -171,9 +128,9 @@ test("nothing is read as a value of the type of before: 12 that becomes a decima
     { name: "price", type: "decimal", scale: 2 },
     { name: "price", type: "text" },
   ] as const)
-    for (const { engine, open, migrate } of await places(t)) {
+    for (const { engine, open, migrate } of await databases(t)) {
       const seen: Observation[] = [];
-      const [before, today] = [open(seen), open()];
+      const [before, today] = [open({ observe: (one) => seen.push(one) }), open()];
       await before.open([others, old]);
       await before.write({ changes: [insert(old)] });
       const list = { collection: old, sort: [{ column: "id" }], where: null, limit: 10 } as const;
@@ -200,7 +157,7 @@ test("nothing is read as a value of the type of before: 12 that becomes a decima
 
 test("where both types are kept as the same one, nothing is read any more behind a write that was refused", async (t) => {
   const day: Collection = { ...others, columns: [{ name: "name", type: "date" }] };
-  for (const { engine, open, migrate } of await places(t)) {
+  for (const { engine, open, migrate } of await databases(t)) {
     const before = open();
     await before.open([others]);
     const written: Change = { kind: "insert", collection: others, values: { name: "2026-01-31" } };
@@ -216,7 +173,7 @@ test("where both types are kept as the same one, nothing is read any more behind
 });
 
 test("who was started before a column came goes on writing", async (t) => {
-  for (const { open, migrate, engine } of await places(t)) {
+  for (const { open, migrate, engine } of await databases(t)) {
     const [before, today] = [open(), open()];
     await before.open([others, old]);
     await before.write({ changes: [insert(old)] });
@@ -230,7 +187,7 @@ test("who was started before a column came goes on writing", async (t) => {
 });
 
 test("a start that asks more of a field ends the writes of those who ask less, and of nobody else", async (t) => {
-  for (const { open, engine } of await places(t)) {
+  for (const { open, engine } of await databases(t)) {
     const [before, today, again, tomorrow] = [open(), open(), open(), open()];
     await before.open([wide]);
     await before.write({ changes: [insert(wide)] });
@@ -248,7 +205,7 @@ test("a start that asks more of a field ends the writes of those who ask less, a
 
 test("who writes no values without regard to case ends writing when somebody is to find by them", async (t) => {
   const folded: Collection = { ...old, columns: [{ name: "title", type: "text", folded: true }, old.columns[1]!] };
-  for (const { open, engine } of await places(t)) {
+  for (const { open, engine } of await databases(t)) {
     const [before, today] = [open(), open()];
     await before.open([others, old]);
     await before.write({ changes: [insert(old)] });
@@ -277,16 +234,16 @@ async function keepWriting(store: Store): Promise<number> {
   }
 }
 
-test("on PostgreSQL a write that waits for the change is refused, whatever isolation is the default", async () => {
+test("on PostgreSQL a write that waits for the change is refused, whatever isolation is the default", async (t) => {
   for (const [isolation, way] of [
     ["read committed", ""],
     ["repeatable read", ""],
     ["serializable", ""],
     ["repeatable read", "?pgbouncer=true"],
   ] as const) {
-    const url = await server.makeDatabase();
-    await askPostgres(
-      url,
+    const [, database] = await databases(t);
+    const url = database.place.url.reveal().toString("utf8");
+    await database.run(
       `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''${isolation}''', current_database()); END $$`,
     );
     const store = postgresStore({ url: new Secret(url + way), poolSize: 2 });

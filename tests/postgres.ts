@@ -89,12 +89,13 @@ function usedAgain({ makeDatabase }: Pick<Databases, "makeDatabase">): Databases
   };
 }
 
-/** Ends whoever is still connected, and removes what is there. */
+/** Ends whoever is still connected, and removes what is there and what was set. */
 async function emptyDatabase(url: string): Promise<void> {
   await askPostgres(
     url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
-     DROP SCHEMA public CASCADE; CREATE SCHEMA public`,
+     DROP SCHEMA public CASCADE; CREATE SCHEMA public;
+     DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET ALL', current_database()); END $$`,
   );
 }
 

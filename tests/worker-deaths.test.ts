@@ -14,7 +14,7 @@ import {
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { command } from "./command.ts";
 import { freePort } from "./free-port.ts";
@@ -88,25 +88,14 @@ test("a port that was drawn stays the same, also when all workers die at once", 
 });
 
 test("where the only worker that serves dies while the next one starts, a drawn port stays, and no config file is blamed", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-ports-"));
-  writeFileSync(path.join(folder, "latchkey.config.mjs"), "export default { settings: { port: 0, workers: 2 } }");
-  const child = spawn(process.execPath, [command], { cwd: folder });
-  t.after(async () => {
-    child.kill("SIGTERM");
-    if (child.exitCode === null) await once(child, "exit");
-    rmSync(folder, { recursive: true, force: true });
-  });
-  let said = "";
-  child.stderr.on("data", (chunk) => (said += String(chunk)));
-  const [banner] = (await once(child.stdout, "data")) as [Buffer];
-  const service = { pid: child.pid!, address: /http:\/\/[\d.:]+/.exec(String(banner))![0] };
+  const service = await startConfigured(t, 0);
 
   await until(() => workersOf(service).length === 2);
   for (const victim of serving(service)) process.kill(victim, "SIGKILL");
   await until(() => serving(service).length === 2);
 
   assert.equal(await ask(service), "answered");
-  assert.doesNotMatch(said, /config file/);
+  assert.doesNotMatch(service.said, /config file/);
 });
 
 test("a worker that stands still when it is to be replaced is ended 15 s later", async () => {
@@ -122,36 +111,20 @@ test("a worker that stands still when it is to be replaced is ended 15 s later",
 });
 
 test("workers that find another port in the config file do not serve there, and the reason is told", async (t) => {
-  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-ports-"));
   const ports = [await freePort(), await freePort()] as const;
-  const configure = (port: number): void =>
-    writeFileSync(
-      path.join(folder, "latchkey.config.mjs"),
-      `export default { settings: { port: ${port}, workers: 2 } }`,
-    );
-  configure(ports[0]);
-  const child = spawn(process.execPath, [command], { cwd: folder });
-  t.after(async () => {
-    child.kill("SIGTERM");
-    if (child.exitCode === null) await once(child, "exit");
-    rmSync(folder, { recursive: true, force: true });
-  });
-  let said = "";
-  child.stderr.on("data", (chunk) => (said += String(chunk)));
-  const service = { pid: child.pid!, address: `http://127.0.0.1:${ports[0]}` };
-  await once(child.stdout, "data");
+  const service = await startConfigured(t, ports[0]);
   await until(() => serving(service).length === 2);
 
-  configure(ports[1]);
-  child.kill("SIGHUP");
+  service.configure(ports[1]);
+  process.kill(service.pid, "SIGHUP");
   const told = new RegExp(`has the port ${ports[1]} now, and the others serve on ${ports[0]}`, "g");
-  await until(() => told.test(said));
-  said = "";
+  await until(() => told.test(service.said));
+  service.said = "";
   process.kill(serving(service)[0]!, "SIGKILL");
-  await until(() => told.test(said));
+  await until(() => told.test(service.said));
 
   assert.equal(await ask(service), "answered");
-  configure(ports[0]);
+  service.configure(ports[0]);
   await until(() => serving(service).length === 2);
 });
 
@@ -195,6 +168,31 @@ async function startWorkers(port?: string): Promise<ServiceProcess> {
   const LATCHKEY_PORT = port ?? String(await freePort());
   const service = await startService({ LATCHKEY_WORKERS: "2", LATCHKEY_PORT });
   await until(() => serving(service).length === 2);
+  return service;
+}
+
+/** Two workers whose port stands in a config file, and what they have told on standard error. */
+async function startConfigured(
+  t: TestContext,
+  port: number,
+): Promise<Pick<ServiceProcess, "pid" | "address"> & { said: string; configure(port: number): void }> {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-ports-"));
+  const configure = (port: number): void =>
+    writeFileSync(
+      path.join(folder, "latchkey.config.mjs"),
+      `export default { settings: { port: ${port}, workers: 2 } }`,
+    );
+  configure(port);
+  const child = spawn(process.execPath, [command], { cwd: folder });
+  t.after(async () => {
+    child.kill("SIGTERM");
+    if (child.exitCode === null) await once(child, "exit");
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const service = { pid: child.pid!, address: "", said: "", configure };
+  child.stderr.on("data", (chunk) => (service.said += String(chunk)));
+  const [banner] = (await once(child.stdout, "data")) as [Buffer];
+  service.address = /http:\/\/[\d.:]+/.exec(String(banner))![0];
   return service;
 }
 
