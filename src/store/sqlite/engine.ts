@@ -14,6 +14,7 @@ import { followCollection } from "./feed.ts";
 import { descriptorsOf } from "./file/opened.ts";
 import { overwritingOf, requireOwnLog, type Overwriting } from "./file/overwriting.ts";
 import { behindLinks, filesAt, watchFile } from "./file/place.ts";
+import { makeShared } from "./file/shared.ts";
 import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
@@ -64,7 +65,7 @@ function openPrepared(
   const refusing = refusalsTold(observe);
   const explain = (error: unknown): unknown => explainOutdated(error, database, shapes, refusing);
   const files = filesAt(path);
-  const opened = { path, files, descriptors: descriptorsOf(path, logSizesOf(database)) };
+  const opened = { path, files, descriptors: descriptorsOf(path, logSizesOf(database)), shared: makeShared() };
   const overwriting = overwritingOf(opened);
   const data = asData(asSettled(collections, settled));
   const writer = writerThread({ ...opened, busyMs, collections: data, shapes }, observe, refusing);

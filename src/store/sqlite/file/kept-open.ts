@@ -7,6 +7,8 @@ export interface KeptOpen {
   readonly descriptor: number;
   /** What stands there; shorter where the file ends before. */
   read(from: number, bytes: number): Buffer;
+  /** Puts it into the buffer, and gives how many bytes were there. */
+  readInto(buffer: Buffer, from: number): number;
   size(): number;
 }
 
@@ -30,12 +32,14 @@ export function keepOpen(path: string): KeptOpen {
 
 /** A file that some thread of the process keeps open. */
 export function openedAs(descriptor: number): KeptOpen {
+  const readInto = (buffer: Buffer, from: number): number => readSync(descriptor, buffer, 0, buffer.length, from);
   return {
     descriptor,
     read(from, bytes) {
       const buffer = Buffer.alloc(bytes);
-      return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, from));
+      return buffer.subarray(0, readInto(buffer, from));
     },
+    readInto,
     size: () => fstatSync(descriptor).size,
   };
 }

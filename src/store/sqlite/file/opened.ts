@@ -2,6 +2,7 @@ import type { LogSizes } from "../connection.ts";
 import { isOpenAs, keepOpen, mayKeepOpen, openedAs, type KeptOpen } from "./kept-open.ts";
 import { logState, type LogState } from "./log-index.ts";
 import { requireInPlace, type FilesInUse } from "./place.ts";
+import { sharedIn } from "./shared.ts";
 
 /** A database that is in use, as whoever opened it knows it. */
 export interface Opened {
@@ -10,6 +11,8 @@ export interface Opened {
   readonly files: FilesInUse;
   /** Open until the last thread has ended (`keepOpen`); null where this thread has none of them. */
   readonly descriptors: Descriptors | null;
+  /** What its threads tell each other (`sharedIn`). */
+  readonly shared: SharedArrayBuffer;
 }
 
 /** The descriptors of the file, of its log and of the index of the log. */
@@ -51,17 +54,26 @@ export function sharedBy(opened: Opened): Opened {
     : { ...opened, descriptors: null };
 }
 
+/** Throws unless the files that were opened still stand in their places, and the log is what SQLite has written into it. */
+export type RequireUntouched = (newPages?: NewPages) => void;
+
+/** What is new in the log. A hole that was there ends where somebody wrote on: so of pages that are all its own, whoever wrote them looks at the ends alone. */
+export type NewPages = "every page" | "ours";
+
 /**
- * Gives what throws unless the files that were opened still stand in their places, and the log is what SQLite has written into it. Whoever writes asks
- * before, and once more before anything is acknowledged: what is written behind the hole of a log that was cut off is lost at the next start, and moved
- * into the file such a log makes it unusable.
+ * Whoever writes asks before, and once more before anything is acknowledged: what is written behind the hole of a log that was cut off is lost at the
+ * next start, and moved into the file such a log makes it unusable.
  */
-export function untouchedOf(opened: Opened): () => void {
-  const overwritten = overwrittenLogOf(opened);
-  return () => {
+export function untouchedOf(opened: Opened): RequireUntouched {
+  const shared = sharedIn(opened.shared);
+  const overwritten = overwrittenLogOf(opened, Infinity);
+  return (newPages) => {
+    if (shared.overwritten !== null) throw shared.overwritten;
     requireInPlace(opened.path, opened.files);
-    const why = overwritten();
-    if (why !== null) throw why;
+    const why = overwritten(newPages);
+    if (why === null) return;
+    shared.tell(why);
+    throw why;
   };
 }
 
@@ -73,29 +85,41 @@ const saltsAt = 16;
 const saltsOfPageAt = 8;
 const SALTS_BYTES = 8;
 
-/** Gives what finds that somebody but SQLite has written into the log, or cut it off; null where nobody has. Throws where it cannot be read. */
-export function overwrittenLogOf({ path, descriptors }: Opened): () => Error | null {
+/**
+ * Gives what finds that somebody but SQLite has written into the log, or cut it off; null where nobody has. Throws where it cannot be read. `mostPages`: of
+ * how many that are new it looks at a time.
+ */
+export function overwrittenLogOf(
+  { path, descriptors, shared: memory }: Opened,
+  mostPages: number,
+): (newPages?: NewPages) => Error | null {
   if (descriptors === null) return () => null;
   const [index, log] = [openedAs(descriptors.index), openedAs(descriptors.log)];
-  const saltsFrom = (at: number): string => log.read(at, SALTS_BYTES).toString("hex");
-  let seen: Pick<LogState, "salts" | "pages"> = { salts: "", pages: 0 };
+  const shared = sharedIn(memory);
+  const found = Buffer.alloc(SALTS_BYTES);
 
-  function whyNot({ salts, pages, pageBytes }: LogState): string | null {
+  function whyNot({ salts, pages, pageBytes }: LogState, newPages: NewPages): string | null {
+    const wanted = Buffer.from(salts, "hex");
     const endOf = (page: number): number => HEADER_BYTES + page * (FRAME_HEADER_BYTES + pageBytes);
+    const hasSalts = (at: number): boolean => log.readInto(found, at) === SALTS_BYTES && found.equals(wanted);
+    const isThere = (page: number): boolean => hasSalts(endOf(page - 1) + saltsOfPageAt);
     const size = log.size();
-    if (saltsFrom(saltsAt) !== salts) return "it has another header";
+    if (!hasSalts(saltsAt)) return "it has another header";
     if (size < endOf(pages)) return `${size} bytes of ${endOf(pages)} are there`;
-    // SQLite writes on where it was, also behind a hole: so the last page of the look before has to be there still.
-    const isHole = seen.salts === salts && saltsFrom(endOf(seen.pages - 1) + saltsOfPageAt) !== salts;
-    return isHole ? "pages of it are gone" : null;
+    // SQLite writes on where it was, also behind a hole. One that has come since begins before the last page that was seen, or behind it.
+    const seen = shared.pagesSeen(salts);
+    const last = Math.min(pages, seen + mostPages);
+    const step = newPages === "ours" ? Math.max(1, last - seen) : 1;
+    for (let page = Math.max(seen, 1); page <= last; page += step) if (!isThere(page)) return "pages of it are gone";
+    if (last > seen) shared.havingSeen(salts, last);
+    return null;
   }
 
-  return () => {
+  return (newPages = "every page") => {
     const state = logState(index);
     // Of a log that has just begun anew nothing is read, and its header is the one from before until something is written.
     if (state === null || state.pages === 0) return null;
-    const why = whyNot(state);
-    if (why === null) seen = state;
+    const why = whyNot(state, newPages);
     // It may have begun anew meanwhile.
     if (why === null || logState(index)?.salts !== state.salts) return null;
     return new Error(

@@ -4,12 +4,16 @@ import { once } from "node:events";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
+import type { Collection, Store } from "../../store.ts";
 import { connect, connectReadOnly, logSizesOf } from "../connection.ts";
+import { sqliteStore } from "../sqlite.ts";
 import { keepOpen } from "./kept-open.ts";
 import { descriptorsOf, isReadAsItIs } from "./opened.ts";
 import { overwritingOf, type Overwriting } from "./overwriting.ts";
 import { filesAt } from "./place.ts";
+import { makeShared } from "./shared.ts";
 
 /** How long it is looked while others write, in milliseconds. */
 const lookedMs = Number(process.env["LOOKED_SECONDS"] ?? 2) * 1000;
@@ -37,6 +41,8 @@ const busy = `
     }
   }`;
 
+const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
+
 function opened(
   t: TestContext,
   pageBytes = 4096,
@@ -52,6 +58,7 @@ function opened(
     path: file,
     files: filesAt(file),
     descriptors: descriptorsOf(file, logSizesOf(writes)),
+    shared: makeShared(),
   });
   t.after(() => {
     reads.close();
@@ -148,6 +155,55 @@ for (const [what, overwrite] of Object.entries<(log: string, older: Buffer) => v
     written();
 
     assert.throws(() => overwriting.look(), /a\.db-wal was overwritten while it was in use/);
+  });
+
+test("a log into which SQLite has written behind a hole is noticed by whoever looked last before what is gone was written", (t) => {
+  const { file, overwriting, written } = opened(t);
+  for (let at = 0; at < 3; at++) written();
+  overwriting.look();
+  for (let at = 0; at < 3; at++) written();
+  const { length } = readFileSync(`${file}-wal`);
+  for (let at = 0; at < 3; at++) written();
+
+  truncateSync(`${file}-wal`, length);
+  for (let at = 0; at < 3; at++) written();
+
+  assert.throws(() => overwriting.look(), /a\.db-wal was overwritten while it was in use \(pages of it are gone\)/);
+});
+
+for (const [what, overwrite] of Object.entries<(log: string, length: number, beside: DatabaseSync) => void>({
+  "of a log that was cut off": (log) => truncateSync(log),
+  "of a hole that others have written behind": (log, length, beside) => {
+    truncateSync(log, length);
+    beside.exec("INSERT INTO others VALUES ('behind')");
+  },
+}))
+  test(`what the writer has found ${what} its store knows with the answer, and any other store by its next write`, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-overwriting-"));
+    const file = path.join(folder, "a.db");
+    const stores = [sqliteStore({ path: file }), sqliteStore({ path: file })] as const;
+    for (const store of stores) await store.open([notes]);
+    const beside = connect(file);
+    t.after(async () => {
+      beside.close();
+      for (const store of stores) await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const write = (store: Store): Promise<unknown> =>
+      store.write({ changes: [{ kind: "insert", collection: notes, values: { text: "one" } }] });
+    beside.exec("CREATE TABLE others (text)");
+    for (const store of stores) await write(store);
+    beside.exec("INSERT INTO others VALUES ('before')");
+    const { length } = readFileSync(`${file}-wal`);
+    for (let at = 0; at < 3; at++) beside.exec("INSERT INTO others VALUES ('gone')");
+
+    overwrite(`${file}-wal`, length, beside);
+
+    for (const store of stores) {
+      await assert.rejects(write(store), /a\.db-wal was overwritten while it was in use/);
+      await assert.rejects(async () => store.count(notes, null), /a\.db-wal was overwritten while it was in use/);
+      await assert.rejects(store.check(), /a\.db-wal was overwritten while it was in use/);
+    }
   });
 
 test("a look costs no more behind a VACUUM that has left a small file of a large log", (t) => {

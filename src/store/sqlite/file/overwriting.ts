@@ -3,12 +3,13 @@ import { fileAt, keepOpen, letGo, mayKeepOpen, openedAs, type KeptOpen } from ".
 import { logOf, logState, pagesInLog, type Log, type LogState } from "./log-index.ts";
 import { overwrittenLogOf, type Opened } from "./opened.ts";
 import { requireInPlace, walBytes } from "./place.ts";
+import { sharedIn } from "./shared.ts";
 
 /** Looks whether a file is still the one that was opened, and whether anybody but SQLite has written into it. */
 export interface Overwriting {
   /** Throws where it is not in its place, and where nothing in it is to be believed any more: then ever after. */
   look(): void;
-  /** That somebody has overwritten it; null where nobody has. */
+  /** That somebody has overwritten it, as this thread or another has found; null where nobody has. */
   readonly found: Error | null;
   /** To be called when this store has closed its connections to the file. */
   close(): void;
@@ -45,6 +46,9 @@ const EMPTY_LOG_BYTES = 32;
 /** How often it is looked while checkpoints come in between. */
 const tries = 3;
 
+/** So many new pages of the log are looked at in one go, which takes some ten milliseconds: others may have written any number of them. */
+const mostPages = 8192;
+
 /**
  * The file itself is written by checkpoints alone, and each of them says so in the index of the log before it begins (sqlite.org/walformat.html).
  * So whatever changed while none was made, or is not what one has moved, was written by somebody else: `cp`, `truncate`, a redirection.
@@ -60,9 +64,9 @@ export function overwritingOf(opened: Opened): Overwriting {
   const isKnown = fixed.length === FIXED_BYTES && isSQLite(fixed) && fixed[18] === ofLog && fixed[19] === ofLog;
   const pageBytes = !isKnown ? 0 : fixed.readUInt16BE(16) === 1 ? 65_536 : fixed.readUInt16BE(16);
   const log = logOf(openedAs(descriptors.log), pageBytes);
-  const overwrittenLog = overwrittenLogOf(opened);
+  const shared = sharedIn(opened.shared);
+  const overwrittenLog = overwrittenLogOf(opened, mostPages);
   let seen: Seen | null = null;
-  let found: Error | null = null;
 
   /** Gives what is there, why that cannot be, or null where nobody can say: a checkpoint was under way. */
   function lookOnce(): Seen | string | null {
@@ -108,15 +112,17 @@ export function overwritingOf(opened: Opened): Overwriting {
 
   return {
     look() {
-      if (found !== null) throw found;
+      if (shared.overwritten !== null) throw shared.overwritten;
       requireInPlace(path, files);
       const why = isKnown ? lookAgain() : null;
       // Nothing that a log says of the file is worth anything where it was overwritten itself: so that is told first.
-      found = whereReadable(overwrittenLog) ?? (why === null ? null : new Error(overwritten(path, why)));
-      if (found !== null) throw found;
+      const found = whereReadable(overwrittenLog) ?? (why === null ? null : new Error(overwritten(path, why)));
+      if (found === null) return;
+      shared.tell(found);
+      throw found;
     },
     get found() {
-      return found;
+      return shared.overwritten;
     },
     close,
   };

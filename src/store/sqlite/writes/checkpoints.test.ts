@@ -9,6 +9,7 @@ import { connect, logSizesOf } from "../connection.ts";
 import { letGo } from "../file/kept-open.ts";
 import { descriptorsOf } from "../file/opened.ts";
 import { filesAt } from "../file/place.ts";
+import { makeShared } from "../file/shared.ts";
 import { checkpointsBeside } from "./checkpoints.ts";
 
 function setUp(t: TestContext) {
@@ -18,7 +19,8 @@ function setUp(t: TestContext) {
   const database = connect(file);
   database.exec("SELECT * FROM t");
   const files = filesAt(file);
-  const checkpoints = checkpointsBeside({ path: file, files, descriptors: descriptorsOf(file, logSizesOf(database)) });
+  const descriptors = descriptorsOf(file, logSizesOf(database));
+  const checkpoints = checkpointsBeside({ path: file, files, descriptors, shared: makeShared() });
   t.after(async () => {
     await checkpoints.close();
     database.close();

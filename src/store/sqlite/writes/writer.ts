@@ -8,7 +8,7 @@ import type { Collection } from "../../store.ts";
 import { connect, playOn } from "../connection.ts";
 import { tableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
-import { sharedBy, untouchedOf, type Opened } from "../file/opened.ts";
+import { sharedBy, untouchedOf, type Opened, type RequireUntouched } from "../file/opened.ts";
 import { isLogRemoved, type FilesInUse } from "../file/place.ts";
 import { sqliteSchema } from "../migration.ts";
 import type { NamedTransaction, Result } from "../named.ts";
@@ -76,14 +76,14 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
   function commit(group: readonly NamedTransaction[]): FromWriter {
     try {
       const writes = connected();
-      committer ??= committerOf(writes, collections, { shapes, busyMs, begun: requireUntouched });
+      committer ??= committerOf(writes, collections, { shapes, busyMs, begun: () => requireUntouched() });
       const results: Result[] = committer.commit(group);
-      requireUntouched();
+      requireUntouched("ours");
       return { results: JSON.stringify(results) };
     } catch (error) {
       // Whatever is wrong with the connection, the next group gets a new one.
       disconnect();
-      return { failed: failureOf(error), count: group.length };
+      return { failed: failureOf(causeOf(error, requireUntouched)), count: group.length };
     }
   }
 
@@ -99,6 +99,7 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
   function index(): boolean {
     try {
       const writes = connected();
+      requireUntouched();
       const hasTaken = whenFree(writes, busyMs, () => playOn(writes, takeSomeWords(sqliteSchema, searched)));
       requireUntouched();
       if (hasTaken) committed();
@@ -112,6 +113,16 @@ function write(port: MessagePort, { busyMs, collections, shapes, ...started }: W
   function disconnect(): void {
     if (database !== null) giveUp(database, path, files);
     database = committer = null;
+  }
+}
+
+/** SQLite cannot tell a log that was cut off from a disk that fails. */
+function causeOf(error: unknown, requireUntouched: RequireUntouched): unknown {
+  try {
+    requireUntouched();
+    return error;
+  } catch (found) {
+    return found;
   }
 }
 
