@@ -1,4 +1,5 @@
 import {
+  aBoolean,
   aFunction,
   anObject,
   anything,
@@ -196,6 +197,7 @@ const changeMembers: { readonly [K in Change["kind"]]: ChecksOf<Required<Extract
     where: aWhere,
     atLeast: optional(wholeFrom(0)),
     atMost: optional(wholeFrom(0)),
+    isGuarded: optional(aBoolean),
     name: text,
   },
 };

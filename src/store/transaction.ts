@@ -61,13 +61,17 @@ export type Change =
    * are known as repeats from then on and hold its key alone.
    */
   | { readonly kind: "forget"; readonly collection: Collection; readonly key: Key; readonly caller: string }
-  /** Ends the transaction unless at least `atLeast` and at most `atMost` rows match at this point of it. */
+  /**
+   * Ends the transaction unless at least `atLeast` and at most `atMost` rows match at this point of it. Others are kept from making it untrue until
+   * it ends. With `isGuarded` nobody has to be kept from adding rows: whoever does so requires a row that this transaction has required before.
+   */
   | {
       readonly kind: "require";
       readonly collection: Collection;
       readonly where: Where;
       readonly atLeast?: number;
       readonly atMost?: number;
+      readonly isGuarded?: boolean;
       readonly name: string;
     };
 

@@ -39,7 +39,7 @@ export interface TokenFamilies {
   /** The living families of a user beyond the newest so many. */
   beyond(userId: number, count: number, now: number): Promise<readonly string[]>;
   /** Whether the family is a living one of this user; its ceiling. */
-  find(userId: number, family: string): Promise<{ readonly family: string; readonly familyExp: number } | null>;
+  find(userId: number, family: string): Promise<Pick<RefreshToken, "userId" | "family" | "familyExp"> | null>;
   prune(now: number): Change[];
 }
 
@@ -98,7 +98,7 @@ export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): T
     async find(userId, family) {
       const row = await store.find(familiesCollection, family);
       if (row === null || row.record["user_id"] !== userId) return null;
-      return { family, familyExp: Math.ceil(Date.parse(row.record["expires_at"] as string) / 1000) };
+      return { userId, family, familyExp: Math.ceil(Date.parse(row.record["expires_at"] as string) / 1000) };
     },
     prune(now) {
       const where: Where = { column: "idle_until", operator: "lte", value: timeText(now) };

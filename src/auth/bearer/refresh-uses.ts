@@ -48,6 +48,8 @@ export interface RefreshUsesOptions {
   readonly graceSeconds: number;
 }
 
+type Family = Pick<RefreshToken, "userId" | "family" | "familyExp">;
+
 /** What the database knows of refresh tokens: which were used up, and which families are dead. Times in milliseconds. */
 export interface RefreshUses {
   useUp(token: RefreshToken, call: Call): Promise<Use>;
@@ -56,7 +58,7 @@ export interface RefreshUses {
   /** Whether the token could still be used for the first time; its account is the caller's to look at. */
   isFresh(token: RefreshToken): Promise<boolean>;
   /** Ends the family and its access tokens; false where it had ended before. */
-  endFamily(token: Pick<RefreshToken, "family" | "familyExp">, now: number): Promise<boolean>;
+  endFamily(token: Family, now: number): Promise<boolean>;
   /** Erases the nonces of windows that closed two seconds ago. */
   sweep(now: number): Change[];
   /** Removes what concerns only tokens that have expired. */
@@ -95,15 +97,14 @@ export function refreshUses({
     }
   }
 
-  async function endFamily(
-    { family, familyExp }: Pick<RefreshToken, "family" | "familyExp">,
-    now: number,
-  ): Promise<boolean> {
+  async function endFamily(ending: Family, now: number): Promise<boolean> {
+    const { family } = ending;
     const outcome = await store.write({
-      changes: [...deathOf(family, familyExp), ...families.forget(family), ...revocations.endFamily(family, now)],
+      changes: [...deathOf(ending), ...families.forget(family), ...revocations.endFamily(family, now)],
     });
-    if (outcome.kind !== "written" && outcome.kind !== "taken") throw unexpected(outcome);
-    return outcome.kind === "written";
+    if (outcome.kind === "written") return true;
+    if (outcome.kind === "taken" || outcome.kind === "refused") return false; // dead already, or gone with its account
+    throw unexpected(outcome);
   }
 
   return {
@@ -130,9 +131,8 @@ export function refreshUses({
     },
     async look(token, call) {
       const known = await readUse(token, call.now);
-      const [isLiving, isActive] = requireLiving(token);
       const noted = await store.write({
-        changes: [isLiving, isActive, ...families.use(token, call, token.exp * 1000)],
+        changes: [...requireLiving(token), ...families.use(token, call, token.exp * 1000)],
       });
       if (noted.kind !== "written") return { kind: "ended" };
       if (noted.rows[2]!.record["uses"] === 1) await endOldest(token.userId, call.now);
@@ -151,10 +151,11 @@ export function refreshUses({
   };
 }
 
-/** A family that is dead, and its nonces with it. */
-function deathOf(family: string, familyExp: number): readonly Change[] {
+/** A family that is dead, and its nonces with it. Its account is required by whoever uses the family too: one waits for the other. */
+function deathOf({ userId, family, familyExp }: Family): readonly Change[] {
   const values = { expires_at: timeText(familyExp * 1000 + slackMs) };
   return [
+    requireAccount(equals("id", userId)),
     { kind: "insert", collection: deadFamiliesCollection, key: family, values },
     eraseNonces(equals("family", family)),
   ];
@@ -188,13 +189,18 @@ function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
 /** Where the family stands among the changes of a first use. */
 const FIRST_USE = 3;
 
-function requireLiving({ userId, family, generation }: RefreshToken): readonly [Change, Change] {
+/** The account first: the end of the family, which requires it too, has happened by then or happens afterwards. */
+function requireLiving({ userId, family, generation }: RefreshToken): readonly Change[] {
   const ofAccount: Where = { any: [equals("generation", generation), equals("kept_family", family)] };
-  const living: Where = { all: [equals("id", userId), equals("active", true), ofAccount] };
+  const where = equals("id", family);
   return [
-    { kind: "require", collection: deadFamiliesCollection, where: equals("id", family), atMost: 0, name: "family" },
-    { kind: "require", collection: accountsCollection, where: living, atLeast: 1, name: "account" },
+    requireAccount({ all: [equals("id", userId), equals("active", true), ofAccount] }),
+    { kind: "require", collection: deadFamiliesCollection, where, atMost: 0, isGuarded: true, name: "family" },
   ];
+}
+
+function requireAccount(where: Where): Change {
+  return { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "account" };
 }
 
 function keyOf({ jti }: RefreshToken): string {

@@ -262,7 +262,8 @@ function promiseCounters(promises: Promises): void {
       change: 1,
       name: "exactly one",
     });
-    assert.deepEqual(await write(store, none), { kind: "refused", change: 0, name: "none yet" });
+    for (const each of [none, { ...none, isGuarded: true }])
+      assert.deepEqual(await write(store, each), { kind: "refused", change: 0, name: "none yet" });
     assert.equal(await store.count(people, null), 1);
   });
 }

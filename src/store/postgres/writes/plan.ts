@@ -101,7 +101,7 @@ function locksFor(changes: readonly Change[]): string {
     const { name, existing } = change.collection;
     const table = existing === undefined ? quote(name) : postgres.quoteTable(existing.table);
     if (change.kind !== "require") written.add(table);
-    else if (change.atMost !== undefined) watched.add(table);
+    else if (change.atMost !== undefined && change.isGuarded !== true) watched.add(table);
   }
   // A reference that others look at when they commit is looked at where the row is written, so that the change can be told.
   const hasExisting = changes.some(({ kind, collection }) => kind !== "require" && collection.existing !== undefined);
