@@ -37,7 +37,7 @@ export function startUpkeep(
 ): () => void {
   if (upkeep.length === 0) return () => undefined;
   const stopped = new AbortController();
-  const all = upkeep.map((each) => ({ ...each, dueIn: 0, isRunning: false }));
+  const all = upkeep.map((each) => ({ ...each, dueIn: 0, isRunning: false, told: "" }));
   const eraseDue = async ({ due }: Upkeep): Promise<void> => erase(store, changesOf(due(now())), stopped.signal);
   const timer = setInterval(() => {
     for (const each of all) {
@@ -47,8 +47,12 @@ export function startUpkeep(
       each.dueIn = each.everySeconds - 1;
       each.isRunning = true;
       eraseDue(each)
+        .then(() => (each.told = ""))
         .catch((error: unknown) => {
-          if (stopped.signal.aborted) return;
+          // A database that is away for an hour is away every second of it.
+          const reason = String(error);
+          if (stopped.signal.aborted || each.told === reason) return;
+          each.told = reason;
           const whose = each.feature === undefined ? "" : `feature ${each.feature}: `;
           const message = `${whose}What has run out could not be erased; it will be tried again.`;
           observe?.({ kind: "notice", level: "error", message, error });
