@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { context, trace } from "@opentelemetry/api";
+import { context, SpanStatusCode, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {
   BasicTracerProvider,
@@ -89,6 +89,18 @@ test("reading one user has a permission and a read", async () => {
   assert.ok(spans.some(({ name }) => name === "permission"));
   assert.ok(
     spans.some(({ name, attributes }) => name === "store find" && attributes["db.collection.name"] === "users"),
+  );
+});
+
+test("who is refused has spans without an error, and the reason in them", async () => {
+  const { status, spans } = await ask("GET", "/users", traceOf(4));
+
+  const permission = spans.find(({ name }) => name === "permission")!;
+  assert.equal(status, 401);
+  assert.equal(permission.attributes["error.type"], "not_authenticated");
+  assert.deepEqual(
+    spans.filter((span) => span.status.code === SpanStatusCode.ERROR),
+    [],
   );
 });
 

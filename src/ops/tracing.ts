@@ -3,6 +3,7 @@ import type { Context, Span, Tracer as Spans } from "@opentelemetry/api";
 import { requireArguments } from "../checking/options.ts";
 import type { TraceContext } from "../headers/traceparent.ts";
 import type { Observation } from "../observation.ts";
+import { Problem } from "../problem/problem.ts";
 import type { Tracer } from "../tracer.ts";
 
 type OpenTelemetry = typeof API;
@@ -34,8 +35,10 @@ function tracerOf(api: OpenTelemetry, spans: Spans): Tracer {
   const within = <T>(span: Span, around: Context, work: () => T): T =>
     api.context.with(api.trace.setSpan(around, span), work);
   const fail = (span: Span, error: unknown): void => {
-    span.setStatus({ code: api.SpanStatusCode.ERROR });
-    if (error instanceof Error) span.setAttribute("error.type", error.name);
+    // Who may not, or asks for what is not there, is refused; nothing has failed.
+    const isAnswer = error instanceof Problem && error.status < 500;
+    if (!isAnswer) span.setStatus({ code: api.SpanStatusCode.ERROR });
+    if (error instanceof Error) span.setAttribute("error.type", error instanceof Problem ? error.code : error.name);
   };
 
   return {
