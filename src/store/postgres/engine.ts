@@ -132,7 +132,7 @@ function readsOver(connections: Connections, requireSame: (collection: Collectio
     async find(collection, key) {
       if (collection.key === "integer" ? !Number.isSafeInteger(key) : String(key).includes("\0")) return null;
       const table = tableOf(collection);
-      const [cells] = await connections.find(prepared(selectBy(table, table.id), [key]));
+      const [cells] = await connections.find(table.name, prepared(selectBy(table, table.id), [key]));
       requireSame(collection);
       return cells === undefined ? null : table.rowOf(cells);
     },
@@ -140,6 +140,7 @@ function readsOver(connections: Connections, requireSame: (collection: Collectio
       const table = tableOf(collection);
       const column = requireColumn(table, name);
       const [cells] = await connections.find(
+        table.name,
         prepared(selectBy(table, column), [encodeCompared(postgres, column, value)]),
       );
       requireSame(collection);

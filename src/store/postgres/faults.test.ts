@@ -20,6 +20,7 @@ import { requireFit } from "./network/server.ts";
 import { postgresStore } from "./postgres.ts";
 
 const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
+const others: Collection = { ...notes, name: "others" };
 
 let server: TestServer;
 
@@ -123,6 +124,27 @@ test("a server that turns read-only is not written to, is not ready, and is left
   await store.check();
   await add(store, "after");
   assert.equal(await store.count(notes, null), 2);
+});
+
+test("where another program has locked a table, the records of others are found all the same", async (t) => {
+  const { url, store } = await opened(t);
+  await add(store, "locked");
+  await store.write({ changes: [{ kind: "insert", collection: others, values: { text: "free" } }] });
+  await Promise.all([store.find(notes, 1), store.find(others, 1)]);
+  const locked = await connected(t, url);
+  await locked.query("BEGIN; LOCK TABLE notes IN ACCESS EXCLUSIVE MODE");
+  const waitingFor = Promise.all([store.find(notes, 1), store.find(notes, 1)]);
+  await until(async () => (await waiting(url)) > 0);
+
+  const found = await store.find(others, 1);
+
+  assert.equal(found?.record["text"], "free");
+  assert.equal(await waiting(url), 1);
+  await locked.query("ROLLBACK");
+  assert.deepEqual(
+    (await waitingFor).map((row) => row?.record["text"]),
+    ["locked", "locked"],
+  );
 });
 
 test("there are never more connections than allowed", async (t) => {
@@ -283,7 +305,7 @@ async function opened(
   const observed: Observation[] = [];
   const store = postgresStore({ url: new Secret(url), observe: (each) => observed.push(each), ...options });
   t.after(() => store.close());
-  await store.open([notes]);
+  await store.open([notes, others]);
   return { url, store, observed };
 }
 

@@ -17,7 +17,7 @@ import {
 } from "../errors.ts";
 import type { Statement } from "../parameters.ts";
 import { makeHealth } from "./health.ts";
-import { lineOf, type Line } from "./line.ts";
+import { linesOver, type Line } from "./line.ts";
 import { primaryOf, requireWritable, type Primary } from "./primary.ts";
 import { queryOf, readCommitted, sessionOf, type Session } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
@@ -35,8 +35,8 @@ const maxTries = 20;
 export interface Connections {
   /** One statement that only reads, in one trip. */
   send(statement: Statement): Promise<readonly (readonly Value[])[]>;
-  /** The same for what reads one row that an index finds: it may share a connection with others, since none takes long. */
-  find(statement: Statement): Promise<readonly (readonly Value[])[]>;
+  /** The same for what reads one row of a table that an index finds: it may share a connection with others, since none takes long. */
+  find(table: string, statement: Statement): Promise<readonly (readonly Value[])[]>;
   /** Work that needs a connection of its own; tried again where others were in the way. */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
   counts(): ConnectionCounts;
@@ -125,12 +125,11 @@ export function connectionsTo({
 
   const sendOverAny = async (query: QueryArrayConfig): Promise<readonly (readonly Value[])[]> =>
     (await pools.pool().query<Value[]>(query)).rows;
-  const sendInLine = (query: QueryArrayConfig): Promise<readonly (readonly Value[])[]> => pools.line().send(query);
 
   return {
     send: (statement) => ask(statement, sendOverAny),
     // A pooler between us gives its connections away after each statement; nothing is gained there.
-    find: (statement) => ask(statement, address.pooled ? sendOverAny : sendInLine),
+    find: (table, statement) => ask(statement, address.pooled ? sendOverAny : pools.line(table).send),
     use,
     counts: () => countsOf(pools.pool(), size),
     close: () => (closed ??= finish()),
@@ -145,8 +144,8 @@ function countsOf(pool: pg.Pool, max: number): ConnectionCounts {
 /** The connections to the server that writes, as far as is known. */
 interface Pools {
   pool(): pg.Pool;
-  /** For reads that are sent one behind another. */
-  line(): Line;
+  /** For reads of one table that are sent one behind another. */
+  line(table: string): Line;
   isCurrent(): boolean;
   attempt<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
@@ -159,7 +158,7 @@ function poolsTo({
 }: Omit<ConnectionsOptions, "observe" | "explain" | "retyped">): Pools {
   let server = primary.current();
   let pool = makePool({ address, server, sockets }, size);
-  let line = lineOf(pool);
+  let line = linesOver(pool);
 
   async function attempt<T>(work: (session: Session) => Promise<T>): Promise<T> {
     if (server !== primary.current()) renew();
@@ -180,11 +179,11 @@ function poolsTo({
     const old = pool;
     server = primary.current();
     pool = makePool({ address, server, sockets }, size);
-    line = lineOf(pool);
+    line = linesOver(pool);
     void old.end();
   }
 
-  return { pool: () => pool, line: () => line, isCurrent: () => server === primary.current(), attempt };
+  return { pool: () => pool, line: (table) => line(table), isCurrent: () => server === primary.current(), attempt };
 }
 
 async function workOver<T>(

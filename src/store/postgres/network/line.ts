@@ -5,7 +5,7 @@ import { spoilsConnection } from "../errors.ts";
 /** How many may stand in the line: one that is slow holds up so many at most. */
 const longest = 64;
 
-/** One connection that all reads of single rows share while there are any. */
+/** One connection that all reads of single rows of a table share while there are any. */
 export interface Line {
   send(query: QueryArrayConfig): Promise<readonly (readonly Value[])[]>;
 }
@@ -19,11 +19,21 @@ interface Taken {
   broken: unknown;
 }
 
+/** A line for each table: where somebody has locked one (VACUUM FULL, ALTER TABLE), what is asked of the others does not stand behind it. */
+export function linesOver(pool: Pool): (table: string) => Line {
+  const lines = new Map<string, Line>();
+  return (table) => {
+    let line = lines.get(table);
+    if (line === undefined) lines.set(table, (line = lineOf(pool)));
+    return line;
+  };
+}
+
 /**
  * Sends reads one behind another without waiting for the answers: several share a trip, and none pays for taking a connection
  * from the pool and putting it back. When the line is long the pool's other connections help.
  */
-export function lineOf(pool: Pool): Line {
+function lineOf(pool: Pool): Line {
   let taken: Taken | null = null;
 
   function take(): Taken {
