@@ -1,12 +1,24 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
+import { sqliteFileProblems, sqliteStore, StoreSetupError } from "../src/door/stores.ts";
 import { command } from "./command.ts";
+
 const nobody = 65_534;
 
 function place(t: TestContext): { readonly folder: string; readonly file: string } {
@@ -17,11 +29,11 @@ function place(t: TestContext): { readonly folder: string; readonly file: string
 
 /** What is wrong with a file for somebody who is not root. */
 function problemsOf(file: string): readonly string[] {
-  const module = pathToFileURL(path.join(import.meta.dirname, "../src/service/settings/files.ts")).href;
+  const module = pathToFileURL(path.join(import.meta.dirname, "../src/door/stores.ts")).href;
   const program = `
-    const { checkDatabaseFile } = await import(${JSON.stringify(module)});
+    const { sqliteFileProblems } = await import(${JSON.stringify(module)});
     if (process.getuid() === 0) process.setuid(${nobody});
-    console.log(JSON.stringify(checkDatabaseFile("LATCHKEY_DATABASE", ${JSON.stringify(file)})));
+    console.log(JSON.stringify(sqliteFileProblems(${JSON.stringify(file)}, true)));
   `;
   const said = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });
   return JSON.parse(said) as string[];
@@ -40,10 +52,92 @@ test("a database, its log or its folder that may not be written is told with its
   chmodSync(folder, 0o500);
   const all = problemsOf(file);
 
-  assert.match(closed!, /^LATCHKEY_DATABASE: user \d+ may not read and write \S+\/latchkey\.db\. Give it to them/);
+  assert.match(closed!, /^user \d+ may not read and write \S+\/latchkey\.db\. Give it to them/);
   assert.match(log!, /latchkey\.db-wal\./);
   assert.equal(all.length, 3);
   assert.ok(all[0]!.includes(`${folder}.`));
+});
+
+/** Paths at which no file can stand, and what is told of them. */
+const unreachable: Readonly<Record<string, RegExp>> = {
+  "circle.db": /circle\.db is a link, and those behind it lead in a circle\. Let it lead to a file, or name another\./,
+  "to-folder.db": /\/folder, to which \S+to-folder\.db leads, is a directory\. Name a file in it\./,
+  "into-missing.db":
+    /missing\/x\.db, to which \S+into-missing\.db leads, is to stand in \S+missing, which is no directory\. Make it/,
+  "file/x.db": /file\/x\.db is to stand in \S+file, which is no directory\. Make it, or name another\./,
+  [`${"n".repeat(300)}.db`]: /n\.db is a longer name than the system takes\. Name another\./,
+  // Its log would have a longer one.
+  [`${"n".repeat(250)}.db`]: /n\.db is a longer name than the system takes\. Name another\./,
+};
+
+function placeOfUnreachable(t: TestContext): string {
+  const { folder } = place(t);
+  symlinkSync("other.db", path.join(folder, "circle.db"));
+  symlinkSync("circle.db", path.join(folder, "other.db"));
+  mkdirSync(path.join(folder, "folder"));
+  symlinkSync("folder", path.join(folder, "to-folder.db"));
+  symlinkSync("missing/x.db", path.join(folder, "into-missing.db"));
+  writeFileSync(path.join(folder, "file"), "");
+  return folder;
+}
+
+test("a path at which no file can stand is told with the cure, whoever is to open it", async (t) => {
+  const folder = placeOfUnreachable(t);
+
+  for (const [name, words] of Object.entries(unreachable)) {
+    const file = path.join(folder, name);
+    const store = sqliteStore({ path: file });
+    for (const writes of [true, false]) assert.match(sqliteFileProblems(file, writes).join("\n"), words);
+    await assert.rejects(store.open([]), (error) => error instanceof StoreSetupError && words.test(error.message));
+    assert.equal(store.walBytes!(), 0);
+  }
+});
+
+const users = "name,email\nAnn,ann@example.com\n";
+
+for (const args of [
+  "",
+  "db check",
+  "db stats",
+  "db backup another.db",
+  "db restore file",
+  "db migrate",
+  "user import file",
+])
+  test(`latchkey ${args} ends with 78 where the path of the database leads in a circle`, (t) => {
+    const folder = placeOfUnreachable(t);
+    writeFileSync(path.join(folder, "file"), users);
+
+    const ended = spawnSync(process.execPath, [command, ...args.split(" ").filter(Boolean)], {
+      cwd: folder,
+      env: { ...process.env, LATCHKEY_PORT: "0", LATCHKEY_DATABASE: "sqlite:circle.db" },
+      encoding: "utf8",
+      // One that serves would not end.
+      timeout: 20_000,
+    });
+
+    assert.match(ended.stderr, /LATCHKEY_DATABASE: \S*circle\.db is a link, and those behind it lead in a circle/);
+    assert.equal(ended.status, 78);
+  });
+
+test("where a link leads to what somebody may not enter, that is told with its path and the cure", (t) => {
+  const { folder } = place(t);
+  const closed = path.join(folder, "closed");
+  mkdirSync(closed);
+  chmodSync(closed, 0o000);
+  chmodSync(folder, 0o755);
+  const link = path.join(folder, "link.db");
+  symlinkSync(path.join("closed", "x.db"), link);
+
+  const told = [link, path.join(closed, "x.db")].map(problemsOf);
+
+  for (const problems of told) {
+    assert.equal(problems.length, 1);
+    assert.match(
+      problems[0]!,
+      /^user \d+ may not enter a directory on the way to \S+\.db \(.*closed\/x\.db.*\)\. Give it/,
+    );
+  }
 });
 
 test("a file that is no database ends the start with 78, and is as it was", (t) => {

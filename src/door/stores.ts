@@ -18,6 +18,7 @@ export {
 export type * from "../store/store.ts";
 export { isPostgresURL, postgresURLMistakes, serversInPlainText } from "../store/postgres/address.ts";
 export { postgresStore, type PostgresStoreOptions } from "../store/postgres/postgres.ts";
+export { sqliteFileProblems } from "../store/sqlite/file/reaching.ts";
 export { sqliteStore, type SQLiteStoreOptions } from "../store/sqlite/sqlite.ts";
 export { aTablePrefix, prefixed, unprefixed } from "../store/sql/prefixing.ts";
 export { copyStore, CopyError, type Checked, type CopiedCount, type TellCopied } from "../store/copy.ts";

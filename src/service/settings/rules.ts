@@ -1,8 +1,7 @@
 import { statSync } from "node:fs";
 import { isIP } from "node:net";
 import { checkNewPassword, readSigningKeys, SigningKeysError } from "../../door/auth.ts";
-import { serversInPlainText } from "../../door/stores.ts";
-import { checkDatabaseFile } from "./files.ts";
+import { serversInPlainText, sqliteFileProblems } from "../../door/stores.ts";
 import type { Reading, Readings } from "./reading.ts";
 import type { SettingName } from "./table.ts";
 
@@ -106,7 +105,7 @@ function checkDatabase({ database, workers, secret, secretFile }: Readings): rea
       `${workers.label} is ${workers.value}, and processes cannot share sqlite::memory:. Set it to 1, or name a file in ${database.label}.`,
     ];
   }
-  return checkDatabaseFile(database.label, file);
+  return sqliteFileProblems(file, true).map((problem) => `${database.label}: ${problem}`);
 }
 
 function checkAdministrator({ adminUsername, adminPassword }: Readings): readonly string[] {

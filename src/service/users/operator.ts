@@ -12,7 +12,7 @@ import {
 import type { Arrival, ExplainedList } from "../../door/http.ts";
 import { accepted, rejected, Secret, type Scheme, type Service } from "../../door/index.ts";
 import type { Observer } from "../../door/ops.ts";
-import type { Store, Where } from "../../door/stores.ts";
+import { sqliteFileProblems, type Store, type Where } from "../../door/stores.ts";
 import { openLatchkey } from "../latchkey.ts";
 import { gatheringStore, type GatheringStore } from "../records/gathering-store.ts";
 import { ConfigError, type Settings } from "../settings/settings.ts";
@@ -180,6 +180,8 @@ export function requireLastingStore(database: Settings["database"], mayCreate: b
     throw new ConfigError([
       "LATCHKEY_DATABASE is in the memory of the service's own process. Name a file that both can open: sqlite:PATH.",
     ]);
+  const problems = sqliteFileProblems(database.path, mayCreate);
+  if (problems.length > 0) throw new ConfigError(problems.map((problem) => `LATCHKEY_DATABASE: ${problem}`));
   if (mayCreate || existsSync(database.path)) return;
   throw new ConfigError([
     `There is no database at ${database.path}. Start the service once, name its file in LATCHKEY_DATABASE, or work in its directory.`,

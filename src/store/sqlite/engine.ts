@@ -13,7 +13,7 @@ import { addFunctions } from "./existing/functions.ts";
 import { followCollection } from "./feed.ts";
 import { descriptorsOf } from "./file/opened.ts";
 import { overwritingOf, requireOwnLog, type Overwriting } from "./file/overwriting.ts";
-import { behindLinks, filesAt, watchFile } from "./file/place.ts";
+import { filesAt, watchFile } from "./file/place.ts";
 import { makeShared } from "./file/shared.ts";
 import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
@@ -47,11 +47,7 @@ interface FileOptions {
 export type Opener = (collections: readonly Collection[]) => Engine;
 
 /** A file: read in this thread, written in another. */
-export function openFile(path: string, options: FileOptions): Opener {
-  return (collections) => openPrepared(behindLinks(path), collections, options);
-}
-
-function openPrepared(
+export function openFile(
   path: string,
   collections: readonly Collection[],
   { observe, busyMs, longReadMs }: FileOptions,

@@ -11,7 +11,7 @@ import type { Worker } from "node:worker_threads";
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import type { Observation } from "../../observation.ts";
 import { certifyStore } from "../../testing/store-contract.ts";
-import { StoreUnavailable, type Collection, type Store } from "../store.ts";
+import { StoreSetupError, StoreUnavailable, type Collection, type Store } from "../store.ts";
 import { connect, prepare, statementsOf } from "./connection.ts";
 import { sqliteStore } from "./sqlite.ts";
 
@@ -283,10 +283,11 @@ test("what is known of repeated writes is forgotten when its time is over", asyn
   });
 });
 
-test("a file that cannot be opened is told as unavailable", async () => {
+test("a file that cannot be opened is told as a mistake of the set-up, with what to do", async () => {
   await onFile(async (path) => {
-    await assert.rejects(opened(join(path, "nowhere", "test.db")), StoreUnavailable);
-    await assert.rejects(opened(join(path, "..")), StoreUnavailable);
+    const told = (words: RegExp) => (error: unknown) => error instanceof StoreSetupError && words.test(error.message);
+    await assert.rejects(opened(join(path, "nowhere", "test.db")), told(/nowhere, which is no directory\. Make it/));
+    await assert.rejects(opened(join(path, "..")), told(/is a directory\. Name a file in it/));
   });
 });
 

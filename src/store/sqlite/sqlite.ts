@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { aFunction, optional, text, wholeFrom } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import type { Observer } from "../../observation.ts";
@@ -6,9 +5,10 @@ import { aTablePrefix } from "../sql/prefixing.ts";
 import { storeOver } from "../sql/store.ts";
 import { StoreUnavailable, type Store } from "../store.ts";
 import { BUSY_TIMEOUT_MS } from "./connection.ts";
-import { memoryOpener, openFile } from "./engine.ts";
+import { memoryOpener, openFile, type Opener } from "./engine.ts";
 import { storeError } from "./errors.ts";
-import { behindLinks, walBytes } from "./file/place.ts";
+import { walBytes } from "./file/place.ts";
+import { placeOf } from "./file/reaching.ts";
 
 /** Where a SQLite store is kept. */
 export interface SQLiteStoreOptions {
@@ -47,10 +47,10 @@ const checks: ChecksOf<SQLiteStoreOptions> = {
 export function sqliteStore(options: SQLiteStoreOptions): Store {
   requireOptions(options, checks, { of: "sqliteStore" });
   const { path, observe = () => {}, busyTimeoutMs = BUSY_TIMEOUT_MS, longReadTimeoutMs = 4000, tablePrefix } = options;
-  const openEngine =
-    path === ":memory:"
-      ? memoryOpener()
-      : openFile(resolve(path), { observe, busyMs: busyTimeoutMs, longReadMs: longReadTimeoutMs });
+  const fileOptions = { observe, busyMs: busyTimeoutMs, longReadMs: longReadTimeoutMs };
+  let place: string | null = null;
+  const openEngine: Opener =
+    path === ":memory:" ? memoryOpener() : (collections) => openFile((place = placeOf(path)), collections, fileOptions);
   const store = storeOver(
     async (collections) => {
       try {
@@ -62,5 +62,5 @@ export function sqliteStore(options: SQLiteStoreOptions): Store {
     () => new StoreUnavailable("SQLite: the store is not open"),
     tablePrefix,
   );
-  return path === ":memory:" ? store : { ...store, walBytes: () => walBytes(behindLinks(resolve(path))) };
+  return path === ":memory:" ? store : { ...store, walBytes: () => (place === null ? 0 : walBytes(place)) };
 }

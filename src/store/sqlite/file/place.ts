@@ -1,14 +1,6 @@
-import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { statSync } from "node:fs";
 import type { Observer } from "../../../observation.ts";
 import { fileAt } from "./kept-open.ts";
-
-/** The file that a path leads to, whether it is there yet or not: SQLite keeps its log beside that, and not beside a link to it. */
-export function behindLinks(path: string): string {
-  if (fileAt(path) !== null) return realpathSync(path);
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  return isLink ? behindLinks(resolve(dirname(path), readlinkSync(path))) : resolve(path);
-}
 
 /** Which files stand under the names of a database and what SQLite keeps beside it: for each how the system calls it, null where there is none. */
 export type FilesInUse = Readonly<Record<"" | "-wal" | "-shm", string | null>>;

@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { CopyError, type Content } from "../../copy.ts";
 import type { Collection } from "../../store.ts";
 import { connect, prepare } from "../connection.ts";
-import { behindLinks } from "../file/place.ts";
+import { placeOf } from "../file/reaching.ts";
 import { sqliteSchema } from "../migration.ts";
 import { openAlone, requireFile, versionOf } from "./alone.ts";
 import { copyFile, isSameFile, type TellPages } from "./backup.ts";
@@ -32,7 +32,7 @@ export interface Restoring {
 /** Copies a backup beside the place where it shall stand. */
 export async function beginRestore(file: string, named: string, tell: TellPages): Promise<Restoring> {
   requireFile(file);
-  const place = behindLinks(named);
+  const place = placeOf(named);
   if (isSameFile(file, place)) throw new CopyError("refused", `${file} is the database itself. Name its backup.`);
   const held = hold(place);
   const draft = draftOf(place, "restoring");
