@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Observation } from "../../../observation.ts";
+import { StoreUnavailable } from "../../store.ts";
+import { makeHealth } from "./health.ts";
+
+const refused = new StoreUnavailable("PostgreSQL: cannot execute INSERT in a read-only transaction");
+
+test("a server that answers some and refuses others is told of every ten seconds, and not with each", () => {
+  const { health, levels, clock } = watched();
+
+  for (; clock.now < 25_000; clock.now += 100) {
+    assert.equal(health.told(refused), refused);
+    assert.ok(health.isFailing());
+    health.recovered();
+    assert.ok(!health.isFailing());
+  }
+
+  assert.deepEqual(levels(), ["error", "info", "error", "info", "error", "info"]);
+});
+
+test("one that stops soon after it answered again is told of when it still does not answer then", () => {
+  const { health, levels, clock } = watched();
+  health.told(refused);
+  health.recovered();
+
+  for (clock.now = 5000; clock.now < 60_000; clock.now += 1000) health.told(refused);
+  health.recovered();
+
+  assert.deepEqual(levels(), ["error", "info", "error", "info"]);
+});
+
+function watched() {
+  const observed: Observation[] = [];
+  const clock = { now: 0 };
+  const health = makeHealth(
+    (each) => observed.push(each),
+    () => clock.now,
+  );
+  return { health, clock, levels: () => observed.map((each) => each.kind === "notice" && each.level) };
+}
