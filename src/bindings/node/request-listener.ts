@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ToldClient } from "../../call/call.ts";
 import { aFunction, optional, isObject, shown } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import type { Answer } from "../../http/answer/writing.ts";
 import { NodeArrival } from "./arrival.ts";
 import { inLine } from "./pipelining.ts";
 import { send } from "./sending.ts";
+import { takeTurns } from "./turns.ts";
 import type { Responder } from "./unreadable.ts";
 
 /** What a framework in front of the service knows. */
@@ -74,10 +76,19 @@ export function makeListener<Request extends IncomingMessage>(
       address,
       detail: "Too many answers wait for their readers.",
     });
+  const turns = takeTurns();
   const take = (request: Request, response: ServerResponse, target: string): void => {
-    const answer = service.respond(new NodeArrival(request, target, response, client?.(request)));
-    if (answer instanceof Promise) void answer.then((done) => send(request, response, done, state.closing, tell));
-    else send(request, response, answer, state.closing, tell);
+    // Looked at here, where a framework hears of what its own function throws.
+    const arrival = new NodeArrival(request, target, response, client?.(request));
+    const reply = (answer: Answer): void => turns.send(() => send(request, response, answer, state.closing, tell));
+    const respond = (): void => {
+      const answer = service.respond(arrival);
+      if (answer instanceof Promise) void answer.then(reply);
+      else reply(answer);
+    };
+    // Node never ends a TLS connection that was reset in the turn in which it was asked, where the answer is written behind that.
+    if (arrival.encrypted) respond();
+    else turns.answer(respond);
   };
   return (request, response, next) => {
     const target = targetFor(service, request);

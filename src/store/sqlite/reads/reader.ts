@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { encodeCompared } from "../../sql/codec.ts";
 import { parametersOf, type Parameters, type Read } from "../../sql/dialect.ts";
 import { readCount, readList, selectBy } from "../../sql/list.ts";
-import { requireColumn, type Table } from "../../sql/schema/table.ts";
+import { requireColumn, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import { readWordCounts } from "../../sql/words.ts";
 import type {
   Collection,
@@ -18,13 +18,14 @@ import type {
   RelatedText,
   WordCounts,
 } from "../../store.ts";
-import { prepare, type Statement, type Statements, statementsOf } from "../connection.ts";
+import { prepare, type Statements, statementsOf } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 import { storeError } from "../errors.ts";
 import { recallOf, type Recall } from "../writes/idempotency.ts";
 import { estimateRows } from "./estimate.ts";
 import { pagesOf, selectPage } from "./pages.ts";
 import { readRelated } from "./related.ts";
+import { rememberedRows, type ReadRow } from "./rows.ts";
 
 /** Reads, answered at once in the calling thread. */
 export interface Reader {
@@ -45,7 +46,7 @@ export interface ReaderOptions {
   readonly database: DatabaseSync;
   /** Is called before each read, so that reads may share a snapshot. */
   readonly ready: () => void;
-  /** Changes whenever anyone has committed. */
+  /** The same, and tells a number that changes whenever anyone has committed. */
   readonly version: () => number;
   readonly tableOf: (collection: Collection) => Table;
   /** Throws where a collection is not to be read. It is asked behind `ready`. */
@@ -86,9 +87,9 @@ export function readerOf(options: ReaderOptions): Reader {
   return {
     find(collection, key) {
       try {
-        ready();
+        const now = version();
         const { table, byKey } = of(collection);
-        const cells = byKey.get(key);
+        const cells = byKey(key, now);
         return cells === undefined ? null : table.rowOf(cells);
       } catch (error) {
         throw explain(storeError(error));
@@ -96,11 +97,10 @@ export function readerOf(options: ReaderOptions): Reader {
     },
     findBy(collection, name, value) {
       try {
-        ready();
-        const { table, statements } = of(collection);
+        const now = version();
+        const { table, by } = of(collection);
         const column = requireColumn(table, name);
-        const statement = statements(`by ${name}`, () => selectBy(table, column));
-        const cells = statement.get(encodeCompared(sqlite, column, value));
+        const cells = by(column)(encodeCompared(sqlite, column, value), now);
         return cells === undefined ? null : table.rowOf(cells);
       } catch (error) {
         throw explain(storeError(error));
@@ -148,16 +148,24 @@ function stepsOf(database: DatabaseSync, sql: string, { values }: Parameters): r
 /** The statements of one collection. */
 interface Prepared {
   readonly table: Table;
-  readonly byKey: Statement;
+  readonly byKey: ReadRow;
+  readonly by: (column: TableColumn) => ReadRow;
   readonly statements: Statements;
   ask<Given>(read: Read<Given>): Given;
 }
 
 function prepareFor(database: DatabaseSync, table: Table): Prepared {
   const statements = statementsOf(database);
+  const read = (column: TableColumn): ReadRow => rememberedRows(prepare(database, selectBy(table, column)));
+  const byColumn = new Map<TableColumn, ReadRow>();
   return {
     table,
-    byKey: prepare(database, selectBy(table, table.id)),
+    byKey: read(table.id),
+    by(column) {
+      let known = byColumn.get(column);
+      if (known === undefined) byColumn.set(column, (known = read(column)));
+      return known;
+    },
     statements,
     ask: ({ text, values, of }) => of(statements(text, () => text).all(...values)),
   };

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { takeTurns } from "./turns.ts";
+
+test("what arrives in one turn is answered first and sent then, each in its order", async () => {
+  const turns = takeTurns();
+  const done: string[] = [];
+
+  for (const name of ["a", "b", "c"])
+    turns.answer(() => {
+      done.push(`answer ${name}`);
+      turns.send(() => void done.push(`send ${name}`));
+    });
+  assert.deepEqual(done, []);
+  await nextTurn();
+
+  assert.deepEqual(done, ["answer a", "answer b", "answer c", "send a", "send b", "send c"]);
+});
+
+test("of many the first are sent before the last are answered", async () => {
+  const turns = takeTurns();
+  let sent = 0;
+  let sentBeforeLast = 0;
+
+  for (let at = 0; at < 100; at++)
+    turns.answer(() => {
+      sentBeforeLast = sent;
+      turns.send(() => void sent++);
+    });
+  await nextTurn();
+
+  assert.equal(sentBeforeLast, 96);
+  assert.equal(sent, 100);
+});
+
+test("what is ready later is sent without another turn, together with what was ready with it", async () => {
+  const turns = takeTurns();
+  const done: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  for (const name of ["a", "b"])
+    void promise.then(() => {
+      done.push(`ready ${name}`);
+      turns.send(() => void done.push(`send ${name}`));
+    });
+
+  resolve();
+  await new Promise((next) => process.nextTick(next));
+  await new Promise((next) => process.nextTick(next));
+
+  assert.deepEqual(done, ["ready a", "ready b", "send a", "send b"]);
+});
+
+test("one that throws, whether it answers or sends, takes no other along", async () => {
+  const turns = takeTurns();
+  const sent: string[] = [];
+  const thrown: unknown[] = [];
+  const hear = (error: unknown): void => void thrown.push(error);
+  process.setUncaughtExceptionCaptureCallback(hear);
+
+  turns.answer(() => turns.send(() => void sent.push("first")));
+  turns.answer(() => {
+    throw new Error("answering");
+  });
+  turns.answer(() => {
+    turns.send(() => {
+      throw new Error("sending");
+    });
+    turns.send(() => void sent.push("last"));
+  });
+  await nextTurn();
+  await nextTurn();
+  process.setUncaughtExceptionCaptureCallback(null);
+
+  assert.deepEqual(sent, ["first", "last"]);
+  assert.deepEqual(
+    thrown.map((error) => (error as Error).message),
+    ["answering", "sending"],
+  );
+});
+
+test("each is answered in the async context in which it arrived", async () => {
+  const turns = takeTurns();
+  const context = new AsyncLocalStorage<string>();
+  const seen: (string | undefined)[] = [];
+
+  for (const name of ["one", "other"]) context.run(name, () => turns.answer(() => void seen.push(context.getStore())));
+  await nextTurn();
+
+  assert.deepEqual(seen, ["one", "other"]);
+});

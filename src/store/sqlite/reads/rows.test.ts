@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { test, type TestContext } from "node:test";
+import { prepare, type Statement } from "../connection.ts";
+import { rememberedRows } from "./rows.ts";
+
+test("a row is asked for once while nobody commits, and again behind every commit", (t) => {
+  const { write, statement, asked } = notes(t);
+  write("one", 1);
+  const read = rememberedRows(statement);
+
+  assert.deepEqual([read(1, 1), read(1, 1)], [["one"], ["one"]]);
+  assert.equal(asked(), 1);
+  write("two", 1);
+  assert.deepEqual(read(1, 2), ["two"]);
+  assert.equal(asked(), 2);
+});
+
+test("what is not there is asked for each time: somebody could fill the memory with it", (t) => {
+  const { statement, asked } = notes(t);
+  const read = rememberedRows(statement);
+
+  assert.deepEqual([read(1, 1), read(1, 1)], [undefined, undefined]);
+  assert.equal(asked(), 2);
+});
+
+test("of long rows none is remembered, and of short ones a thousand", (t) => {
+  const { write, statement, asked } = notes(t);
+  const read = rememberedRows(statement);
+  write("long ".repeat(1000), 0);
+  for (let id = 1; id <= 1001; id++) write("short", id);
+
+  read(0, 1);
+  read(0, 1);
+  assert.equal(asked(), 2);
+  for (let id = 1; id <= 1001; id++) read(id, 1);
+  const before = asked();
+  read(1001, 1);
+  assert.equal(asked(), before);
+  read(1, 1);
+  assert.equal(asked(), before + 1);
+});
+
+/** Notes in memory, and how often they were asked for. */
+function notes(t: TestContext) {
+  const database = new DatabaseSync(":memory:", { returnArrays: true });
+  t.after(() => database.close());
+  database.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)");
+  const insert = prepare(database, "INSERT OR REPLACE INTO notes (text, id) VALUES (?, ?)");
+  const select = prepare(database, "SELECT text FROM notes WHERE id = ?");
+  let asked = 0;
+  const statement: Statement = {
+    get(...parameters) {
+      asked++;
+      return select.get(...parameters);
+    },
+    all: (...parameters) => select.all(...parameters),
+    iterate: (...parameters) => select.iterate(...parameters),
+    run: (...parameters) => select.run(...parameters),
+  };
+  return { statement, write: (text: string, id: number) => void insert.run(text, id), asked: () => asked };
+}
