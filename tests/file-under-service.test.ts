@@ -57,6 +57,17 @@ test("where the file is removed, replaced or put back, nothing is acknowledged t
   assert.deepEqual([await write(), (await fetch(`${address}/livez`)).status], [503, 200]);
 });
 
+test("a process is not ready on a database that a newer program has made its own, and the log says why", async () => {
+  await using service = await startService({ LATCHKEY_LOG: "error" });
+  using newer = new DatabaseSync(service.file);
+  newer.exec("UPDATE latchkey_version SET version = version + 1");
+
+  const { status } = await fetch(`${service.address}/readyz`);
+
+  assert.equal(status, 503);
+  assert.match(service.said(), /schema version \d+ and this program knows \d+\. Run the newer program/);
+});
+
 test("where the log beside it is removed, nothing more is acknowledged, and what was is kept, also from who kills it", async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

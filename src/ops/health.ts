@@ -26,9 +26,24 @@ export interface Health {
 export function health(...options: []): Feature<Health> {
   return defineFeature({
     name: "health",
-    setUp({ store, service }) {
+    setUp({ store, service, observe }) {
       requireNoOptions(options);
       let isStopping = false;
+      let told = "";
+
+      /** Whoever asks learns that it is so; why is told once, for who runs it. */
+      async function requireStore(): Promise<void> {
+        try {
+          await store.check();
+          told = "";
+        } catch (error) {
+          const reason = String(error);
+          if (told !== reason) observe({ kind: "notice", level: "error", message: "The process is not ready", error });
+          told = reason;
+          throw error;
+        }
+      }
+
       const open = { method: "GET", access: "open", query: "ignored" } as const;
       return {
         offer: { stopping: () => void (isStopping = true) },
@@ -42,7 +57,7 @@ export function health(...options: []): Feature<Health> {
             async handle() {
               if (isStopping)
                 throw problem("unavailable", { detail: "The process is stopping.", headers: [["Retry-After", "1"]] });
-              await store.check();
+              await requireStore();
               const clock = differenceText(service().clockAheadMs());
               return clock === null ? ok : { ...ok, body: healthy({ status: "ok", clock }) };
             },

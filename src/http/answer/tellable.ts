@@ -1,6 +1,9 @@
 import { isThrown } from "../../checking/thrown.ts";
 import { Problem, problem } from "../../problem/problem.ts";
-import { StoreFull, StoreUnavailable } from "../../store/store.ts";
+import { MigrationNeeded, StoreFull, StoreSetupError, StoreUnavailable } from "../../store/store.ts";
+
+/** The database is not to be had as this process needs it: no bug of ours, and it may be again. */
+const withoutStore = [StoreUnavailable, StoreSetupError, MigrationNeeded];
 
 /** What the caller may learn of it: a problem as it is, anything else as a fault of ours. */
 export function tellable(error: unknown): Problem {
@@ -8,7 +11,7 @@ export function tellable(error: unknown): Problem {
   // Room is made by people, and that takes a while.
   if (isThrown(error, StoreFull))
     return problem("insufficient_storage", { cause: error, headers: [["Retry-After", "30"]] });
-  if (isThrown(error, StoreUnavailable))
+  if (withoutStore.some((kind) => isThrown(error, kind)))
     return problem("unavailable", { cause: error, headers: [["Retry-After", "1"]] });
   return problem("internal", { cause: error });
 }
