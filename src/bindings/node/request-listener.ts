@@ -4,9 +4,9 @@ import { aFunction, optional, isObject, shown } from "../../checking/members.ts"
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import type { Answer } from "../../http/answer/writing.ts";
 import { NodeArrival } from "./arrival.ts";
+import { makeBatches } from "./batching.ts";
 import { inLine } from "./pipelining.ts";
 import { send } from "./sending.ts";
-import { takeTurns } from "./turns.ts";
 import type { Responder } from "./unreadable.ts";
 
 /** What a framework in front of the service knows. */
@@ -76,11 +76,11 @@ export function makeListener<Request extends IncomingMessage>(
       address,
       detail: "Too many answers wait for their readers.",
     });
-  const turns = takeTurns();
+  const batches = makeBatches();
   const take = (request: Request, response: ServerResponse, target: string): void => {
     // Looked at here, where a framework hears of what its own function throws.
     const arrival = new NodeArrival(request, target, response, client?.(request));
-    const reply = (answer: Answer): void => turns.send(() => send(request, response, answer, state.closing, tell));
+    const reply = (answer: Answer): void => batches.send(() => send(request, response, answer, state.closing, tell));
     const respond = (): void => {
       const answer = service.respond(arrival);
       if (answer instanceof Promise) void answer.then(reply);
@@ -88,7 +88,7 @@ export function makeListener<Request extends IncomingMessage>(
     };
     // Node never ends a TLS connection that was reset in the turn in which it was asked, where the answer is written behind that.
     if (arrival.encrypted) respond();
-    else turns.answer(respond);
+    else batches.answer(respond);
   };
   return (request, response, next) => {
     const target = targetFor(service, request);

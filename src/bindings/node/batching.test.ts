@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { takeTurns } from "./turns.ts";
+import { makeBatches } from "./batching.ts";
 
 test("what arrives in one turn is answered first and sent then, each in its order", async () => {
-  const turns = takeTurns();
+  const batches = makeBatches();
   const done: string[] = [];
 
   for (const name of ["a", "b", "c"])
-    turns.answer(() => {
+    batches.answer(() => {
       done.push(`answer ${name}`);
-      turns.send(() => void done.push(`send ${name}`));
+      batches.send(() => void done.push(`send ${name}`));
     });
   assert.deepEqual(done, []);
   await nextTurn();
@@ -20,14 +20,14 @@ test("what arrives in one turn is answered first and sent then, each in its orde
 });
 
 test("of many the first are sent before the last are answered", async () => {
-  const turns = takeTurns();
+  const batches = makeBatches();
   let sent = 0;
   let sentBeforeLast = 0;
 
   for (let at = 0; at < 100; at++)
-    turns.answer(() => {
+    batches.answer(() => {
       sentBeforeLast = sent;
-      turns.send(() => void sent++);
+      batches.send(() => void sent++);
     });
   await nextTurn();
 
@@ -36,13 +36,13 @@ test("of many the first are sent before the last are answered", async () => {
 });
 
 test("what is ready later is sent without another turn, together with what was ready with it", async () => {
-  const turns = takeTurns();
+  const batches = makeBatches();
   const done: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   for (const name of ["a", "b"])
     void promise.then(() => {
       done.push(`ready ${name}`);
-      turns.send(() => void done.push(`send ${name}`));
+      batches.send(() => void done.push(`send ${name}`));
     });
 
   resolve();
@@ -53,21 +53,21 @@ test("what is ready later is sent without another turn, together with what was r
 });
 
 test("one that throws, whether it answers or sends, takes no other along", async () => {
-  const turns = takeTurns();
+  const batches = makeBatches();
   const sent: string[] = [];
   const thrown: unknown[] = [];
   const hear = (error: unknown): void => void thrown.push(error);
   process.setUncaughtExceptionCaptureCallback(hear);
 
-  turns.answer(() => turns.send(() => void sent.push("first")));
-  turns.answer(() => {
+  batches.answer(() => batches.send(() => void sent.push("first")));
+  batches.answer(() => {
     throw new Error("answering");
   });
-  turns.answer(() => {
-    turns.send(() => {
+  batches.answer(() => {
+    batches.send(() => {
       throw new Error("sending");
     });
-    turns.send(() => void sent.push("last"));
+    batches.send(() => void sent.push("last"));
   });
   await nextTurn();
   await nextTurn();
@@ -81,11 +81,12 @@ test("one that throws, whether it answers or sends, takes no other along", async
 });
 
 test("each is answered in the async context in which it arrived", async () => {
-  const turns = takeTurns();
+  const batches = makeBatches();
   const context = new AsyncLocalStorage<string>();
   const seen: (string | undefined)[] = [];
 
-  for (const name of ["one", "other"]) context.run(name, () => turns.answer(() => void seen.push(context.getStore())));
+  for (const name of ["one", "other"])
+    context.run(name, () => batches.answer(() => void seen.push(context.getStore())));
   await nextTurn();
 
   assert.deepEqual(seen, ["one", "other"]);

@@ -6,7 +6,7 @@ const MOST_WAITING = 32;
  * another. To answer takes a third of the time where no system call stands between two requests: each of them leaves the processor's
  * caches to the kernel, and what answers has to be fetched anew.
  */
-export interface Turns {
+export interface Batches {
   /** Answers behind everything that has arrived in this turn. It has the async context of whoever calls. */
   answer(answer: () => void): void;
   /** Sends together with what else is ready: at the latest in this turn. */
@@ -14,7 +14,7 @@ export interface Turns {
 }
 
 /** Of one server. */
-export function takeTurns(): Turns {
+export function makeBatches(): Batches {
   const ready: (() => void)[] = [];
   let answering = 0;
   let isScheduled = false;
