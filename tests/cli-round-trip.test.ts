@@ -4,14 +4,15 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import { placeFor, type Place } from "./cli.ts";
+import { moduleOf } from "./command.ts";
 import { startPostgres } from "./postgres.ts";
 
 // What `latchkey export` writes, `latchkey import --with-ids` makes again: every kind of field, in both formats, on both databases.
 
-const door = (name: string): string => pathToFileURL(path.join(import.meta.dirname, "../dist/door", name)).href;
+const door = (name: string): string => pathToFileURL(moduleOf(`door/${name}`)).href;
 const declared = `
-import { anyone, boolean, dateTime, decimal, defineResource, email, enumeration, integer, json, mount, reference, text } from ${JSON.stringify(door("index.js"))};
-import { array, date, number, references, updatedAt, url, uuid } from ${JSON.stringify(door("resources.js"))};
+import { anyone, boolean, dateTime, decimal, defineResource, email, enumeration, integer, json, mount, reference, text } from ${JSON.stringify(door("index"))};
+import { array, date, number, references, updatedAt, url, uuid } from ${JSON.stringify(door("resources"))};
 const tag = defineResource({ name: "tag", fields: { name: text({ unique: true }) } });
 const room = defineResource({ name: "room", id: "uuid", fields: { name: text() } });
 const chair = defineResource({ name: "chair", within: room, fields: { name: text() } });
