@@ -22,7 +22,7 @@ const wantsAProcess =
   /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\bmock\.|\bglobalThis\b/;
 
 const startsProcesses =
-  /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:cli|command|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
+  /"node:child_process"|"LATCHKEY_TEST_STORE"|\/(?:both-databases|cli|command|from-source|language-service|many-processes|migrating|older-node|postgres|postgres-contract|postgres-server|service-process)\.ts"/;
 
 const { values, positionals } = parseArgs({
   options: { name: { type: "string" }, processes: { type: "boolean", default: false } },
