@@ -421,3 +421,25 @@ onBoth(
     });
   },
 );
+
+onBoth(
+  "what a view shows is asked for each time: it may depend on the clock, and not on what was written",
+  {
+    sqlite: "CREATE VIEW dice AS SELECT 1 AS id, abs(random() % 1000000000) AS shown",
+    postgres: "CREATE VIEW dice AS SELECT 1 AS id, (random() * 1000000000)::integer AS shown",
+  },
+  async ({ serve }) => {
+    const die = defineResource({ name: "die", table: "dice", fields: { shown: integer() } });
+    const api = await serve(mount(die, { permission: anyone }));
+
+    const records = [];
+    const pages = [];
+    for (let turn = 0; turn < 4; turn++) {
+      records.push((await api.get("/dies/1")).json.shown);
+      pages.push((await api.get("/dies")).json[0].shown);
+    }
+
+    assert.equal(new Set(records).size, 4);
+    assert.equal(new Set(pages).size, 4);
+  },
+);

@@ -147,6 +147,23 @@ test("where another program has locked a table, the records of others are found 
   );
 });
 
+test("whoever asks for records of one table on and on keeps nobody from those of others, where there is one connection", async (t) => {
+  const { store } = await opened(t, { poolSize: 1 });
+  await add(store, "asked for on and on");
+  await store.write({ changes: [{ kind: "insert", collection: others, values: { text: "once" } }] });
+  let isAsking = true;
+  const askingOn = Array.from({ length: 8 }, async () => {
+    while (isAsking) await store.find(notes, 1);
+  });
+
+  try {
+    assert.equal((await store.find(others, 1))?.record["text"], "once");
+  } finally {
+    isAsking = false;
+    await Promise.all(askingOn);
+  }
+});
+
 test("there are never more connections than allowed", async (t) => {
   const { url, store } = await opened(t, { poolSize: 3 });
 

@@ -10,6 +10,7 @@ import { connectReadOnly, logSizesOf, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
 import { addFunctions } from "./existing/functions.ts";
+import { lastingIn } from "./existing/views.ts";
 import { followCollection } from "./feed.ts";
 import { descriptorsOf } from "./file/opened.ts";
 import { overwritingOf, requireOwnLog, type Overwriting } from "./file/overwriting.ts";
@@ -19,7 +20,7 @@ import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
 import { longReads, type LongReads } from "./reads/long-reads.ts";
-import { rememberedPages } from "./reads/pages.ts";
+import { rememberedPages, type RememberedPages } from "./reads/pages.ts";
 import { readerOf, type Reader } from "./reads/reader.ts";
 import { snapshotOf, type Snapshot } from "./reads/snapshot.ts";
 import {
@@ -80,7 +81,7 @@ export function openFile(
 
   return {
     settled,
-    ...besides(reading(reader, version), long, version),
+    ...besides(reading(reader, version), long, rememberedPages(version, lastingIn(database)), version),
     write: (transaction) =>
       overwriting.found === null ? writer.write(transaction) : Promise.reject(unavailable(overwriting.found)),
     async check() {
@@ -256,10 +257,9 @@ type LongRead = "list" | "listJSON" | "listRelated" | "count";
 function besides(
   reading: Reading,
   long: LongReads,
+  remember: RememberedPages,
   version: () => number,
 ): Omit<Reading, LongRead> & Pick<Engine, LongRead> {
-  const remember = rememberedPages(version);
-
   async function readPage(query: ListQuery): Promise<ListText> {
     // Asked before the page is read: what is committed in between makes it an old one, and not a wrong one.
     const now = version();

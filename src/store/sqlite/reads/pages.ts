@@ -4,6 +4,7 @@ import { requireColumn, type Table, type TableColumn } from "../../sql/schema/ta
 import type { ListQuery, ListText, Value } from "../../store.ts";
 import type { Statements } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
+import type { IsLasting } from "../existing/views.ts";
 
 /** Reads a page as JSON text. */
 export type ReadPage = (table: Table, statements: Statements, query: ListQuery) => ListText;
@@ -20,7 +21,7 @@ export interface RememberedPages {
 }
 
 /** Remembers each page for as long as its query is there and nobody has committed anything: then it is the same page. */
-export function rememberedPages(version: () => number): RememberedPages {
+export function rememberedPages(version: () => number, isLasting: IsLasting): RememberedPages {
   const remembered = new WeakMap<ListQuery, { readonly version: number; readonly page: ListText }>();
   return {
     find(query) {
@@ -29,15 +30,15 @@ export function rememberedPages(version: () => number): RememberedPages {
       return known !== undefined && known.version === version() ? known.page : null;
     },
     keep(query, page, now) {
-      if (query.repeated === true && page.json.length <= longestRemembered)
+      if (query.repeated === true && page.json.length <= longestRemembered && isLasting(query.collection))
         remembered.set(query, { version: now, page });
     },
   };
 }
 
 /** Reads pages and remembers them. */
-export function pagesOf(version: () => number): ReadPage {
-  const remembered = rememberedPages(version);
+export function pagesOf(version: () => number, isLasting: IsLasting): ReadPage {
+  const remembered = rememberedPages(version, isLasting);
 
   return (table, statements, query) => {
     const known = remembered.find(query);

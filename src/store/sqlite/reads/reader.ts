@@ -21,6 +21,7 @@ import type {
 import { prepare, type Statements, statementsOf } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 import { storeError } from "../errors.ts";
+import { lastingIn, type IsLasting } from "../existing/views.ts";
 import { recallOf, type Recall } from "../writes/idempotency.ts";
 import { estimateRows } from "./estimate.ts";
 import { pagesOf, selectPage } from "./pages.ts";
@@ -61,15 +62,14 @@ const anything = (): void => {};
 /** Reads over a connection. */
 export function readerOf(options: ReaderOptions): Reader {
   const { database, ready, version, tableOf, require = anything, explain = same } = options;
-  const readPage = pagesOf(version);
-  const prepared = new WeakMap<Collection, Prepared>();
+  const isLasting = lastingIn(database);
+  const readPage = pagesOf(version, isLasting);
+  const prepared = preparedIn(database, isLasting, tableOf);
   let recall: Recall | null = null;
 
   function of(collection: Collection): Prepared {
     require(collection);
-    let found = prepared.get(collection);
-    if (found === undefined) prepared.set(collection, (found = prepareFor(database, tableOf(collection))));
-    return found;
+    return prepared(collection);
   }
 
   /** What is not read as often as single rows are. */
@@ -154,9 +154,27 @@ interface Prepared {
   ask<Given>(read: Read<Given>): Given;
 }
 
-function prepareFor(database: DatabaseSync, table: Table): Prepared {
+/** Each is prepared once. */
+function preparedIn(
+  database: DatabaseSync,
+  isLasting: IsLasting,
+  tableOf: ReaderOptions["tableOf"],
+): (collection: Collection) => Prepared {
+  const known = new WeakMap<Collection, Prepared>();
+  return (collection) => {
+    let found = known.get(collection);
+    if (found === undefined)
+      known.set(collection, (found = prepareFor(database, tableOf(collection), isLasting(collection))));
+    return found;
+  };
+}
+
+function prepareFor(database: DatabaseSync, table: Table, isLasting: boolean): Prepared {
   const statements = statementsOf(database);
-  const read = (column: TableColumn): ReadRow => rememberedRows(prepare(database, selectBy(table, column)));
+  const read = (column: TableColumn): ReadRow => {
+    const statement = prepare(database, selectBy(table, column));
+    return isLasting ? rememberedRows(statement) : (value) => statement.get(value);
+  };
   const byColumn = new Map<TableColumn, ReadRow>();
   return {
     table,
