@@ -31,7 +31,9 @@ export function servedBy({
 }): readonly Pick<ServedEndpoint, "method" | "path" | "access" | "action" | "logsIn" | "mounted">[] {
   return [
     ...endpoints,
-    ...mounts.flatMap((each) => endpointsOf({ ...each, parent: null, newer: null, relations: [], listedBy: [] })),
+    ...mounts.flatMap((each) =>
+      endpointsOf({ ...each, parent: null, newer: null, relations: [], listedBy: [], referrers: [] }),
+    ),
   ];
 }
 

@@ -278,6 +278,8 @@ export interface MountInPlace extends Omit<Mount, "show" | "collection"> {
   readonly relations: readonly Relation<MountInPlace>[];
   /** The lists that its records are taken out of when they go. */
   readonly listedBy: readonly Listing[];
+  /** Those whose records refer to its own. */
+  readonly referrers: readonly MountInPlace[];
   readonly show: (record: StoredRecord) => Readonly<Record<string, unknown>>;
   /** What is shown and noted by the service as the record is used. No change is refused because of it. */
   readonly noted?: readonly string[];

@@ -36,6 +36,7 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
   const placed = new Map<Resource, MountInPlace>();
   const relations = new Map<Resource, Relation<MountInPlace>[]>();
   const listedBy = new Map<Resource, Listing[]>();
+  const referrers = new Map<Resource, MountInPlace[]>();
   const place = (each: Mount): MountInPlace => {
     const known = placed.get(each.resource);
     if (known !== undefined) return known;
@@ -44,15 +45,18 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
     const newer = each.older === null ? null : mounts.find((other) => other === each.older!.newer)!;
     const own: Relation<MountInPlace>[] = [];
     const listings: Listing[] = [];
+    const referring: MountInPlace[] = [];
     const inPlace = {
       ...each,
       parent: outer === null ? null : place(outer),
       newer: newer === null ? null : place(newer),
       relations: own,
       listedBy: listings,
+      referrers: referring,
     };
     relations.set(each.resource, own);
     listedBy.set(each.resource, listings);
+    referrers.set(each.resource, referring);
     placed.set(each.resource, inPlace);
     return inPlace;
   };
@@ -69,8 +73,18 @@ export function placeMounts(mounts: readonly Mount[]): readonly MountInPlace[] {
     }
   }
   for (const of of newest)
+    for (const { resource } of all.filter((to) => refersTo(of, tableOf(to.resource))))
+      referrers.get(resource)!.push(of);
+  for (const of of newest)
     for (const link of of.links.filter(({ onDelete }) => onDelete === "remove"))
       for (const { resource } of all.filter((to) => tableOf(to.resource) === link.to))
         listedBy.get(resource)!.push({ of, link });
   return all;
+}
+
+function refersTo({ collection, links }: MountInPlace, table: string): boolean {
+  return (
+    collection.columns.some(({ references }) => references?.collection === table) ||
+    links.some(({ to }) => to === table)
+  );
 }

@@ -112,7 +112,7 @@ function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
   const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
     write.kind === "update" ? prepareChange(parts, write) : {};
   const noted = ["last_login_at"];
-  const place = { parent: null, newer: null, relations: [], listedBy: [] };
+  const place = { parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
   return { ...mounted, ...place, collection: accountsCollection, beforeWrite, show: showAccount, noted };
 }
 

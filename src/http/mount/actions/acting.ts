@@ -53,7 +53,7 @@ export async function act(placed: MountInPlace, action: ServedAction, exchange: 
         answer: done.answer,
       });
     if (outcome.kind === "replayed") return repeat(placed, action, exchange, outcome);
-    if (!isOvertakenAction(outcome, row, exchange)) throw refusal(outcome, placed);
+    if (!isOvertakenAction(outcome, row, exchange)) throw refusal(outcome, placed, exchange);
     return null;
   };
   // What only reads waits for nobody who writes.

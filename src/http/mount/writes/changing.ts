@@ -46,7 +46,7 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
     ...(idempotency === null ? {} : { idempotency }),
   };
   const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
-  if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed);
+  if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed, exchange);
   return created(placed, exchange, outcome.rows[0]!, outcome.kind === "replayed");
 }
 
@@ -97,7 +97,7 @@ async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Re
     if ((await findVisible(placed, exchange)) === null) throw problem("not_found");
     return null;
   }
-  throw refusal(outcome, placed);
+  throw refusal(outcome, placed, exchange);
 }
 
 /** Creating under a chosen id takes a caller who may reach every id: for anyone else it would tell which ids are taken. */
@@ -191,7 +191,7 @@ async function change(
   // What was noted meanwhile is in no caller's way: whether the state is still theirs is asked again.
   const isOnlyNoted = outcome.kind === "stale" && placed.noted !== undefined;
   if (isOnlyNoted || isOvertaken(outcome, exchange)) return null;
-  throw refusal(outcome, placed);
+  throw refusal(outcome, placed, exchange);
 }
 
 /** DELETE of one record. */
@@ -221,6 +221,6 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
     const outcome = await commitRemoval(placed, exchange, row, [removal, ...further]);
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
     if (isOvertaken(outcome, exchange)) return null;
-    throw refusal(outcome, placed);
+    throw refusal(outcome, placed, exchange);
   });
 }

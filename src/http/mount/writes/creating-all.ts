@@ -38,7 +38,8 @@ export async function createAll(placed: MountInPlace, exchange: Exchange, sent: 
     transaction,
     parts.map(({ writing }) => writing),
   );
-  if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusalOf(outcome, placed, owners, parts.length);
+  if (outcome.kind !== "written" && outcome.kind !== "replayed")
+    throw refusalOf(outcome, placed, exchange, { owners, count: parts.length });
   const rows = outcome.rows.slice(0, parts.length);
   return showAll(placed, exchange, rows, { status: 201, isReplay: outcome.kind === "replayed" });
 }

@@ -2,18 +2,20 @@ import { catalogue, type ProblemCode } from "../../../problem/catalogue.ts";
 import { ownAmong, type AnyProblem } from "../../../problem/definition.ts";
 import { problem } from "../../../problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
+import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { asOlder } from "../older/translating.ts";
+import { mountOf, referenced } from "./referring.ts";
 
 /** What became of a transaction that was not written. */
 export type Unwritten = Exclude<Outcome, { readonly kind: "written" } | { readonly kind: "replayed" }>;
 
 /** What a caller is told when the store did not write. */
-export function refusal(outcome: Unwritten, mount: MountInPlace): Error {
-  return asOlder(mount, refusalIn(outcome, mount));
+export function refusal(outcome: Unwritten, mount: MountInPlace, exchange: Exchange): Error {
+  return asOlder(mount, refusalIn(outcome, mount, exchange));
 }
 
-function refusalIn(outcome: Unwritten, mount: MountInPlace): Error {
+function refusalIn(outcome: Unwritten, mount: MountInPlace, exchange: Exchange): Error {
   switch (outcome.kind) {
     case "mismatch":
       return problem("idempotency_mismatch");
@@ -41,8 +43,10 @@ function refusalIn(outcome: Unwritten, mount: MountInPlace): Error {
           },
         ],
       });
-    case "referenced":
-      return problem("referenced", { detail: `The record is still referenced by ${outcome.collection}.` });
+    case "referenced": {
+      const by = mountOf(mount.referrers, outcome.collection);
+      return referenced(by, exchange, by?.resource.plural ?? "");
+    }
     case "refused":
       return problem(refusedAs(outcome.name, mount));
   }

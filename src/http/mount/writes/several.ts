@@ -78,13 +78,18 @@ export function moved(change: Change, place: (made: number) => number): Change {
 }
 
 /** What a caller is told when the store did not write: of the record whose change it was. */
-export function refusalOf(outcome: Unwritten, placed: MountInPlace, owners: readonly number[], count: number): Error {
-  if (!("change" in outcome)) return refusal(outcome, placed);
+export function refusalOf(
+  outcome: Unwritten,
+  placed: MountInPlace,
+  exchange: Exchange,
+  { owners, count }: { readonly owners: readonly number[]; readonly count: number },
+): Error {
+  if (!("change" in outcome)) return refusal(outcome, placed, exchange);
   const owner = owners[outcome.change];
   const isOwn = outcome.change < count;
   if (isOwn && outcome.kind === "missing") return notFound([owner!]);
   if (isOwn && outcome.kind === "stale") return stale([owner!]);
-  const told = refusal({ ...outcome, change: isOwn ? 0 : 1 }, placed);
+  const told = refusal({ ...outcome, change: isOwn ? 0 : 1 }, placed, exchange);
   return owner === undefined || !(told instanceof Problem) ? told : told.below(`/${owner}`);
 }
 

@@ -1,10 +1,10 @@
-import { problem } from "../../../problem/problem.ts";
 import { regeneratedValues } from "../../../resource/draft.ts";
 import { OVERTAKEN, type Change, type Key, type Outcome, type Row, type WrittenValues } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import { selectedBy, unlinkedFrom, type Link } from "../links.ts";
 import type { MountInPlace } from "../mount.ts";
 import { commitAll, type Writing } from "./committing.ts";
+import { referenced } from "./referring.ts";
 import { MAX_RECORDS, moved } from "./several.ts";
 
 /**
@@ -46,13 +46,8 @@ function linksByMount({ listedBy }: MountInPlace): ReadonlyMap<MountInPlace, rea
 }
 
 /** The records that name the id. Ends the request where they are more than one transaction changes. */
-async function listing(
-  { service }: Exchange,
-  of: MountInPlace,
-  links: readonly Link[],
-  id: Key,
-): Promise<readonly Row[]> {
-  const rows = await service.store.list({
+async function listing(exchange: Exchange, of: MountInPlace, links: readonly Link[], id: Key): Promise<readonly Row[]> {
+  const rows = await exchange.service.store.list({
     collection: of.collection,
     // One list is read from the table of its links; several may look at all records, beside everybody else.
     where: links.length === 1 ? selectedBy(links[0]!, [id]) : { any: links.map((link) => selectedBy(link, [id])) },
@@ -61,29 +56,27 @@ async function listing(
     long: links.length > 1,
   });
   if (rows.length <= MAX_RECORDS) return rows;
-  throw problem("referenced", {
-    detail: `The record is still referenced by more than ${MAX_RECORDS} ${of.resource.plural}, and so many are not changed at once. Take it out of some of them first.`,
-  });
+  const how = `more than ${MAX_RECORDS} ${of.resource.plural}, and so many are not changed at once. Take it out of some of them first`;
+  throw referenced(of, exchange, how);
 }
 
 /** The change that takes the id out of a record's lists. */
 function without(
-  { context }: Exchange,
-  { collection, resource }: MountInPlace,
+  exchange: Exchange,
+  of: MountInPlace,
   links: readonly Link[],
   { record, revision }: Row,
   id: Key,
 ): Change {
+  const { collection, resource } = of;
   const lists = links.flatMap(({ field, minItems }): [string, readonly Key[]][] => {
     const ids = record[field] as readonly Key[] | null;
     if (ids?.includes(id) !== true) return [];
     if (ids.length <= minItems)
-      throw problem("referenced", {
-        detail: `The record is still referenced by ${resource.plural}, whose ${field} need ${minItems} at least.`,
-      });
+      throw referenced(of, exchange, `${resource.plural}, whose ${field} need ${minItems} at least`);
     return [[field, ids.filter((each) => each !== id)]];
   });
-  const values = { ...regeneratedValues(resource, context), ...Object.fromEntries(lists) } as WrittenValues;
+  const values = { ...regeneratedValues(resource, exchange.context), ...Object.fromEntries(lists) } as WrittenValues;
   return { kind: "update", collection, key: record["id"] as Key, values, revision };
 }
 

@@ -84,7 +84,7 @@ async function attempt(
   const isMeant =
     "change" in outcome && outcome.change < parts.length && patches[owners[outcome.change]!]!.ifMatch !== null;
   if (!isMeant && isOvertaken(outcome, exchange)) return null;
-  throw refusalOf(outcome, placed, owners, parts.length);
+  throw refusalOf(outcome, placed, exchange, { owners, count: parts.length });
 }
 
 /** Reads one member. `taken` are the ids of those before it. */
