@@ -2,6 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Collection } from "../../store.ts";
 import { prepare } from "../connection.ts";
 
+/** So many taken keys that were passed are removed by one write at most, so that none pays for many. */
+const forgotten = 500;
+
 /**
  * The revisions and the integer keys that are handed out. Both only ever go up and are kept in the database, so that
  * nothing is handed out twice, by whatever process and whatever was deleted meanwhile. Between `load` and `save` the
@@ -39,7 +42,14 @@ export function countersOf(database: DatabaseSync): Counters {
     database,
     "INSERT INTO latchkey_taken_keys (collection, key) VALUES (?, ?) ON CONFLICT DO NOTHING",
   );
-  const forget = prepare(database, "DELETE FROM latchkey_taken_keys WHERE collection = ? AND key < ?");
+  const findTaken = prepare(database, "SELECT 1 FROM latchkey_taken_keys WHERE collection = ? AND key = ?");
+  const forget = prepare(
+    database,
+    `DELETE FROM latchkey_taken_keys WHERE collection = ?1 AND key IN
+     (SELECT key FROM latchkey_taken_keys WHERE collection = ?1 AND key < ?2 ORDER BY key LIMIT ${forgotten})`,
+  );
+  /** Collections that have no taken keys behind the counter, as far as is known here. */
+  const tidy = new Set<string>();
   const keys = new Map<string, Keys>();
   let revision = 0;
   let loadedRevision = 0;
@@ -62,7 +72,8 @@ export function countersOf(database: DatabaseSync): Counters {
       if (revision !== loadedRevision) saveRevision.run(revision);
       for (const [name, { next, passed }] of keys) {
         saveKey.run(name, next);
-        if (passed) forget.run(name, next);
+        if (passed) tidy.delete(name);
+        if (!tidy.has(name) && Number(forget.run(name, next).changes) < forgotten) tidy.add(name);
       }
     },
     nextRevision: () => ++revision,
@@ -72,7 +83,7 @@ export function countersOf(database: DatabaseSync): Counters {
         const taken = nextTaken.get(name, mine.next)![0] as number | null;
         mine.clearBelow = taken ?? Infinity;
         if (taken !== mine.next) break;
-        mine.next++;
+        mine.next = firstFree(taken, (key) => findTaken.get(name, key) !== undefined);
         mine.passed = true;
       }
       return mine.next++;
@@ -89,4 +100,27 @@ export function countersOf(database: DatabaseSync): Counters {
       if (mine.clearBelow !== null && key < mine.clearBelow) mine.clearBelow = key;
     },
   };
+}
+
+/** No row of keys that were named is longer. */
+const furthest = 2 ** 40;
+
+/**
+ * A free key behind one that is taken: the one behind a row of taken ones, however long that is. Steps that double find one that is free, and halves the
+ * last before it that is taken. A free one that they step over is never handed out. Where somebody has named a key at each of those steps, it is
+ * the next one, free or not.
+ */
+export function firstFree(taken: number, isTaken: (key: number) => boolean): number {
+  let [last, free] = [taken, taken + 1];
+  for (let step = 1; isTaken(free); step *= 2) {
+    if (step > furthest) return taken + 1;
+    last = free;
+    free += step;
+  }
+  while (free - last > 1) {
+    const between = Math.floor((last + free) / 2);
+    if (isTaken(between)) last = between;
+    else free = between;
+  }
+  return free;
 }
