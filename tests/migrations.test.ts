@@ -281,6 +281,24 @@ test("what is removed stays unseen until its month, and goes only when somebody 
   }
 });
 
+test("an old version serves on beside a field that takes each word of its enumeration", async (t) => {
+  const old = books({ state: enumeration(["draft", "sold"]) });
+  for (const [now, alone] of [
+    [text({ minLength: 1, maxLength: 5 }), []],
+    [text({ maxLength: 4 }), ["it writes values that do not"]],
+    [enumeration(["new", "sold", "draft"]), []],
+    [enumeration(["new", "sold"]), ["it writes values that do not"]],
+  ] as const)
+    for (const database of await databases(t)) {
+      await planted(database, old, { state: "sold" });
+
+      const { tables } = await plan(database, books({ state: now }));
+
+      const told = tables.flatMap(({ changes }) => changes.flatMap((change) => change.alone ?? []));
+      assert.deepEqual(told, alone, database.engine);
+    }
+});
+
 test("rows that would not be taken any more are counted and named, at start too, and a conversion brings them in", async (t) => {
   for (const database of await databases(t)) {
     const states = ["draft", "sold", "new"] as const;

@@ -149,8 +149,12 @@ function program(
 export function isNarrower(column: Column, { declared }: Found): boolean {
   const named = new Set([column.name, column.origin?.renamedFrom]);
   const before = declared?.columns.find(({ name }) => named.has(name))?.rule;
-  if (column.fits === undefined || column.rule === undefined || before === undefined) return false;
-  return !holdsAll(before as Rule, column.rule as Rule);
+  const { fits, rule } = column;
+  if (fits === undefined || rule === undefined || before === undefined) return false;
+  const words = (before as Rule)["enum"];
+  // Of one of some words it is known what each is taken for, whatever kind of text it is now.
+  if (Array.isArray(words)) return !words.every((word: Value) => fits(word));
+  return !holdsAll(before as Rule, rule as Rule);
 }
 
 type Rule = Readonly<Record<string, unknown>>;
