@@ -7,10 +7,16 @@ import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
 import { findTable, isOurs } from "../sql/schema/found-table.ts";
 import { changedBy, fitTables, planAtStart, problemsIn, rememberDeclaration } from "../sql/schema/migration.ts";
-import { prepareTables, requireKnownVersion, requireVersion, unprepared } from "../sql/schema/prepare.ts";
+import {
+  prepareTables,
+  requireKnownVersion,
+  requireTables,
+  requireVersion,
+  unprepared,
+} from "../sql/schema/prepare.ts";
 import { run, type Script } from "../sql/schema/script.ts";
 import { markShape, readShapes, type Shapes } from "../sql/schema/shape.ts";
-import { StoreUnavailable, type Collection } from "../store.ts";
+import type { Collection } from "../store.ts";
 import type { Address } from "./address.ts";
 import { fitBeside } from "./changes/additions.ts";
 import { passing, whoHolds } from "./changes/patiently.ts";
@@ -130,12 +136,13 @@ export async function requireSchema(session: Session, collections: readonly Coll
     name: "latchkey_check",
     text:
       "SELECT version, current_setting('transaction_read_only') = 'on', " +
-      "ARRAY(SELECT name FROM unnest($1::text[]) AS name WHERE name NOT IN (SELECT collection FROM latchkey_schema))::text " +
+      "to_json(ARRAY(SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(quote_ident(name)) IS NULL " +
+      "OR name NOT IN (SELECT collection FROM latchkey_schema)))::text " +
       "FROM latchkey_version",
     values: [names],
   });
   const [version, readOnly, missing] = found!;
   requireVersion(postgresSchema, version as number);
-  if (missing !== "{}") throw new StoreUnavailable(`PostgreSQL: the tables ${String(missing)} are not there any more`);
+  requireTables("PostgreSQL", JSON.parse(missing as string) as readonly string[]);
   if (readOnly === true) throw new ReadOnly();
 }

@@ -3,10 +3,10 @@ import { ownOf } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
 import { checkComputed } from "../sql/computed/check.ts";
 import { asSettled, settleExisting } from "../sql/existing/settle.ts";
-import { prepareTables, requireKnownVersion, unprepared } from "../sql/schema/prepare.ts";
+import { prepareTables, requireKnownVersion, requireTables, unprepared } from "../sql/schema/prepare.ts";
 import { findOutdated, findRetyped, readShapes, type Refusing, type Shapes } from "../sql/schema/shape.ts";
 import { takeFirstWords } from "../sql/words.ts";
-import { StoreSetupError, StoreUnavailable, type Collection } from "../store.ts";
+import { StoreSetupError, type Collection } from "../store.ts";
 import { BUSY_TIMEOUT_MS, connect, createFile, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { codeOf } from "./errors.ts";
@@ -62,11 +62,15 @@ export function prepareSchema(database: DatabaseSync, collections: readonly Coll
 /** Throws unless the tables are there. A newer program may meanwhile have added columns to them. */
 export function requireSchema(database: DatabaseSync, collections: readonly Collection[]): void {
   playOn(database, requireKnownVersion(sqliteSchema));
-  const remembered = prepare(database, "SELECT 1 FROM latchkey_schema WHERE collection = ?");
-  for (const { name } of ownOf(collections)) {
-    if (remembered.get(name) === undefined)
-      throw new StoreUnavailable(`SQLite: the table ${name} is not there any more`);
-  }
+  const found = prepare(
+    database,
+    "SELECT name FROM sqlite_schema JOIN latchkey_schema ON collection = name WHERE type = 'table'",
+  );
+  const names = new Set(found.all().map(([name]) => name));
+  requireTables(
+    "SQLite",
+    ownOf(collections).flatMap(({ name }) => (names.has(name) ? [] : [name])),
+  );
 }
 
 /** What the tables are while they are as declared. */

@@ -1,5 +1,5 @@
 import { declarationOf, ownOf, requireSoundDeclarations } from "../../declarations.ts";
-import { MigrationNeeded, StoreSetupError, type Collection } from "../../store.ts";
+import { MigrationNeeded, StoreSetupError, StoreUnavailable, type Collection } from "../../store.ts";
 import { encode } from "../codec.ts";
 import { forgottenLinks } from "./links.ts";
 import { fitTables } from "./migration.ts";
@@ -25,6 +25,15 @@ export function requireVersion(schema: Schema, version: number): number {
   throw new MigrationNeeded([
     `The database has schema version ${version} and this program knows ${schema.version}. Run the newer program, or restore a backup from before it ran.`,
   ]);
+}
+
+/** Throws where tables are missing that were there when the store was opened. */
+export function requireTables(engine: string, missing: readonly string[]): void {
+  const [first] = missing;
+  if (first === undefined) return;
+  throw new StoreUnavailable(
+    `${engine}: tables that are not there any more: ${missing.join(", ")}. Restore a backup. Where nothing of one is needed, DELETE FROM latchkey_schema WHERE collection = '${first}', and start again: it is made anew, empty.`,
+  );
 }
 
 /** The version of the tables; 0 where there are none. */
