@@ -32,3 +32,19 @@ test("a table that somebody has dropped is missed, and the way back is told", as
     await again.close();
   }
 });
+
+test("a process writes nothing more into what a newer program has made its own", async (t) => {
+  for (const { engine, open, run, ask } of await databases(t)) {
+    const store = open();
+    await store.open([notes, lists]);
+    const add = () => store.write({ changes: [{ kind: "insert", collection: notes, values: { text: "" } }] });
+    assert.equal((await add()).kind, "written");
+
+    await run("CREATE TABLE made_by_a_newer (id integer); UPDATE latchkey_version SET version = version + 1");
+
+    await assert.rejects(add(), StoreUnavailable, engine);
+    assert.equal((await ask("SELECT * FROM notes")).length, 1, engine);
+    await run("UPDATE latchkey_version SET version = version - 1");
+    await store.close();
+  }
+});

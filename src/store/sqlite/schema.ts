@@ -124,17 +124,22 @@ export interface Outdated {
   has(collection: string): boolean;
 }
 
-/** Compares the tables with what they were when the store was opened. */
+/** Compares the tables with what they were when the store was opened. `look` throws where a newer program has made them. */
 export function outdatedOf(database: DatabaseSync, known: Shapes): Outdated {
   const version = prepare(database, "PRAGMA data_version");
+  const layout = prepare(database, "PRAGMA schema_version");
   const remembered = prepare(database, "SELECT group_concat(types, '') FROM latchkey_schema");
   let seen: unknown = null;
+  let seenLayout: unknown = null;
   let types: unknown = null;
   let outdated: ReadonlySet<string> = new Set();
   return {
     look() {
       const now = version.get()![0];
       if (now === seen) return;
+      const layoutNow = layout.get()![0];
+      if (layoutNow !== seenLayout) playOn(database, requireKnownVersion(sqliteSchema));
+      seenLayout = layoutNow;
       // Another process writes all the time, and hardly ever changes a table.
       const found = remembered.get()![0];
       if (found !== types) outdated = playOn(database, findOutdated(known));

@@ -3,11 +3,12 @@ import type { Change, Collection } from "../../store.ts";
 import { postgres } from "../dialect.ts";
 import { isServerError, state, stateOf } from "../errors.ts";
 import type { Session } from "../network/session.ts";
+import { schemaVersion } from "../own-tables.ts";
 
 /** What `sameShape` raises. */
 const reason = "outdated";
 
-/** SQL that is 0 where tables are what they were when they were found as declared, and raises that they are not. */
+/** SQL that is 0 where tables are what they were when they were found as declared, and raises that they are not, or that a newer program has made them its own. */
 export function sameShapeOf(shapes: Shapes): (collection: Collection) => string {
   const made = new Map<string, string>();
   return ({ name, existing }) => {
@@ -19,7 +20,9 @@ export function sameShapeOf(shapes: Shapes): (collection: Collection) => string 
 }
 
 function compileSameShape(name: string, shape: string | null): string {
-  const isSame = `${shape === null ? "NOT " : ""}starts_with(types::text, ${postgres.literal(beginningOf(shape))})`;
+  const isSame =
+    `${shape === null ? "NOT " : ""}starts_with(types::text, ${postgres.literal(beginningOf(shape))}) ` +
+    `AND (SELECT max(version) FROM latchkey_version) <= ${schemaVersion}`;
   return (
     `coalesce((SELECT CASE WHEN ${isSame} THEN 0 ELSE latchkey_refuse('${reason}') END ` +
     `FROM latchkey_schema WHERE collection = ${postgres.literal(name)}), 0)`
