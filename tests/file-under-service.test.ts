@@ -202,6 +202,33 @@ for (const [what, overwrite] of Object.entries(overwritingTheLog))
     assert.deepEqual([integrity, Number(rows) >= 21], ["ok", true]);
   });
 
+/** What stands in the log alone: some rows, or the first page, without which nothing can be read. */
+const inTheLog = { rows: "UPDATE users SET name = 'Ada'", "tables too": "CREATE TABLE made_by_others (id INTEGER)" };
+
+for (const [what, sql] of Object.entries(inTheLog))
+  test(`a process that starts while the log is overwritten under another ends with 78, and says what to do: ${what}`, async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = path.join(folder, "latchkey.db");
+    const settings = { LATCHKEY_LOG: "error", LATCHKEY_DATABASE: `sqlite:${file}`, LATCHKEY_PORT: "0" };
+    await using _ = await startService(settings);
+    await moveLogOf(file);
+    {
+      using others = new DatabaseSync(file);
+      others.exec(sql);
+    }
+    truncateSync(`${file}-wal`);
+
+    const started = spawnSync(process.execPath, [command], {
+      env: { ...process.env, ...settings },
+      encoding: "utf8",
+      timeout: 20_000,
+    });
+
+    assert.match(started.stderr, /latchkey\.db-wal was overwritten while it was in use.*move \S+-wal away/);
+    assert.equal(started.status, 78, started.stderr);
+  });
+
 /** Moves all of the log into the file, as soon as nobody reads what is in the log alone. */
 async function moveLogOf(file: string): Promise<void> {
   using beside = new DatabaseSync(file, { timeout: 5000 });

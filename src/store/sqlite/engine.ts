@@ -1,3 +1,4 @@
+import { messageOfThrown } from "../../checking/thrown.ts";
 import type { Observer } from "../../observation.ts";
 import { asData } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
@@ -5,7 +6,7 @@ import { asSettled } from "../sql/existing/settle.ts";
 import { refusalsTold } from "../sql/schema/shape.ts";
 import type { Engine } from "../sql/store.ts";
 import { takeSomeWords } from "../sql/words.ts";
-import { StoreOutdated, type Collection, type ListQuery, type ListText } from "../store.ts";
+import { StoreOutdated, StoreSetupError, type Collection, type ListQuery, type ListText } from "../store.ts";
 import { connectReadOnly, logSizesOf, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
@@ -64,6 +65,7 @@ export function openFile(
   const files = filesAt(path);
   const opened = { path, files, descriptors: descriptorsOf(path, logSizesOf(database)), shared: makeShared() };
   const overwriting = overwritingOf(opened);
+  requireWhole(overwriting, database);
   const data = asData(asSettled(collections, settled));
   const writer = writerThread({ ...opened, busyMs, collections: data, shapes }, observe, refusing);
   const threads = longReads({ path, collections: data, limitMs: longReadMs });
@@ -111,6 +113,17 @@ export function openFile(
       overwriting.close();
     },
   };
+}
+
+/** A store does not open what others have open and somebody has overwritten: it could read nothing of it. */
+function requireWhole(overwriting: Overwriting, database: DatabaseSync): void {
+  try {
+    overwriting.look();
+  } catch (error) {
+    database.close();
+    overwriting.close();
+    throw new StoreSetupError([messageOfThrown(error)], { cause: error });
+  }
 }
 
 /** What reads are kept from. */

@@ -7,6 +7,7 @@ import { StoreUnavailable, type Store } from "../store.ts";
 import { BUSY_TIMEOUT_MS } from "./connection.ts";
 import { memoryOpener, openFile, type Opener } from "./engine.ts";
 import { storeError } from "./errors.ts";
+import { causeOfStart } from "./file/opened.ts";
 import { walBytes } from "./file/place.ts";
 import { placeOf } from "./file/reaching.ts";
 
@@ -56,7 +57,7 @@ export function sqliteStore(options: SQLiteStoreOptions): Store {
       try {
         return openEngine(collections);
       } catch (error) {
-        throw storeError(error);
+        throw storeError(place === null ? error : causeOfStart(error, place));
       }
     },
     () => new StoreUnavailable("SQLite: the store is not open"),

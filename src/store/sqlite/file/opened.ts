@@ -1,8 +1,10 @@
+import { StoreSetupError } from "../../store.ts";
 import type { LogSizes } from "../connection.ts";
+import { codeOf } from "../errors.ts";
 import { isOpenAs, keepOpen, mayKeepOpen, openedAs, type KeptOpen } from "./kept-open.ts";
 import { logState, type LogState } from "./log-index.ts";
 import { requireInPlace, type FilesInUse } from "./place.ts";
-import { sharedIn } from "./shared.ts";
+import { makeShared, sharedIn } from "./shared.ts";
 
 /** A database that is in use, as whoever opened it knows it. */
 export interface Opened {
@@ -90,7 +92,7 @@ const SALTS_BYTES = 8;
  * how many that are new it looks at a time.
  */
 export function overwrittenLogOf(
-  { path, descriptors, shared: memory }: Opened,
+  { path, descriptors, shared: memory }: Pick<Opened, "path" | "descriptors" | "shared">,
   mostPages: number,
 ): (newPages?: NewPages) => Error | null {
   if (descriptors === null) return () => null;
@@ -128,4 +130,18 @@ export function overwrittenLogOf(
         "put a backup in its place where it is damaged (latchkey db restore), and start again",
     );
   };
+}
+
+/** SQLITE_IOERR, SQLITE_CORRUPT and SQLITE_NOTADB. */
+const unreadable: ReadonlySet<number> = new Set([10, 11, 26]);
+
+/** What a start fails of: SQLite cannot tell a log that was overwritten while others have it open from a disk that fails. */
+export function causeOfStart(error: unknown, path: string): unknown {
+  if (!unreadable.has((codeOf(error) ?? 0) & 0xff)) return error;
+  try {
+    const why = overwrittenLogOf({ path, descriptors: descriptorsOf(path, null), shared: makeShared() }, Infinity)();
+    return why === null ? error : new StoreSetupError([why.message], { cause: error });
+  } catch {
+    return error;
+  }
 }
