@@ -6,7 +6,16 @@ import { parseArgs } from "node:util";
 import { startService } from "../tests/service-process.ts";
 import { median, type Round, runRound } from "./round.ts";
 import { prepareWriting, scenarios } from "./scenarios.ts";
-import { captureReply, onAnyCore, onServerCore, pinned, startBare, startByHand, startCommitting } from "./servers.ts";
+import {
+  captureReply,
+  onAnyCore,
+  onServerCore,
+  pinned,
+  startBare,
+  startByHand,
+  startCommitting,
+  startCreatingByHand,
+} from "./servers.ts";
 
 const options = parseArgs({
   options: {
@@ -58,15 +67,19 @@ console.log(
 
 async function measureWriting(name: string, on: (script: string) => string[], target: number): Promise<void> {
   await using writing = await startService({}, on("dist/cli/latchkey.js"));
+  await using rival = await startCreatingByHand(writing, on);
   const { read, write } = await prepareWriting(writing);
   const reads: Round[] = [];
   const writes: Round[] = [];
+  const byHand: Round[] = [];
   for (let round = 0; round < warming + rounds; round++) {
     reads.push(await runRound(writing, { request: read, status: 200, connections: 64, sleeps: true }, seconds));
     writes.push(await runRound(writing, { request: write, status: 201, connections: 64, sleeps: true }, seconds));
+    byHand.push(await runRound(rival, { request: write, status: 201, connections: 64, sleeps: true }, seconds));
   }
   const rate = (round: Round): number => round.requestsPerSecond;
   rows[name] = rowOf(writes.slice(warming), reads.slice(warming), "reading one", rate, target);
+  rows[`${name}, as well`] = rowOf(writes.slice(warming), byHand.slice(warming), "by hand", rate);
 }
 
 function rowOf(

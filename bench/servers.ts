@@ -67,6 +67,12 @@ export async function startByHand(reply: CapturedReply, service: ServiceProcess)
   return startRival("bench/by-hand.ts", { file: service.file, keys, reply });
 }
 
+/** Starts a server written by hand that creates users in a file of its own beside the service's. */
+export async function startCreatingByHand({ address, file }: ServiceProcess, place: typeof onAnyCore): Promise<Rival> {
+  const keys: unknown = await (await fetch(`${address}/.well-known/jwks.json`)).json();
+  return startRival("bench/creating-by-hand.ts", { file: `${file}-by-hand`, keys }, place);
+}
+
 /** Starts a process that commits something to the service's file a thousand times a second. */
 export async function startCommitting({ file: database }: ServiceProcess): Promise<AsyncDisposable> {
   const [file = "", ...args] = onLoadCore("bench/committing.ts", database);

@@ -30,7 +30,7 @@ export interface Arrival {
   /** The version of HTTP that the request line names (`1.1`), where there was one. */
   readonly version?: string;
   /** Reads the body, and tells `weigh` as octets arrive. Throws the problem `content_too_large` beyond `maxBytes`, and what `weigh` throws. */
-  readBody(maxBytes: number, weigh?: Weigh): Promise<Uint8Array>;
+  readBody(maxBytes: number, weigh?: Weigh): Eventually<Uint8Array>;
 }
 
 /** Another request of whoever sent this one, over the same connection and without a body. */
@@ -85,7 +85,7 @@ export class Call {
   #requestId: string | null = null;
   #cookies: ReadonlyMap<string, string | null> | null = null;
   #trace: TraceContext | null | undefined = undefined;
-  #readBody: (() => Promise<Uint8Array>) | null = null;
+  #readBody: (() => Eventually<Uint8Array>) | null = null;
   #awaits: string | (() => string) | null = null;
 
   constructor(arrival: Arrival, context: CallContext) {
@@ -145,13 +145,13 @@ export class Call {
    * The octets of the body as they arrive, for a scheme that says `readsBody`; none where the endpoint reads no body. Whoever only knows
    * the name of a key makes them be read: look at everything else before. Ends the request (413, 503) beyond the limits of any body.
    */
-  octets(): Promise<Uint8Array> {
+  async octets(): Promise<Uint8Array> {
     if (this.#readBody !== null) return this.#readBody();
     throw new TypeError("The body is read before anybody is known where a scheme says so: readsBody: true.");
   }
 
   /** Says how the body is read, for `octets`. */
-  letRead(readBody: () => Promise<Uint8Array>): void {
+  letRead(readBody: () => Eventually<Uint8Array>): void {
     this.#readBody = readBody;
   }
 

@@ -48,7 +48,7 @@ export class Exchange implements PermissionRequest {
   /** What limiters say of what is left. */
   limits: LimitFields = NONE;
   /** The octets of the body, once somebody has asked for them. */
-  octets: Promise<Uint8Array> | null = null;
+  octets: Uint8Array | Promise<Uint8Array> | null = null;
   /** Whether its body is on its way, or its caller has had an answer before everything was done. */
   phase: "going" | "arriving" | "over" = "going";
   /** How many writes are on their way to the store. */

@@ -140,7 +140,7 @@ class Way {
     }
     const mediaType = requireMediaType(exchange, endpoint.consumes);
     const body = waitKnowing(exchange, () => readBody(exchange, mediaType, () => requireKnownQuery(exchange)));
-    return body.then(async () => this.#write(exchange, await handle(exchange, endpoint)));
+    return after(body, () => after(handle(exchange, endpoint), (reply) => this.#write(exchange, reply)));
   }
 
   #write(exchange: Exchange, reply: Reply): Eventually<Answer> {

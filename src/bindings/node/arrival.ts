@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Arrival, ToldClient, Weigh } from "../../call/call.ts";
+import type { Eventually } from "../../eventually.ts";
 import { readBody } from "./body.ts";
 
 /** A request of `node:http`, as the core wants it. */
@@ -32,7 +33,7 @@ export class NodeArrival implements Arrival {
     return "encrypted" in this.#request.socket;
   }
 
-  async readBody(maxBytes: number, weigh?: Weigh): Promise<Uint8Array> {
+  readBody(maxBytes: number, weigh?: Weigh): Eventually<Uint8Array> {
     const response = this.#response;
     if (response === null) return new Uint8Array();
     return readBody(this.#request, maxBytes, weigh, () => {

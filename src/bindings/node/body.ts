@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Weigh } from "../../call/call.ts";
+import type { Eventually } from "../../eventually.ts";
 import { CollectedBody, readBefore } from "../../http/body/collecting.ts";
 import { problem } from "../../problem/problem.ts";
 
@@ -13,31 +14,44 @@ function besideBytes({ socket }: IncomingMessage): number {
   return "encrypted" in socket ? TLS_BYTES : 0;
 }
 
-/** Reads a body as it arrives; `begin` is told once nothing that is known of it speaks against that. What comes beyond the limits is left to whoever answers. */
+/**
+ * Reads a body: at once where all of it has come, else as it arrives. `begin` is told before something is waited for, once nothing that is known of it
+ * speaks against that. What comes beyond the limits is left to whoever answers.
+ */
 export function readBody(
   request: IncomingMessage & { readonly rawBody?: unknown },
   maxBytes: number,
   weigh: Weigh | undefined,
   begin: () => void,
-): Promise<Uint8Array> {
+): Eventually<Uint8Array> {
+  const announced = Number(request.headers["content-length"] ?? 0);
+  const collected = new CollectedBody(maxBytes, announced, weigh, besideBytes(request));
+  if (request.readableDidRead) {
+    // Some who read before keep the octets beside what they made of them.
+    if (!(request.rawBody instanceof Uint8Array)) throw readBefore(CURE);
+    collected.add(request.rawBody);
+    return collected.bytes;
+  }
+  // Read by somebody, and there was nothing in it.
+  if (request.readableEnded) return collected.bytes;
+  // The caller has gone; nobody will read the answer.
+  if (request.destroyed) throw problem("request_timeout");
+  if (isThere(request)) {
+    const next = (): Uint8Array | null => request.read() as Uint8Array | null;
+    for (let piece = next(); piece !== null; piece = next()) collected.add(piece);
+    return collected.bytes;
+  }
+  begin();
+  return arriving(request, collected);
+}
+
+/** All of it has come. On a stream of HTTP/2 that is also said where the caller has gone. */
+function isThere(request: IncomingMessage): boolean {
+  return request.complete && !("stream" in request);
+}
+
+function arriving(request: IncomingMessage, collected: CollectedBody): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const collected = new CollectedBody(
-      maxBytes,
-      Number(request.headers["content-length"] ?? 0),
-      weigh,
-      besideBytes(request),
-    );
-    if (request.readableDidRead) {
-      // Some who read before keep the octets beside what they made of them.
-      if (!(request.rawBody instanceof Uint8Array)) throw readBefore(CURE);
-      collected.add(request.rawBody);
-      return resolve(collected.bytes);
-    }
-    // Read by somebody, and there was nothing in it.
-    if (request.readableEnded) return resolve(collected.bytes);
-    // The caller has gone; nobody will read the answer.
-    if (request.destroyed) throw problem("request_timeout");
-    begin();
     request.on("data", (chunk: Uint8Array) => {
       try {
         collected.add(chunk);

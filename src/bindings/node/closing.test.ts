@@ -9,7 +9,7 @@ import type { Responder } from "./unreadable.ts";
 
 const service: Responder = {
   async respond(arrival) {
-    const body = await arrival.readBody(1000).catch(() => Buffer.from("cut off"));
+    const body = await Promise.resolve(arrival.readBody(1000)).catch(() => Buffer.from("cut off"));
     return { status: 200, headers: ["Content-Length", String(body.length)], content: body };
   },
 };

@@ -1,6 +1,8 @@
-import type { Call } from "../../call/call.ts";
+import type { Call, Weigh } from "../../call/call.ts";
 import { formatNetwork } from "../../call/trusted-proxies.ts";
 import { isObject, sortOf } from "../../checking/members.ts";
+import { lineOfThrown } from "../../checking/thrown.ts";
+import { after, type Eventually } from "../../eventually.ts";
 import { parseMediaType } from "../../headers/media-type.ts";
 import { problem } from "../../problem/problem.ts";
 import { acceptFields, type EndpointFacts } from "../endpoint/facts.ts";
@@ -67,40 +69,58 @@ function describe(type: string | undefined, encoding: string | undefined): strin
   return said.length <= 200 ? said : `${said.slice(0, 200)}…`;
 }
 
-/** Reads the body in the format of its type. */
-export async function readBody(exchange: Exchange, mediaType: string, requireQuery: () => void): Promise<void> {
-  const { endpoint, service } = exchange;
-  const bytes = await octetsOf(exchange);
-  requireQuery();
-  if (bytes.length === 0 && endpoint.bodyOptional === true) return;
-  if (bytes.length > 0) requireTypeOfBrowsers(exchange, endpoint.consumes ?? []);
-  await giveWayFor(bytes);
-  const read =
-    mediaType === formType ? readForm(bytes) : await readWith(exchange, formatFor(mediaType, service.formats), bytes);
-  exchange.body = { value: read.value, leavesAreText: !read.typed, element: read.element ?? null, mediaType, bytes };
-  await giveWay(exchange.body);
+/** Reads the body in the format of its type: at once where it is there and small. */
+export function readBody(exchange: Exchange, mediaType: string, requireQuery: () => void): Eventually<void> {
+  const { endpoint } = exchange;
+  return after(octetsOf(exchange), (bytes) => {
+    requireQuery();
+    if (bytes.length === 0 && endpoint.bodyOptional === true) return;
+    if (bytes.length > 0) requireTypeOfBrowsers(exchange, endpoint.consumes ?? []);
+    return after(giveWayFor(bytes), () =>
+      after(readAs(mediaType, exchange, bytes), ({ value, typed, element = null }) => {
+        exchange.body = { value, leavesAreText: !typed, element, mediaType, bytes };
+        return giveWay(exchange.body);
+      }),
+    );
+  });
+}
+
+function readAs(mediaType: string, { call, service }: Exchange, bytes: Uint8Array): Eventually<ReadBody> {
+  if (mediaType === formType) return readForm(bytes);
+  const format = formatFor(mediaType, service.formats);
+  const given = call.awaiting(() => `The format ${format.mediaType}`, format.read!(bytes));
+  return after(given, (read) => requireRead(format, read));
 }
 
 /** A format of somebody's own may give anything: what is no body is its fault, and not the caller's. */
-async function readWith({ call }: Exchange, format: Format, bytes: Uint8Array): Promise<ReadBody> {
-  const read: unknown = await call.awaiting(() => `The format ${format.mediaType}`, format.read!(bytes));
+function requireRead(format: Format, read: unknown): ReadBody {
   if (isObject(read) && "value" in read && typeof read["typed"] === "boolean") return read as unknown as ReadBody;
   throw new TypeError(`The format ${format.mediaType} read ${sortOf(read)}; it has to give { value, typed }`);
 }
 
 /** The octets of the body, read once and within the limits; none where the endpoint reads no body. */
-export function octetsOf(exchange: Exchange): Promise<Uint8Array> {
-  const { call, endpoint, service } = exchange;
+export function octetsOf(exchange: Exchange): Eventually<Uint8Array> {
+  const { endpoint, service } = exchange;
   if (endpoint.consumes === undefined) return NOTHING;
   if (exchange.octets !== null) return exchange.octets;
   requireInTime(exchange.context);
   const hold = (exchange.hold = service.heldBodies.hold(holderOf(exchange)));
+  const octets = arrivedOf(exchange, hold.take);
+  if (!(octets instanceof Promise)) return (exchange.octets = octets);
   exchange.phase = "arriving";
-  const octets = call.arrival.readBody(endpoint.maxBodyBytes ?? exchange.service.maxBodyBytes, hold.take);
   return (exchange.octets = octets.finally(() => (exchange.phase = "going")));
 }
 
-const NOTHING = Promise.resolve(new Uint8Array());
+/** What is wrong with them is known to everybody who asks. */
+function arrivedOf({ call, endpoint, service }: Exchange, weigh: Weigh): Eventually<Uint8Array> {
+  try {
+    return call.arrival.readBody(endpoint.maxBodyBytes ?? service.maxBodyBytes, weigh);
+  } catch (error) {
+    return Promise.reject(error instanceof Error ? error : new TypeError(lineOfThrown(error)));
+  }
+}
+
+const NOTHING = new Uint8Array();
 
 /** Who is known answers for their own bodies, wherever they are; of nobody it is the address. */
 export function holderOf({ observedIdentity: identity, call }: Exchange): string {

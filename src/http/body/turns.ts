@@ -1,3 +1,4 @@
+import type { Eventually } from "../../eventually.ts";
 import type { ReceivedBody } from "../endpoint/facts.ts";
 
 /** Reading, checking and writing so much take milliseconds each; what is smaller is not worth a turn. */
@@ -50,12 +51,17 @@ export function giveWayFor(bytes: Uint8Array): Promise<void> | undefined {
  */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 
-/** Does such work and gives way whenever it stops. What never stops is done at once, but for a trip through the task queue. */
-export async function inPieces<T>(work: Pieces<T>): Promise<T> {
+/** Does such work and gives way whenever it stops. What never stops is done at once. */
+export function inPieces<T>(work: Pieces<T>): Eventually<T> {
+  const { done, value } = work.next();
+  return done === true ? value : inMorePieces(work);
+}
+
+async function inMorePieces<T>(work: Pieces<T>): Promise<T> {
   for (;;) {
+    await takeTurnAgain();
     const { done, value } = work.next();
     if (done === true) return value;
-    await takeTurnAgain();
   }
 }
 

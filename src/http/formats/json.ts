@@ -1,3 +1,4 @@
+import { after } from "../../eventually.ts";
 import type { Problem } from "../../problem/problem.ts";
 import { inPieces, LARGE_BYTES, wholly, type Pieces } from "../body/turns.ts";
 import type { Format } from "./format.ts";
@@ -12,7 +13,7 @@ export const json = {
   write: ({ value }) => JSON.stringify(value),
   writeJSON: (text) => text,
   writeProblem: (document) => JSON.stringify(document),
-  read: async (bytes) => ({ value: await inPieces(new Reader(requireText(bytes)).document()), typed: true }),
+  read: (bytes) => after(inPieces(new Reader(requireText(bytes)).document()), (value) => ({ value, typed: true })),
 } satisfies Format;
 
 /**

@@ -18,12 +18,15 @@ export function identify(exchange: Exchange, witness: Witness | null): Eventuall
 const LATE_MS = 100;
 
 /** Waits for what the caller sends, and looks at who is calling again where that took its time: a login that has ended does nothing more. */
-export async function waitKnowing(exchange: Exchange, body: () => Promise<void>): Promise<void> {
+export function waitKnowing(exchange: Exchange, body: () => Eventually<void>): Eventually<void> {
   const since = performance.now();
-  await body();
-  if (!exchange.wasIdentified || performance.now() - since < LATE_MS) return;
-  if (exchange.endpoint.refusals === "told") exchange.identified = await identifyOrTell(exchange, null);
-  else await lookAgain(exchange);
+  const read = body();
+  if (!(read instanceof Promise)) return;
+  return read.then(async () => {
+    if (!exchange.wasIdentified || performance.now() - since < LATE_MS) return;
+    if (exchange.endpoint.refusals === "told") exchange.identified = await identifyOrTell(exchange, null);
+    else await lookAgain(exchange);
+  });
 }
 
 async function lookAgain(exchange: Exchange): Promise<void> {
