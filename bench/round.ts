@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Request } from "./scenarios.ts";
 import { onAnyCore, onLoadCore } from "./servers.ts";
@@ -49,6 +50,22 @@ export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** What a quarter of the values is below, the median, and what a quarter is above. */
+export function quartiles(values: readonly number[]): readonly [number, number, number] {
+  const sorted = values.toSorted((one, other) => one - other);
+  const half = Math.ceil(sorted.length / 2);
+  return [median(sorted.slice(0, half)), median(sorted), median(sorted.slice(-half))];
+}
+
+/** Waits until a process has nothing to do for three seconds. */
+export async function waitForRest(pid: number): Promise<void> {
+  for (let atRest = 0; atRest < 3;) {
+    const before = cpuSeconds(pid);
+    await wait(1000);
+    atRest = cpuSeconds(pid) - before < 0.03 ? atRest + 1 : 0;
+  }
 }
 
 /** User and system time of a process with all its threads, from `/proc/PID/stat`; Linux counts it in hundredths of a second. */

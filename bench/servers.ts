@@ -30,7 +30,7 @@ export function onLoadCore(script: string, argument: string): string[] {
 }
 
 export function onAnyCore(script: string): string[] {
-  return [process.execPath, path.join(root, script)];
+  return [process.execPath, path.resolve(root, script)];
 }
 
 function onCore(core: number, script: string): string[] {
@@ -57,8 +57,13 @@ export interface Rival extends AsyncDisposable {
 }
 
 /** Starts a bare `node:http` server that gives this one answer. */
-export function startBare(reply: CapturedReply, place = onServerCore): Promise<Rival> {
-  return startRival("bench/bare.ts", reply, place);
+export function startBare(reply: CapturedReply): Promise<Rival> {
+  return startRival("bench/bare.ts", reply);
+}
+
+/** Starts a bare `node:http` server on any core that gives each path its answer. */
+export function startBareLists(replies: Readonly<Record<string, CapturedReply>>): Promise<Rival> {
+  return startRival("bench/bare-lists.ts", replies, onAnyCore);
 }
 
 /** Starts a server written by hand over the service's database file. */
