@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setImmediate as nextRound } from "node:timers/promises";
+import { makeBatches } from "../src/bindings/node/batching.ts";
 import { anyone, createService, defineResource, mount, text } from "../src/door/index.ts";
 import { sqliteStore } from "../src/door/stores.ts";
 
@@ -51,6 +52,47 @@ test("of pages that are asked for at once each round of the event loop has one, 
   assert.deepEqual(first, ["page 1: 200", "record 1: 200"]);
   assert.deepEqual(second, ["page 2: 200", "record 2: 200"]);
   assert.deepEqual(answered.slice(4), ["page 3: 200"]);
+});
+
+test("over a socket a page goes behind all that came in its round, and behind what comes in the next before the next page", async (t) => {
+  const { ask, answered } = await setUp(t);
+  const batches = makeBatches();
+  const round = async (...names: string[]): Promise<readonly string[]> => {
+    const before = answered.length;
+    for (const name of names) batches.answer(() => ask(name));
+    await nextRound();
+    return answered.slice(before);
+  };
+
+  const first = await round("page 1", "record 1", "page 2", "record 2");
+  const second = await round("record 3", "page 3", "record 4");
+  const third = await round("record 5");
+
+  assert.deepEqual(first, ["record 1: 200", "record 2: 200", "page 1: 200"]);
+  assert.deepEqual(second, ["record 3: 200", "record 4: 200", "page 2: 200"]);
+  assert.deepEqual(third, ["record 5: 200", "page 3: 200"]);
+});
+
+test("what is answered in a round is sent before its page is read", async (t) => {
+  const { ask, answered } = await setUp(t);
+  const batches = makeBatches();
+
+  batches.answer(() => ask("page 1"));
+  batches.answer(() => batches.send(() => void answered.push("sent")));
+  await nextRound();
+
+  assert.deepEqual(answered, ["sent", "page 1: 200"]);
+});
+
+test("pages wait for two servers of one process, whichever is ready first", async (t) => {
+  const { ask, answered } = await setUp(t);
+  const [one, other] = [makeBatches(), makeBatches()];
+
+  one.answer(() => ask("page 1"));
+  other.answer(() => ask("record 1"));
+  await nextRound();
+
+  assert.deepEqual(answered, ["record 1: 200", "page 1: 200"]);
 });
 
 test("where nothing else has been asked for lately, pages wait for nobody", async (t) => {

@@ -1,3 +1,5 @@
+import { beginRound, endRound } from "../../http/answered.ts";
+
 /** How many answers wait for each other at most: so much more than this is not gained, and the first of them is wanted. */
 const MOST_WAITING = 32;
 
@@ -39,13 +41,21 @@ export function makeBatches(): Batches {
     try {
       answer();
     } finally {
-      if (--answering === 0) sendAll();
+      if (--answering === 0) endTurn();
+    }
+  }
+
+  function endTurn(): void {
+    try {
+      sendAll();
+    } finally {
+      endRound();
     }
   }
 
   return {
     answer(answer) {
-      answering++;
+      if (answering++ === 0) beginRound();
       setImmediate(run, answer);
     },
     send(send) {

@@ -1,4 +1,5 @@
 import type { Eventually } from "../../eventually.ts";
+import { whenAllAnswered } from "../answered.ts";
 import type { ReceivedBody } from "../endpoint/facts.ts";
 
 /** Reading, checking and writing so much take milliseconds each; what is smaller is not worth a turn. */
@@ -9,7 +10,8 @@ const begun = new Set<() => void>();
 
 /**
  * Waits for a turn with work of some milliseconds. Each round of the event loop does one such piece, so that nobody waits for more
- * than one of them, however many are asked for at once (contract, section 8): all that `setImmediate` was given run in one round.
+ * than one of them, however many are asked for at once (contract, section 8): all that `setImmediate` was given run in one round. What is
+ * small and came in that round goes first.
  */
 export function takeTurn(): Promise<void> {
   return waitAmong(beginning);
@@ -23,7 +25,7 @@ export function takeTurnAgain(): Promise<void> {
 function waitAmong(waiting: Set<() => void>): Promise<void> {
   return new Promise((resolve) => {
     waiting.add(resolve);
-    if (beginning.size + begun.size === 1) setImmediate(next);
+    if (beginning.size + begun.size === 1) setImmediate(whenAllAnswered, next);
   });
 }
 
@@ -31,7 +33,7 @@ function next(): void {
   const waiting = begun.size > 0 ? begun : beginning;
   const [first] = waiting;
   waiting.delete(first!);
-  if (beginning.size + begun.size > 0) setImmediate(next);
+  if (beginning.size + begun.size > 0) setImmediate(whenAllAnswered, next);
   first!();
 }
 

@@ -1,8 +1,10 @@
 import type { Eventually } from "../../eventually.ts";
+import { isAllAnswered, whenAllAnswered } from "../answered.ts";
 
 /**
  * Whoever asks for pages in a loop fills every round of the event loop with them, and whoever asks for one record waits for all that came before. So
- * while others ask as well, a round has one page. While all ask for pages, they are read as they come: with a round for each they cost a third more.
+ * while others ask as well, a round has one page, and it goes behind all else that came in this round: whoever comes meanwhile waits for that one
+ * and for no other. While all ask for pages, they are read as they come: with a round for each they cost a third more.
  */
 
 /** For so many pages it is remembered that somebody has asked for something else. */
@@ -17,7 +19,6 @@ let shared = 0;
 
 const waiting: (() => void)[] = [];
 let hasPage = false;
-let isNextDue = false;
 
 /** Tells that a request has come, whatever it asks for. */
 export function countRequest(): void {
@@ -30,25 +31,34 @@ export function readInRound<T>(read: () => Eventually<T>): Eventually<T> {
   if (requests - pages > others) shared = REMEMBERED_PAGES;
   else if (shared > 0) shared--;
   others = requests - pages;
-  const isTurn = waiting.length === 0 && (!hasPage || shared === 0);
-  return isTurn ? read() : new Promise<void>((resolve) => waiting.push(resolve)).then(read);
+  if (waiting.length === 0) {
+    if (shared === 0 || (!hasPage && isAllAnswered())) return read();
+    whenAllAnswered(callNext);
+  }
+  return new Promise<void>((resolve) => waiting.push(resolve)).then(() => {
+    try {
+      return read();
+    } finally {
+      // One that was remembered leaves its place to the next.
+      callNext();
+    }
+  });
 }
 
 /** Tells that this round of the event loop has its page. */
 export function countPage(): void {
+  if (hasPage) return;
   hasPage = true;
-  callNext();
-}
-
-function callNext(): void {
-  if (isNextDue) return;
-  isNextDue = true;
   setImmediate(next);
 }
 
 function next(): void {
-  isNextDue = hasPage = false;
+  hasPage = false;
+  whenAllAnswered(callNext);
+}
+
+function callNext(): void {
+  if (hasPage) return;
   const called = waiting.splice(0, shared === 0 ? waiting.length : 1);
-  if (waiting.length > 0) callNext();
   for (const go of called) go();
 }
