@@ -3,7 +3,7 @@
  * a list as fast as they are answered. The user has many orders, and there are many users. Everything on all cores. In the same rounds a bare
  * `node:http` server answers both with the same bytes: what the machine makes a reader wait, with three processes on its cores. The process that
  * measures takes precedence over the one that asks for lists, so that no answer waits for its measuring. `--against` measures
- * another build in the same rounds.
+ * another build in the same rounds. How many cores are busy while all is quiet tells whether others work on the machine: then the figures say little.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { DatabaseSync } from "node:sqlite";
@@ -11,7 +11,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
 import { type ServiceProcess, startService } from "../tests/service-process.ts";
 import type { Reads } from "./reads.ts";
-import { type Load, type LoadResult, median, quartiles, waitForRest } from "./round.ts";
+import { type Load, type LoadResult, machineSeconds, median, quartiles, waitForRest } from "./round.ts";
 import { prepareWriting } from "./scenarios.ts";
 import { captureReply, onAnyCore, startBareLists } from "./servers.ts";
 
@@ -106,15 +106,23 @@ async function measure(name: string, path: string, who: keyof typeof lists, more
     [first.path]: await captureReply(first.service.address, { path: first.path, headers: first.headers.all }),
     [path]: await captureReply(first.service.address, loadOf(first).request),
   });
-  const found = builds.map(() => ({ quiet: [] as number[], beside: [] as number[], asked: [] as number[] }));
+  const found = builds.map(() => ({
+    quiet: [] as number[],
+    beside: [] as number[],
+    asked: [] as number[],
+    busy: [] as number[],
+  }));
   const besideBare: number[] = [];
   for (let round = 0; round <= rounds; round++) {
     for (const [at, build] of builds.entries()) {
       const reads = readsOf(build, build.service.address);
+      const [startedAt, before] = [performance.now(), machineSeconds()];
       const quiet = await ask<LoadResult>("bench/reads.ts", reads);
+      const busy = ((machineSeconds() - before) * 1000) / (performance.now() - startedAt);
       const [beside, asked] = await besideLoad(reads, loadOf(build));
       // The first round warms up.
       if (round === 0) continue;
+      found[at]!.busy.push(busy);
       found[at]!.quiet.push(quiet.p99Ms);
       found[at]!.beside.push(beside.p99Ms);
       found[at]!.asked.push(asked.requests);
@@ -122,8 +130,9 @@ async function measure(name: string, path: string, who: keyof typeof lists, more
     const [alike] = await besideLoad(readsOf(first, bare.address), loadOf(first));
     if (round > 0) besideBare.push(alike.p99Ms);
   }
-  for (const [at, { quiet, beside, asked }] of found.entries())
+  for (const [at, { busy, quiet, beside, asked }] of found.entries())
     rows[at === 0 ? name : `${name}, ${builds[at]!.name}`] = {
+      "cores busy when quiet": spread(busy),
       quiet: spread(quiet),
       beside: spread(beside),
       "beside bare": spread(besideBare),

@@ -68,6 +68,12 @@ export async function waitForRest(pid: number): Promise<void> {
   }
 }
 
+/** What all programs have had of all cores, and what the machine below has kept back; Linux counts it in hundredths of a second. */
+export function machineSeconds(): number {
+  const [, user, nice, system, , , irq, softIrq, stolen] = readFileSync("/proc/stat", "utf8").split(/\s+/, 9);
+  return [user, nice, system, irq, softIrq, stolen].reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+}
+
 /** User and system time of a process with all its threads, from `/proc/PID/stat`; Linux counts it in hundredths of a second. */
 function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
