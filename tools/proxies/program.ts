@@ -12,12 +12,17 @@ export interface Program {
   readonly args: readonly string[];
   /** Where it listens once it runs. */
   readonly port: number;
-  /** What it works in; it goes with it. */
+  /** What it works in; it goes with the test. */
   readonly folder: string;
+  /** `SIGTERM` where it is left out. */
+  readonly endedBy?: NodeJS.Signals;
 }
 
-/** Runs a proxy as no service of the system, and ends it with the test. Resolves when it listens. */
-export async function runProgram(t: TestContext, { name, args, port, folder }: Program): Promise<void> {
+/** Runs a proxy as no service of the system, and ends it with the test. Resolves when it listens, with what ends it before that. */
+export async function runProgram(
+  t: TestContext,
+  { name, args, port, folder, endedBy = "SIGTERM" }: Program,
+): Promise<() => Promise<void>> {
   // Debian has it in /usr/sbin, which is not on everybody's path.
   const env = { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin` };
   const child = spawn(name, args, { env, stdio: ["ignore", "ignore", "pipe"] });
@@ -28,13 +33,17 @@ export async function runProgram(t: TestContext, { name, args, port, folder }: P
     child.once("error", () => resolve(`${name} is not installed. Install it: ${cure}`));
     child.once("exit", (code) => resolve(`${name} ended with ${code}: ${said}`));
   });
-  t.after(async () => {
-    child.kill("SIGTERM");
+  const end = async (): Promise<void> => {
+    child.kill(endedBy);
     await ended;
+  };
+  t.after(async () => {
+    await end();
     rmSync(folder, { recursive: true, force: true });
   });
   const failed = await Promise.race([ended, answers(name, port)]);
   if (failed !== null) throw new Error(failed);
+  return end;
 }
 
 async function answers(name: string, port: number): Promise<null> {

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "../../tests/free-port.ts";
+import { makeLedger } from "../../tests/ledger.ts";
+import { startPostgres } from "../../tests/postgres.ts";
+import { startService, type ServiceProcess } from "../../tests/service-process.ts";
+import { blockOf } from "./page.ts";
+import { runProgram } from "./program.ts";
+import { adminPassword } from "./upstream.ts";
+
+/** Two processes on a database behind PgBouncer, with the configuration of docs/scaling.md. */
+interface Pooled {
+  readonly services: readonly [ServiceProcess, ServiceProcess];
+  /** Kills PgBouncer with all its connections, and starts it anew. */
+  restart(): Promise<void>;
+}
+
+async function startPooled(t: TestContext, connections: number): Promise<Pooled> {
+  const postgres = await startPostgres();
+  t.after(postgres.stop);
+  const database = new URL(await postgres.makeDatabase());
+  const name = database.pathname.slice(1);
+  const port = await freePort();
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-pgbouncer-"));
+  const users = path.join(folder, "userlist.txt");
+  const file = path.join(folder, "pgbouncer.ini");
+  writeFileSync(users, `"${database.username}" "${database.password}"\n`);
+  const written = blockOf("ini", "pgbouncer")
+    .replace("latchkey = host=db.internal dbname=latchkey", `${name} = host=127.0.0.1 port=${database.port}`)
+    .replace("listen_port = 6432", `listen_port = ${port}`)
+    .replace("default_pool_size = 20", `default_pool_size = ${connections}`)
+    .replace("/etc/pgbouncer/userlist.txt", users);
+  writeFileSync(file, written);
+  // It runs as nobody, who has to get through: as root it does not start.
+  chmodSync(folder, 0o755);
+  const asNobody = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
+  const start = (): Promise<() => Promise<void>> =>
+    runProgram(t, { name: "pgbouncer", args: [...asNobody, file], port, folder, endedBy: "SIGKILL" });
+
+  let end = await start();
+  const through = new URL(database);
+  through.port = String(port);
+  through.searchParams.set("pgbouncer", "true");
+  const settings = {
+    LATCHKEY_DATABASE: through.href,
+    LATCHKEY_SECRET: "a secret that both of the processes know",
+    LATCHKEY_ADMIN_PASSWORD: adminPassword,
+  };
+  // The first start of both at once.
+  const services = await Promise.all([startService(settings), startService(settings)]);
+  t.after(() => Promise.all(services.map((each) => each[Symbol.asyncDispose]())));
+  return {
+    services,
+    async restart() {
+      await end();
+      end = await start();
+    },
+  };
+}
+
+test("two processes share three connections through PgBouncer; it is killed under load, and what was acknowledged is there once", async (t) => {
+  const { services, restart } = await startPooled(t, 3);
+  const ledger = makeLedger(adminPassword);
+  for (let round = 0; round < 3; round++) {
+    const loads = services.map((service) => ledger.load(service));
+    await Promise.all(loads.map(({ begun }) => begun));
+    await restart();
+    const back = performance.now();
+    for (const at of await Promise.all(loads.map((load) => load.nextWrite())))
+      assert.ok(at - back < 5000, `${at - back} ms`);
+    await Promise.all(loads.map((load) => load.stop()));
+  }
+
+  await ledger.settle(services[0]);
+  for (const service of services) {
+    await ledger.verify(service);
+    assert.equal((await fetch(`${service.address}/readyz`)).status, 200);
+  }
+  t.diagnostic(ledger.summary());
+});
+
+test("through PgBouncer a logout is known to the other process within a second, though nobody can listen", async (t) => {
+  const { services } = await startPooled(t, 3);
+  const [one, other] = services;
+  const send = (service: ServiceProcess, method: string, body: unknown): Promise<Response> =>
+    fetch(`${service.address}/api/token/`, {
+      method,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const pair = await (await send(one, "POST", { username: "admin", password: adminPassword })).json();
+  const { access, refresh } = pair as { readonly access: string; readonly refresh: string };
+  const read = async (): Promise<number> =>
+    (await fetch(`${other.address}/users`, { headers: { authorization: `Bearer ${access}` } })).status;
+  assert.equal(await read(), 200);
+
+  assert.ok((await send(one, "DELETE", { refresh })).ok);
+  await wait(1000);
+
+  assert.equal(await read(), 401);
+});
