@@ -1,0 +1,157 @@
+import {
+  deadFamiliesCollection,
+  familiesCollection,
+  refreshUsesCollection,
+  revocationsCollection,
+  sessionsCollection,
+} from "../src/door/auth.ts";
+import type { Collection, Transaction, Where } from "../src/door/stores.ts";
+import { requestCountsCollection } from "../src/rate-limit/counter.ts";
+import { guessStreaksCollection, knownAddressesCollection } from "../src/throttle/records.ts";
+import { guessesCollection } from "../src/throttle/window.ts";
+
+/** Something that runs out. */
+export interface Kind {
+  readonly name: string;
+  /** What of it is left where all of it has run out. */
+  readonly left: { readonly table: string; readonly condition: string };
+  /** The same for a store; null where upkeep has nothing to do with it. */
+  readonly due: { readonly collection: Collection; readonly where: Where } | null;
+  /** The statement that makes rows of which every one has run out long ago. */
+  fill(count: number, isSQLite: boolean): string;
+  /** Where it is measured. */
+  readonly engines: readonly ("SQLite" | "PostgreSQL")[];
+  /** What the client writes meanwhile; no two of one id. */
+  write(id: string): Transaction;
+}
+
+/** All that a service erases, by itself or with what is written. */
+export const kinds: readonly Kind[] = [
+  expiring(refreshUsesCollection, "expires_at"),
+  nonces(),
+  expiring(deadFamiliesCollection, "expires_at"),
+  expiring(familiesCollection, "idle_until"),
+  expiring(revocationsCollection, "expires_at"),
+  expiring(sessionsCollection, "expires_at"),
+  expiring(guessesCollection, "at"),
+  expiring(guessStreaksCollection, "at"),
+  expiring(knownAddressesCollection, "at"),
+  expiring(requestCountsCollection, "ends_at"),
+  repeatable(),
+  takenKeys(),
+];
+
+const both = ["SQLite", "PostgreSQL"] as const;
+const future = "2999-01-01T00:00:00.000Z";
+
+/** A row, and no memory. */
+export function plainWrite(id: string): Transaction {
+  return {
+    changes: [{ kind: "insert", collection: deadFamiliesCollection, key: id, values: { expires_at: future } }],
+  };
+}
+
+/** Rows that are removed when the time in a column has passed. */
+function expiring(collection: Collection, column: string): Kind {
+  const isText = collection.columns.find(({ name }) => name === column)!.type === "date-time";
+  // In milliseconds, the numbers of the rows are times of long ago.
+  const value = isText ? "2100-01-01T00:00:00.000Z" : 1e9;
+  const condition = `"${column}" <= ${isText ? `'${value}'` : value}`;
+  return {
+    name: collection.name,
+    left: { table: collection.name, condition },
+    due: { collection, where: { column, operator: "lte", value } },
+    fill: (count, isSQLite) => fillOf(collection, count, isSQLite),
+    engines: both,
+    write: plainWrite,
+  };
+}
+
+/** Uses of refresh tokens that may come back for long, with the nonces of windows that have closed. */
+function nonces(): Kind {
+  const collection = refreshUsesCollection;
+  return {
+    ...expiring(collection, "expires_at"),
+    name: "nonces",
+    left: { table: collection.name, condition: `"nonce" > ''` },
+    due: { collection, where: { column: "nonce", operator: "gt", value: "" } },
+    fill: (count, isSQLite) =>
+      fillOf(collection, count, isSQLite, { nonce: randomText(isSQLite), expires_at: `'${future}'` }),
+  };
+}
+
+/** What is kept of writes that can be repeated: each of them removes some of what has run out. */
+function repeatable(): Kind {
+  const table = "latchkey_idempotency";
+  return {
+    name: table,
+    left: { table, condition: `"expires_at" <= 1000000000` },
+    due: null,
+    fill: (count, isSQLite) =>
+      `INSERT INTO ${table} (key, fingerprint, rows, expires_at) ${seriesTo(count, isSQLite)} ` +
+      `SELECT '7 ' || ${randomText(isSQLite)}, ${randomText(isSQLite)}, ` +
+      `'[{"revision":1,"record":{"id":1,"status":"open","created_at":"2001-01-01T00:00:00.000Z"}}]', n FROM series`,
+    engines: both,
+    write: (id) => ({
+      ...plainWrite(id),
+      idempotency: {
+        key: `7 ${id}`,
+        columns: ["id"],
+        erasable: false,
+        fingerprint: id,
+        expiresAt: future,
+        now: new Date().toISOString(),
+      },
+    }),
+  };
+}
+
+/** Keys that were named ahead of those that are counted, one behind another: the client's first write passes them all. */
+function takenKeys(): Kind {
+  const table = "latchkey_taken_keys";
+  return {
+    name: table,
+    left: { table, condition: "TRUE" },
+    due: null,
+    fill: (count, isSQLite) =>
+      `INSERT INTO ${table} (collection, key) ${seriesTo(count, isSQLite)} SELECT 'guesses', n FROM series`,
+    // PostgreSQL passes them one by one, and none but who creates one of them waits: so long that a million end in a time-out.
+    engines: ["SQLite"],
+    write: (id) => ({
+      changes: [{ kind: "insert", collection: guessesCollection, values: { subject: id, at: Date.now() } }],
+    }),
+  };
+}
+
+/** One after another, with keys and references in no order: so none lies beside the next in more than one index. */
+function fillOf(
+  { name: table, key, columns }: Collection,
+  count: number,
+  isSQLite: boolean,
+  given: Readonly<Record<string, string>> = {},
+): string {
+  const at = isSQLite
+    ? "strftime('%Y-%m-%dT%H:%M:%fZ', 978307200 + n, 'unixepoch')"
+    : `to_char(to_timestamp(978307200 + n) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  const value = ({ name, type, nullable }: Collection["columns"][number]): string => {
+    if (given[name] !== undefined) return given[name];
+    if (nullable === true) return "NULL";
+    if (type === "date-time") return at;
+    if (name === "at" || name === "ends_at") return "n";
+    if (type === "integer") return isSQLite ? "abs(random() % 100000)" : "floor(random() * 100000)";
+    return randomText(isSQLite);
+  };
+  const names = ["id", "_revision", ...columns.map(({ name }) => name)].map((each) => `"${each}"`).join(", ");
+  const cells = [key === "integer" ? "n" : randomText(isSQLite), "1", ...columns.map(value)].join(", ");
+  return `INSERT INTO "${table}" (${names}) ${seriesTo(count, isSQLite)} SELECT ${cells} FROM series`;
+}
+
+function randomText(isSQLite: boolean): string {
+  return isSQLite ? "lower(hex(randomblob(16)))" : "md5(random()::text || n)";
+}
+
+function seriesTo(count: number, isSQLite: boolean): string {
+  return isSQLite
+    ? `WITH RECURSIVE series(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ${count})`
+    : `WITH series(n) AS (SELECT generate_series(1, ${count}))`;
+}
