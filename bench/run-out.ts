@@ -25,6 +25,9 @@ export interface Kind {
   write(id: string): Transaction;
 }
 
+const both = ["SQLite", "PostgreSQL"] as const;
+const future = "2999-01-01T00:00:00.000Z";
+
 /** All that a service erases, by itself or with what is written. */
 export const kinds: readonly Kind[] = [
   expiring(refreshUsesCollection, "expires_at"),
@@ -40,9 +43,6 @@ export const kinds: readonly Kind[] = [
   repeatable(),
   takenKeys(),
 ];
-
-const both = ["SQLite", "PostgreSQL"] as const;
-const future = "2999-01-01T00:00:00.000Z";
 
 /** A row, and no memory. */
 export function plainWrite(id: string): Transaction {
