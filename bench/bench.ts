@@ -56,8 +56,8 @@ for (const { name, prepare, beside, target, whileOthersWrite } of scenarios) {
 
 if ("creating".includes(options.values.only)) {
   // By the clock: what holds a write up is the disk, which costs no CPU, and a thread writes beside the one that answers.
-  await measureWriting("creating a user, 64 clients, per second", onAnyCore, 0.5);
-  if (pinned) await measureWriting("the same, the service on one core", onServerCore, 0.4);
+  await measureWriting("creating a user, 64 clients, per second", onAnyCore);
+  if (pinned) await measureWriting("the same, the service on one core", onServerCore);
 }
 
 console.table(rows);
@@ -65,7 +65,7 @@ console.log(
   `Medians of ${rounds} rounds of ${seconds} s each, in turn${pinned ? "; server on core 0, load on core 1 (not where users are created)" : "; not pinned to cores"}. Node ${process.version}.`,
 );
 
-async function measureWriting(name: string, on: (script: string) => string[], target: number): Promise<void> {
+async function measureWriting(name: string, on: (script: string) => string[]): Promise<void> {
   await using writing = await startService({}, on("dist/cli/latchkey.js"));
   await using rival = await startCreatingByHand(writing, on);
   const { read, write } = await prepareWriting(writing);
@@ -78,8 +78,9 @@ async function measureWriting(name: string, on: (script: string) => string[], ta
     byHand.push(await runRound(rival, { request: write, status: 201, connections: 64, sleeps: true }, seconds));
   }
   const rate = (round: Round): number => round.requestsPerSecond;
-  rows[name] = rowOf(writes.slice(warming), reads.slice(warming), "reading one", rate, target);
-  rows[`${name}, as well`] = rowOf(writes.slice(warming), byHand.slice(warming), "by hand", rate);
+  rows[name] = rowOf(writes.slice(warming), byHand.slice(warming), "by hand", rate, 2);
+  // No target: it falls whenever reading gets faster.
+  rows[`${name}, as well`] = rowOf(writes.slice(warming), reads.slice(warming), "reading one", rate);
 }
 
 function rowOf(
