@@ -13,6 +13,7 @@ import {
   text,
   type Service,
 } from "../src/door/index.ts";
+import type { Observer } from "../src/door/ops.ts";
 import { date, references, type Fields, type Mount } from "../src/door/resources.ts";
 import type { Collection, MigrateOptions, Plan } from "../src/door/stores.ts";
 import { bothDatabases, type TestDatabase } from "./both-databases.ts";
@@ -36,8 +37,13 @@ function books(fields: Fields, more: object = {}): Mount {
 }
 
 /** Does something with a service of this declaration. */
-async function serving<T>(database: TestDatabase, mounts: Mounts, task: (service: Service) => Promise<T>): Promise<T> {
-  const service = await createService({ store: database.open(), mounts: [mounts].flat(), observe: null });
+async function serving<T>(
+  database: TestDatabase,
+  mounts: Mounts,
+  task: (service: Service) => Promise<T>,
+  observe: Observer | null = null,
+): Promise<T> {
+  const service = await createService({ store: database.open(), mounts: [mounts].flat(), observe });
   try {
     return await task(service);
   } finally {
@@ -175,9 +181,10 @@ async function asked(service: Service, method: string, target: string, body?: un
 async function removals(
   database: TestDatabase,
   mounts: Mounts,
-  ...ids: readonly number[]
+  ids: readonly number[],
+  observe: Observer | null = null,
 ): Promise<readonly (readonly [number, string])[]> {
-  return serving(database, mounts, async (service) => {
+  const task = async (service: Service): Promise<readonly (readonly [number, string])[]> => {
     const told: (readonly [number, string])[] = [];
     for (const id of ids) {
       const answer = await asked(service, "DELETE", `/tags/${id}`);
@@ -187,7 +194,8 @@ async function removals(
       ]);
     }
     return told;
-  });
+  };
+  return serving(database, mounts, task, observe);
 }
 
 test("a field that is declared no more keeps no other record from being deleted", async (t) => {
@@ -207,7 +215,7 @@ test("a field that is declared no more keeps no other record from being deleted"
     );
     assert.deepEqual(obstacles, []);
     assert.deepEqual(
-      await removals(database, [labels, bare], 3, 1),
+      await removals(database, [labels, bare], [3, 1]),
       [
         [204, ""],
         [204, ""],
@@ -240,7 +248,7 @@ test("a table of relations keeps what it holds on to while whoever migrates name
     await migrate(database, [labels, anything]);
 
     assert.deepEqual(
-      (await removals(database, [labels, anything], 1, 3)).map(([status]) => status),
+      (await removals(database, [labels, anything], [1, 3])).map(([status]) => status),
       [204, 409],
       database.engine,
     );
@@ -253,7 +261,7 @@ test("what a field of relations had goes with its column, and comes back with no
     const bare = books({ title: text() });
 
     await migrate(database, [labels, bare], { dropped: ["books.tags", "books.first_id"] });
-    assert.deepEqual(await removals(database, [labels, bare], 1), [[204, ""]], database.engine);
+    assert.deepEqual(await removals(database, [labels, bare], [1]), [[204, ""]], database.engine);
     const again = books({ title: text(), tags: references(tags, { default: [] }) }, { filters: { tags: ["eq"] } });
     const found = await serving(database, [labels, again], async (service) =>
       Promise.all(["/books", "/books?tags=2"].map(async (target) => (await asked(service, "GET", target)).json())),
@@ -275,9 +283,20 @@ test("a resource that is declared no more holds on to what its records name, and
       "books is declared no more, and has 1 row. It stays, and nobody sees it. The table of a resource has the name of its plural.",
       "books_tags is declared no more, and has 2 rows. They stay, and nobody sees them. The table of a resource has the name of its plural.",
     ]);
-    const told = await removals(database, labels, 1, 3, 4);
-    // The names of tables that no resource has are for the operator, whom the plan tells, and for no caller.
+    const logged: string[] = [];
+    const told = await removals(
+      database,
+      labels,
+      [1, 3, 4],
+      (event) => void (event.kind === "notice" && logged.push(event.message)),
+    );
+    // The names of tables that no resource has are for the operator, and for no caller.
     const refused = [409, "The record is still referenced by others."];
     assert.deepEqual(told, [refused, refused, refused], database.engine);
+    assert.deepEqual(
+      logged.map((message) => /a record of tags is still referenced by the table (\w+),/.exec(message)?.[1]),
+      ["books_tags", "books", "lent"],
+      database.engine,
+    );
   }
 });

@@ -18,6 +18,12 @@ export function referenced(by: MountInPlace | null, exchange: Exchange, how: str
   return problem("referenced", { detail: `The record is still referenced by ${how}.` });
 }
 
+/** No caller may see a table that no resource has, and whoever runs the service has to know where to look. */
+export function tellOperator(table: string, { resource }: MountInPlace, { service, call }: Exchange): void {
+  const message = `The request ${call.requestId} was refused: a record of ${resource.plural} is still referenced by the table ${table}, which no resource has.`;
+  service.observe?.({ kind: "notice", level: "info", message });
+}
+
 function maySee({ permissions, collection }: MountInPlace, exchange: Exchange): boolean {
   if (!scopesLet(exchange, "GET")) return false;
   return (["list", "read"] as const).some((action) => {
