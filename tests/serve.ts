@@ -7,6 +7,7 @@ import type { Observation } from "../src/door/ops.ts";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
 import { readSettings } from "../src/service/settings/settings.ts";
 import type { ConfigFile } from "../src/service/system/config-file.ts";
+import type { Tracer } from "../src/tracer.ts";
 import { startPostgres, testsOnPostgres, type TestServer } from "./postgres.ts";
 
 export const adminPassword = "first-administrator";
@@ -55,10 +56,15 @@ export interface ServeOptions {
   readonly config?: ConfigFile;
   /** Which binding carries the requests; `LATCHKEY_TEST_BINDING` chooses for those who do not care. */
   readonly binding?: "fetch" | "node";
+  /** Sees the parts of requests, and can hold them. */
+  readonly tracer?: Tracer;
 }
 
 /** Starts a service for one test and ends it with that. */
-export async function serve(t: TestContext, { settings = {}, config = {}, binding }: ServeOptions = {}): Promise<API> {
+export async function serve(
+  t: TestContext,
+  { settings = {}, config = {}, binding, tracer }: ServeOptions = {},
+): Promise<API> {
   const clock = {
     now: Date.parse("2026-01-31T09:30:00Z"),
     turn: (seconds: number) => void (clock.now += seconds * 1000),
@@ -74,6 +80,7 @@ export async function serve(t: TestContext, { settings = {}, config = {}, bindin
     config,
     observe: (observation) => void observed.push(observation),
     now: () => clock.now,
+    ...(tracer === undefined ? {} : { tracer }),
   });
   const send =
     (binding ?? process.env["LATCHKEY_TEST_BINDING"]) === "node" ? await overSocket(t, service) : throughFetch(service);
