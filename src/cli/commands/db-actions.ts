@@ -58,8 +58,6 @@ export interface BackupOptions extends Output {
 export async function backup(file: string, { force = false, json = false }: BackupOptions): Promise<void> {
   const readings = await readDatabase();
   const from = requireSQLite(readings.database.value, "backed up with pg_dump or pg_basebackup", false);
-  if (!force && existsSync(file))
-    throw new CommandFailed(`${file} is there already. Name another file, or replace it with --force.`, "not_empty");
   const progress = makeProgress("Copying pages");
   const bytes = await told(
     backupDatabase(from, file, force, (done, total) => progress.tell(done, total, done)).finally(() => progress.end()),

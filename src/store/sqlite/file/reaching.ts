@@ -12,6 +12,10 @@ export function placeOf(path: string): string {
   if (!isDirectory(folder))
     throw new StoreSetupError([`${named} is to stand in ${folder}, which is no directory. Make it, or name another.`]);
   if (isDirectory(place)) throw new StoreSetupError([`${named} is a directory. Name a file in it.`]);
+  if (statOf(place)?.isFile() === false)
+    throw new StoreSetupError([
+      `${named} is no file that keeps anything (a pipe, a socket or a device). Name another.`,
+    ]);
   return place;
 }
 

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
-import { connectReadOnly, playOn } from "../connection.ts";
+import { connectReadOnly, playOn, prepare } from "../connection.ts";
 import { codeOf, isBusy } from "../errors.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
 import { findVersion } from "../version.ts";
@@ -42,9 +42,32 @@ export async function reading<T>(
   }
 }
 
-/** Throws unless there is a file: SQLite would make one. */
+/** Keeps everybody out of the file; null where there is none, or one so damaged that nobody can be using it. */
+export function hold(place: string): DatabaseSync | null {
+  if (!existsSync(place)) return null;
+  try {
+    return openAlone(place);
+  } catch (error) {
+    if (error instanceof CopyError && error.code === "in_use") throw error;
+    return null;
+  }
+}
+
+/** Puts all of a database into its one file; false where that cannot be. */
+export function foldLog(database: DatabaseSync): boolean {
+  try {
+    return prepare(database, "PRAGMA journal_mode = DELETE").get()![0] === "delete";
+  } catch {
+    return false;
+  }
+}
+
+/** Throws unless there is a file with something in it: SQLite would make one, wait for who writes into a pipe, or begin a database in an empty one. */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new CopyError("not_latchkey", `There is no file ${path}.`);
+  const found = statSync(path);
+  if (!found.isFile()) throw new CopyError("not_latchkey", `${path} is no file. Name the file of a database.`);
+  if (found.size === 0) throw new CopyError("not_latchkey", `${path} is empty, and no database of Latchkey.`);
 }
 
 /** The version of the tables in a file. Throws where they are none of ours. */

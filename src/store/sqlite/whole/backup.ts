@@ -1,10 +1,11 @@
-import { chmodSync, statSync } from "node:fs";
+import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
 import { createFile, prepare } from "../connection.ts";
 import { backup, DatabaseSync } from "../node-sqlite.ts";
-import { reading, requireFile, versionOf } from "./alone.ts";
+import { foldLog, hold, reading, requireFile, versionOf } from "./alone.ts";
 import { requireSound } from "./check.ts";
-import { draftOf } from "./draft.ts";
+import { companions, draftOf } from "./draft.ts";
+import { placeOfCopy } from "./place-of-copy.ts";
 
 /** How many pages are copied before others may have the processor. */
 const rate = 1000;
@@ -15,17 +16,29 @@ export type TellPages = (done: number, total: number) => void;
 /** Writes one state of a database into a file of its own, while anybody may write. Gives its size in bytes. */
 export async function backupFile(path: string, to: string, replace: boolean, tell: TellPages): Promise<number> {
   requireFile(path);
-  if (isSameFile(path, to)) throw new CopyError("refused", `${to} is the database itself. Name another file.`);
-  const draft = draftOf(to, "backup");
+  const place = placeOfCopy(to);
+  if (isSameFile(path, place)) throw new CopyError("refused", `${to} is the database itself. Name another file.`);
+  if (!replace && existsSync(place))
+    throw new CopyError("not_empty", `${to} is there already. Name another file, or replace it with --force.`);
+  const held = replace ? hold(place) : null;
+  const draft = draftOf(place, "backup");
   try {
     await copyFile(path, draft.path, tell);
+    if (replace) removeLog(place, held);
     draft.keep({ replace });
-    return statSync(to).size;
+    return statSync(place).size;
   } catch (error) {
     throw draft.told(error);
   } finally {
     draft.discard();
+    held?.close();
   }
+}
+
+/** What SQLite has beside a file that goes would be taken for a part of what comes. */
+function removeLog(place: string, held: DatabaseSync | null): void {
+  if (held !== null) foldLog(held);
+  for (const suffix of companions) rmSync(place + suffix, { force: true });
 }
 
 /** Copies one state of a database, looks at all of the copy and leaves it as a single file. Gives the version of its tables. */

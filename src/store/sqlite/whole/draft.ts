@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { CopyError } from "../../copy.ts";
 import { StoreFull } from "../../store.ts";
@@ -21,6 +21,7 @@ export const companions = ["-wal", "-shm", "-journal"] as const;
 
 export function draftOf(place: string, purpose: string): Draft {
   const path = `${place}.${purpose}-${randomBytes(6).toString("hex")}`;
+  requireShort(path, place);
   return {
     path,
     keep({ replace = false } = {}) {
@@ -39,6 +40,17 @@ export function draftOf(place: string, purpose: string): Draft {
       return new StoreFull(words, { cause: error });
     },
   };
+}
+
+/** Throws where what SQLite makes beside the draft would have too long a name. */
+function requireShort(path: string, place: string): void {
+  try {
+    lstatSync(`${path}-journal`, { throwIfNoEntry: false });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENAMETOOLONG")) throw error;
+    const words = `${place} is too long a name: what is made beside it has a longer one. Name another.`;
+    throw new CopyError("refused", words, { cause: error });
+  }
 }
 
 /** Linked, not renamed: whatever has come to stand there meanwhile stays. */

@@ -6,7 +6,7 @@ import type { Collection } from "../../store.ts";
 import { connect, prepare } from "../connection.ts";
 import { placeOf } from "../file/reaching.ts";
 import { sqliteSchema } from "../migration.ts";
-import { openAlone, requireFile, versionOf } from "./alone.ts";
+import { foldLog, hold, requireFile, versionOf } from "./alone.ts";
 import { copyFile, isSameFile, type TellPages } from "./backup.ts";
 import { requireSound } from "./check.ts";
 import { companions, draftOf, flush } from "./draft.ts";
@@ -73,17 +73,6 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
   }
 }
 
-/** Keeps everybody out of the file; null where there is none, or one so damaged that nobody can be using it. */
-function hold(place: string): DatabaseSync | null {
-  if (!existsSync(place)) return null;
-  try {
-    return openAlone(place);
-  } catch (error) {
-    if (error instanceof CopyError && error.code === "in_use") throw error;
-    return null;
-  }
-}
-
 /**
  * Gives the file a second name, so that there is one in its place at every moment. What SQLite has beside it would be taken for a
  * part of what comes: it goes along, or away where all of it is in the file (`isWhole`). False where there was no file.
@@ -138,14 +127,5 @@ async function passCounters(path: string, before: Content | null): Promise<reado
     return rememberedIn(database);
   } finally {
     database.close();
-  }
-}
-
-/** Puts all of a database into its one file; false where that cannot be. */
-function foldLog(database: DatabaseSync): boolean {
-  try {
-    return prepare(database, "PRAGMA journal_mode = DELETE").get()![0] === "delete";
-  } catch {
-    return false;
   }
 }

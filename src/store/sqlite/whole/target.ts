@@ -5,12 +5,14 @@ import { connect, createFile, sendTo } from "../connection.ts";
 import { sqliteSchema } from "../migration.ts";
 import type { DatabaseSync } from "../node-sqlite.ts";
 import { draftOf, type Draft } from "./draft.ts";
+import { placeOfCopy } from "./place-of-copy.ts";
 
 /** Begins a new file, which appears under its name when it is kept. */
 export function openTarget(path: string): StoreTarget {
-  if (existsSync(path))
-    throw new CopyError("not_empty", `${path} is there already. Name a file that is not there yet, or move it away.`);
-  const draft = draftOf(path, "moving");
+  const place = placeOfCopy(path);
+  if (existsSync(place))
+    throw new CopyError("not_empty", `${place} is there already. Name a file that is not there yet, or move it away.`);
+  const draft = draftOf(place, "moving");
   const database = begin(draft);
   const send = sendTo(database);
   return targetOver(sqliteSchema, async (step) => send(step), {

@@ -1,0 +1,33 @@
+import { existsSync, statSync } from "node:fs";
+import { CopyError } from "../../copy.ts";
+import { placeOf, sqliteFileProblems } from "../file/reaching.ts";
+import { companions } from "./draft.ts";
+
+/**
+ * The file that somebody named for a copy, behind links. Throws `CopyError` where none can stand, and where SQLite would mix the copy with a
+ * database: under the name of that one's log it removes it, and a log that is left beside it is moved into it.
+ */
+export function placeOfCopy(named: string): string {
+  const problems = sqliteFileProblems(named, true);
+  if (problems.length > 0) throw new CopyError("refused", problems.join("\n"));
+  const place = placeOf(named);
+  const suffix = companions.find((each) => place.endsWith(each));
+  const whole = suffix === undefined ? null : place.slice(0, -suffix.length);
+  if (whole !== null && existsSync(whole))
+    throw new CopyError(
+      "refused",
+      `${place} is a name under which SQLite keeps a part of ${whole}. Name another file.`,
+    );
+  // The index of a log is made anew, and an empty log holds nothing.
+  const left = [`${place}-wal`, `${place}-journal`].find((name) => holdsSomething(name));
+  if (left !== undefined && !existsSync(place))
+    throw new CopyError(
+      "not_empty",
+      `${left} is left of a database that is not there, and SQLite would mix it with what comes. Move it away, or name another file.`,
+    );
+  return place;
+}
+
+function holdsSomething(name: string): boolean {
+  return (statSync(name, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
