@@ -61,7 +61,7 @@ const meanings: Readonly<Record<number, string>> = {
   5: "another process has kept it locked for longer than is waited for: look for one that stands still within a write (fuser on the file), and end it",
   14: "the file, its log or its folder cannot be opened: look at their rights, and at how many descriptors a process may have (ulimit -n)",
   // SQLITE_CORRUPT is also what becomes of EIO from a read.
-  11: "the disk cannot be read or the file is damaged",
+  11: "the disk cannot be read or the file is damaged: look at it with latchkey db check, and where it is damaged put a backup in its place (latchkey db restore)",
   26: "the file was overwritten while it was in use: stop every process on it and put a backup in its place (latchkey db restore)",
   // SQLITE_IOERR_SHMSIZE: the commit may be in the log, so this is not told as full.
   4874: "the index of the log cannot grow, the disk may be full",

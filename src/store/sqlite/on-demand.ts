@@ -69,7 +69,7 @@ export async function planSQLite(
   dropped: readonly string[] = [],
 ): Promise<Plan> {
   requireArguments("planSQLite", arguments, { path: text, collections: aList, dropped: optional(texts) });
-  return told(async () => (await import("./changes/plan.ts")).planFile(path, collections, dropped));
+  return told(path, async () => (await import("./changes/plan.ts")).planFile(path, collections, dropped));
 }
 
 /** Does what `planSQLite` tells, while anybody reads and writes. What was broken off goes on where it was. */
@@ -79,7 +79,7 @@ export async function migrateSQLite(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("migrateSQLite", arguments, { path: text, collections: aList, options: migrateOptions });
-  return told(async () => (await import("./changes/migrate.ts")).migrateFile(path, collections, options));
+  return told(path, async () => (await import("./changes/migrate.ts")).migrateFile(path, collections, options));
 }
 
 /** Does what `migrateSQLite` does to a copy of the file, which is removed again. */
@@ -89,7 +89,7 @@ export async function trySQLite(
   options: MigrateOptions,
 ): Promise<readonly MigratedTable[]> {
   requireArguments("trySQLite", arguments, { path: text, collections: aList, options: migrateOptions });
-  return told(async () => (await import("./changes/try.ts")).tryFile(path, collections, options));
+  return told(path, async () => (await import("./changes/try.ts")).tryFile(path, collections, options));
 }
 
 /** Every table of a SQLite file that is not Latchkey's, by its name; nothing is changed. */
@@ -99,11 +99,12 @@ export async function inspectSQLite(path: string): Promise<ReadonlyMap<string, F
 }
 
 /** What the disk or the file fails with is told in words that name the cure. */
-async function told<T>(task: () => Promise<T>): Promise<T> {
+async function told<T>(path: string, task: () => Promise<T>): Promise<T> {
   try {
     return await task();
   } catch (error) {
-    throw storeError(error);
+    const { unreadable } = await import("./whole/alone.ts");
+    throw unreadable(error, path) ?? storeError(error);
   }
 }
 

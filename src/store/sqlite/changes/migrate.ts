@@ -50,9 +50,21 @@ export async function migrateFile(
     return [];
   }
   const release = takeTurn(path);
-  const database = connect(path);
   try {
     removeTries(path);
+    return await migrateTables(path, collections, options);
+  } finally {
+    release();
+  }
+}
+
+async function migrateTables(
+  path: string,
+  collections: readonly Collection[],
+  options: MigrateOptions,
+): Promise<readonly MigratedTable[]> {
+  const database = connect(path);
+  try {
     // Tables take the place of others, and what refers to them stays as it is.
     database.exec("PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON");
     // Rows go anywhere into indexes, and each page that has left the memory is read and written again.
@@ -76,7 +88,6 @@ export async function migrateFile(
     return migrated;
   } finally {
     database.close();
-    release();
   }
 }
 

@@ -89,9 +89,19 @@ export function openingError(error: unknown, path: string): unknown {
       `${path} is open in another process. Stop the service and every command that works on it, and try again.`,
       { cause: error },
     );
+  return unreadable(error, path) ?? error;
+}
+
+/** What SQLite says of a file that is none of its own, or damaged; null where it says something else. */
+export function unreadable(error: unknown, path: string): CopyError | null {
   const found = (codeOf(error) ?? 0) & 0xff;
-  if (found === notADatabase) return new CopyError("not_latchkey", `${path} is no SQLite database.`, { cause: error });
-  if (found === corrupt)
-    return new CopyError("damaged", `${path} is damaged: ${(error as Error).message}.`, { cause: error });
-  return error;
+  const cause = { cause: error };
+  if (found === notADatabase) return new CopyError("not_latchkey", `${path} is no SQLite database.`, cause);
+  return found === corrupt ? damaged(path, [(error as Error).message], cause) : null;
+}
+
+/** Says that a file is damaged, and how. */
+export function damaged(path: string, problems: readonly string[], options?: ErrorOptions): CopyError {
+  const words = `${path} is damaged: use a backup that is whole (latchkey db restore).`;
+  return new CopyError("damaged", [words, ...problems].join("\n"), options);
 }

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
 import { createFile, prepare } from "../connection.ts";
 import { backup, DatabaseSync } from "../node-sqlite.ts";
-import { foldLog, hold, reading, requireFile, versionOf } from "./alone.ts";
+import { foldLog, hold, reading, requireFile, unreadable, versionOf } from "./alone.ts";
 import { requireSound } from "./check.ts";
 import { companions, draftOf } from "./draft.ts";
 import { placeOfCopy } from "./place-of-copy.ts";
@@ -53,17 +53,20 @@ export async function copyFile(path: string, to: string, tell: TellPages): Promi
       progress: ({ totalPages, remainingPages }) => tell(totalPages - remainingPages, totalPages),
     });
   });
-  return finish(to);
+  return finish(to, path);
 }
 
-function finish(path: string): number {
+/** What is wrong is told of the file that was copied (`from`): of the copy nobody knows. */
+function finish(path: string, from: string): number {
   const database = new DatabaseSync(path, { returnArrays: true });
   try {
-    requireSound(database, path);
+    requireSound(database, from);
     // Without a log of its own the file can be read from anywhere, also where nothing may be written beside it.
     const [mode] = prepare(database, "PRAGMA journal_mode = DELETE").get()!;
     if (mode !== "delete") throw new Error(`SQLite keeps the copy in the mode ${String(mode)}`);
-    return versionOf(database, path);
+    return versionOf(database, from);
+  } catch (error) {
+    throw unreadable(error, from) ?? error;
   } finally {
     database.close();
     chmodSync(path, 0o600);

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { CopyError, countRows, type Checked } from "../../copy.ts";
+import { countRows, type Checked } from "../../copy.ts";
 import { rememberedCollections } from "../../sql/content.ts";
 import type { Collection } from "../../store.ts";
 import { playOn, prepare } from "../connection.ts";
 import { sqlite } from "../dialect.ts";
 import { sqliteSchema } from "../migration.ts";
-import { reading } from "./alone.ts";
+import { damaged, reading } from "./alone.ts";
 import { contentIn } from "./source.ts";
 
 /** How many problems are told of at most. */
@@ -38,7 +38,7 @@ export async function findCollections(path: string): Promise<readonly Collection
 /** Throws where anything in the file is damaged. */
 export function requireSound(database: DatabaseSync, path: string): void {
   const problems = problemsIn(database);
-  if (problems.length > 0) throw new CopyError("damaged", `${path} is damaged:\n${problems.join("\n")}`);
+  if (problems.length > 0) throw damaged(path, problems);
 }
 
 function problemsIn(database: DatabaseSync): string[] {
