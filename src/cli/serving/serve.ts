@@ -14,15 +14,14 @@ import { missingDatabaseNotice } from "../missing-database.ts";
 import { banner } from "./banner.ts";
 import { cleartextNotice } from "./cleartext.ts";
 import { watchForCrashes } from "./crash.ts";
+import { endUnread } from "./ending.ts";
+import { hearSignals, type Signals } from "./signals.ts";
 import { explainStart, listenOrClose, stackOf } from "./starting.ts";
 import { workerMetrics } from "./worker-metrics.ts";
 import { runWorkers, type Leaving, type Retiring, type Serving } from "./workers.ts";
 
 /** How long requests may take to finish once the process has been told to stop. */
 const GRACE_SECONDS = 10;
-
-/** How long the last lines of the log wait for their reader. */
-const UNREAD_MS = 1000;
 
 /** How often the files of the certificate are looked at. */
 const LOOK_MS = 5000;
@@ -45,34 +44,35 @@ const endings = {
 
 /** Serves until SIGTERM or SIGINT. What is wrong with the settings is told at once, with exit status 78. */
 export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
+  // Whoever reads what is written here may go away at any time, and that ends nothing.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  const signals = hearSignals();
   try {
-    await start(environment);
+    await start(environment, signals);
   } catch (error) {
     process.stderr.write(explainStart(error, stackOf));
     process.exitCode = isAboutSettings(error) ? exits.settings : exits.failed;
     // A worker lives as long as it hears the primary.
     cluster.worker?.disconnect();
+    endUnread();
   }
 }
 
-async function start(environment: NodeJS.ProcessEnv): Promise<void> {
+async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
   const config = await loadConfigFile(process.cwd());
   const settings = readSettings(environment, config);
   for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])
     if (notice !== null && cluster.isPrimary) process.stderr.write(`${notice}\n`);
-  if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers);
+  if (settings.workers > 1 && cluster.isPrimary) return runWorkers(settings.workers, signals);
+  // Where all processes of a terminal hear it, it is for the first one, which replaces its workers.
+  signals.hangUpWith(cluster.isWorker ? () => undefined : signals.stop);
   // When the primary is gone nothing can be told to it any more, and Node ends its workers.
   cluster.worker?.on("error", () => undefined);
-  // Whoever reads what is written here may go away at any time, and that ends nothing.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const sink = logSink(process.stdout);
   const log = makeLog(settings.log, sink.write);
   const crash = watchForCrashes(log);
   // Whoever else ends the process, and Node where a worker has lost its primary.
   process.on("exit", () => log?.flush());
-  // Until somebody is served there is nothing to finish. The first process of a container ends by no signal that it does not hear.
-  let stop = (): void => process.exit();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stop());
   const others = cluster.isWorker ? workerMetrics() : null;
   const latchkey = await createLatchkey({
     settings,
@@ -107,10 +107,10 @@ async function start(environment: NodeJS.ProcessEnv): Promise<void> {
     if (cluster.isWorker) process.send!({ leaving: true } satisfies Leaving);
     end(cluster.isWorker ? endings.replaced : endings.direct);
   });
-  stop = () => {
+  signals.stopWith(() => {
     latchkey.stop();
     end(settings.trustedProxies.length === 0 ? endings.direct : endings.behindProxy);
-  };
+  });
   // `/readyz` stays as it is: others are ready.
   cluster.worker?.on("message", (message: Retiring | object) => {
     if ("retire" in message) end(endings.replaced);
@@ -130,11 +130,6 @@ function watchFiles({ tls }: Settings, { renewCertificate: use }: Listener, log:
   const look = watchCertificate({ tls, use, observe: log?.observe ?? (() => undefined) });
   look();
   setInterval(look, LOOK_MS).unref();
-}
-
-/** What nobody reads must not keep a process that is done. */
-function endUnread(): void {
-  setTimeout(() => process.exit(), UNREAD_MS).unref();
 }
 
 /** A worker leaves it to the one process that the operator started. */

@@ -1,7 +1,10 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as wait } from "node:timers/promises";
 import { exits } from "../exit.ts";
+import { watchForCrashes } from "./crash.ts";
+import { endUnread } from "./ending.ts";
 import { makeRestartDelay } from "./restart-delay.ts";
+import type { Signals } from "./signals.ts";
 import { gatherWorkerMetrics } from "./worker-metrics.ts";
 
 /** What a worker tells when it serves: what the operator is to read. */
@@ -26,15 +29,16 @@ export interface Leaving {
 const KILL_AFTER_MS = 15_000;
 
 /** Runs `count` processes that share the port. One that dies is replaced; SIGHUP replaces all, one after another; SIGTERM ends all. */
-export async function runWorkers(count: number): Promise<void> {
+export async function runWorkers(count: number, signals: Signals): Promise<void> {
   // Each takes connections itself from the one queue that all share: what a worker has taken is reset with it. A primary that hands them
   // out keeps what a dead worker never said it had.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   const crew = makeCrew(count);
-  process.on("SIGTERM", crew.stop);
-  process.on("SIGINT", crew.stop);
+  signals.stopWith(crew.stop);
+  // The config file was loaded here too, and what is in it may fail here.
+  watchForCrashes(null).finishWith(crew.stop);
   let replacing: Promise<unknown> = Promise.resolve();
-  process.on("SIGHUP", () => {
+  signals.hangUpWith(() => {
     replacing = replacing.then(crew.replaceAll).catch((error: unknown) => {
       if (!crew.isStopping())
         tell(
@@ -49,7 +53,7 @@ export async function runWorkers(count: number): Promise<void> {
     process.stdout.write(banner);
   } catch (error) {
     if (!crew.isStopping()) process.exitCode = error instanceof WorkerEnded ? error.status : exits.failed;
-    return;
+    return crew.stop();
   }
   await crew.fill();
 }
@@ -137,9 +141,9 @@ function makeCrew(count: number): Crew {
       await fill();
     },
     stop() {
+      if (isStopping()) return;
       stopped.abort();
-      signalAll("SIGTERM");
-      setTimeout(() => signalAll("SIGKILL"), KILL_AFTER_MS).unref();
+      endAll();
     },
     isStopping,
   };
@@ -160,9 +164,21 @@ function retire(worker: Worker): void {
   worker.once("exit", () => clearTimeout(timer));
 }
 
-/** Those that start and those that finish are told too. */
-function signalAll(signal: NodeJS.Signals): void {
-  for (const worker of Object.values(cluster.workers ?? {})) worker?.kill(signal);
+/** Ends the workers, and this process behind them. */
+function endAll(): void {
+  void Promise.all(signalAll("SIGTERM").map(endOf)).then(endUnread);
+  setTimeout(() => signalAll("SIGKILL"), KILL_AFTER_MS).unref();
+}
+
+/** Those that start and those that finish are told too. Gives who was. */
+function signalAll(signal: NodeJS.Signals): Worker[] {
+  const living = Object.values(cluster.workers ?? {}).flatMap((worker) => (worker?.isDead() === false ? worker : []));
+  for (const worker of living) worker.kill(signal);
+  return living;
+}
+
+function endOf(worker: Worker): Promise<unknown> {
+  return new Promise((resolve) => worker.once("exit", resolve));
 }
 
 class WorkerEnded extends Error {
