@@ -140,4 +140,8 @@ test("a file that is no list of users is refused as a whole", async () => {
     ended.map(({ errors }) => /no column email|is empty|ENOENT|no JSON array/.exec(errors)?.[0]),
     ["no column email", "is empty", "ENOENT", "no JSON array"],
   );
+  // Of what was imported before nothing is said where that is nothing.
+  assert.ok(ended.every(({ errors }) => !errors.includes("0 were imported")));
+  const folder = await place.run(["user", "import", "."]);
+  assert.deepEqual([folder.code, folder.errors], [1, ". is a directory. Name a file.\n"]);
 });

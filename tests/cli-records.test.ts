@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
@@ -247,4 +247,50 @@ test("the command names the user, and refuses one that there is not or that may 
   assert.match(missing.errors, /There is no user with the username "eve"/);
   assert.deepEqual(done, { imported: 1, refused: [] });
   assert.match(inactive.errors, /ada is disabled/);
+});
+
+test(
+  "what cannot be written on standard output is told in a sentence, and the exit code is 1",
+  { skip: !existsSync("/dev/full") },
+  async () => {
+    using place = placeFor();
+    await place.run(["user", "create", "--name", "Ann", "--email", "ann@example.com", "--random-password"]);
+
+    for (const args of [
+      ["export", "users"],
+      ["user", "list"],
+      ["db", "check"],
+    ]) {
+      const full = openSync("/dev/full", "w");
+      const ended = spawnSync(process.execPath, [command, ...args], {
+        cwd: place.folder,
+        stdio: ["ignore", full, "pipe"],
+        encoding: "utf8",
+      });
+      closeSync(full);
+
+      assert.equal(ended.status, 1);
+      assert.match(
+        ended.stderr,
+        /^Standard output cannot be written \(ENOSPC: no space left on device\b.*\)\. What it got is not whole\.$/m,
+      );
+      assert.doesNotMatch(ended.stderr, /^ {4}at /m);
+    }
+  },
+);
+
+test("an export that is killed leaves nothing under the name of its file", async () => {
+  using place = placeFor();
+  const lines = Array.from({ length: 5000 }, (_, at) => JSON.stringify({ email: `user${at}@example.com` }));
+  await place.run(["user", "import", "-"], lines.join("\n"));
+  const names = (): readonly string[] => readdirSync(place.folder).filter((name) => name.startsWith("users.jsonl"));
+  const child = spawn(process.execPath, [command, "export", "users", "users.jsonl"], { cwd: place.folder });
+  const ended = once(child, "exit");
+  while (names().length === 0 && child.exitCode === null) await wait(1);
+  child.kill("SIGKILL");
+  await ended;
+
+  assert.ok(!names().includes("users.jsonl"));
+  assert.deepEqual((await place.run(["export", "users", "users.jsonl"])).code, 0);
+  assert.equal(readFileSync(path.join(place.folder, "users.jsonl"), "utf8").split("\n").length - 1, 5001);
 });

@@ -16,7 +16,7 @@ import { addServingCommands } from "./serving/serving-commands.ts";
 
 /** Runs a command; gives its exit code. */
 export async function run(args: readonly string[]): Promise<number> {
-  process.stdout.on("error", endQuietly);
+  process.stdout.on("error", endWithoutOutput);
   try {
     // `latchkey --port 9000` serves, as `latchkey` does.
     const given = args[0]?.startsWith("--port") === true ? ["serve", ...args] : args;
@@ -80,8 +80,10 @@ function version(): string {
   return text;
 }
 
-/** Whoever reads the output has read enough: `latchkey user list | head`. */
-function endQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
-  process.exit(exits.done);
+/** Quietly where whoever reads the output has read enough: `latchkey user list | head`. */
+function endWithoutOutput({ code, message }: NodeJS.ErrnoException): never {
+  if (code === "EPIPE") process.exit(exits.done);
+  const told = `Standard output cannot be written (${message}). What it got is not whole.`;
+  process.stderr.write(`${painterOf(process.stderr)("red", told)}\n`);
+  process.exit(exits.failed);
 }

@@ -1,7 +1,7 @@
 import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
 import type { Operator } from "../../service/users/operator.ts";
-import { CommandFailed, exits, UsageError } from "../exit.ts";
-import { openImportFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
+import { exits, UsageError } from "../exit.ts";
+import { brokenOff, openImportFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
 import { makeProgress } from "../progress.ts";
 import { tellFirst } from "../serving/banner.ts";
 import { withOperator } from "../with-operator.ts";
@@ -88,10 +88,8 @@ async function importAll(
     }
     await flush();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailed(
-      `${reason}\n${tally.imported} were imported before that; a second import of the file refuses those as taken.`,
-    );
+    const before = `${tally.imported} were imported before that; a second import of the file refuses those as taken.`;
+    throw brokenOff(error, tally.imported, before);
   } finally {
     progress.end();
   }

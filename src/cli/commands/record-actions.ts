@@ -1,4 +1,5 @@
-import { createWriteStream, openSync, realpathSync, statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { closeSync, createWriteStream, lstatSync, openSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import type { Account } from "../../door/auth.ts";
 import { formatCSVLine } from "../../door/http.ts";
@@ -9,7 +10,7 @@ import { nameOf } from "../../service/records/records-of.ts";
 import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
 import type { Operator } from "../../service/users/operator.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
-import { formatOf, openRecordFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
+import { brokenOff, formatOf, openRecordFile, type ImportFile, type ImportFormat } from "../input/import-file.ts";
 import { makeProgress } from "../progress.ts";
 import { requireAccount, withOperator } from "../with-operator.ts";
 
@@ -115,10 +116,8 @@ async function importAll(
     if (batch.length > 0) await flush();
     await running.end();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CommandFailed(
-      `${reason}\n${imported} were imported before that. The same command goes on where it was, as long as the file stays as it is.`,
-    );
+    const before = `${imported} were imported before that. The same command goes on where it was, as long as the file stays as it is.`;
+    throw brokenOff(error, running.doneBefore + imported, before);
   } finally {
     progress.end();
   }
@@ -138,7 +137,7 @@ export async function exportFile(
     const placed = requireResource(operator, resource);
     const texts = textsOf(operator, placed, format, told);
     if (name === undefined) await pipeline(texts, process.stdout, { end: false });
-    else await pipeline(texts, createWriteStream(name, { fd: openNew(name) }));
+    else await writeNew(name, texts);
     const hidden = Object.keys(placed.resource.fields).filter((each) => !placed.shown.includes(each));
     for (const each of hidden) process.stderr.write(`${each} is not in the file: nobody is shown its values.\n`);
   });
@@ -169,16 +168,31 @@ async function* textsOf(
   }
 }
 
-/** What is there already is kept: it may be the only copy. */
-function openNew(name: string): number {
+/** Under another name until it is whole. What is there already is kept: it may be the only copy. */
+async function writeNew(name: string, texts: AsyncIterable<string>): Promise<void> {
+  const part = `${name}.exporting-${randomBytes(6).toString("hex")}`;
+  if (lstatSync(name, { throwIfNoEntry: false }) !== undefined) throw alreadyThere(name);
   try {
-    return openSync(name, "wx", 0o600);
+    await pipeline(texts, createWriteStream(part, { flags: "wx", mode: 0o600 }));
+    // A link would do without the empty file, and not every disk has links.
+    closeSync(openSync(name, "wx", 0o600));
+    renameSync(part, name);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
-    throw new CommandFailed(
-      code === "EEXIST" ? `${name} is there already; name a new file.` : `${name} cannot be written (${code}).`,
-    );
+    throw writingError(error, name);
+  } finally {
+    rmSync(part, { force: true });
   }
+}
+
+function writingError(error: unknown, name: string): unknown {
+  if (!(error instanceof Error && "syscall" in error && "code" in error)) return error;
+  return error.code === "EEXIST"
+    ? alreadyThere(name)
+    : new CommandFailed(`${name} cannot be written (${String(error.code)}).`);
+}
+
+function alreadyThere(name: string): CommandFailed {
+  return new CommandFailed(`${name} is there already; name a new file.`);
 }
 
 function requireResource({ mounts }: Operator, name: string): MountInPlace {

@@ -68,10 +68,19 @@ async function openFile(name: string, format: ImportFormat | null, reading: Read
   };
 }
 
+/** Why an import has ended before its end; `before` says what is in already, where anything is. */
+export function brokenOff(error: unknown, imported: number, before: string): CommandFailed {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new CommandFailed(imported === 0 ? reason : `${reason}\n${before}`);
+}
+
 function sizeOf(name: string): number {
   try {
-    return statSync(name).size;
+    const found = statSync(name);
+    if (found.isDirectory()) throw new CommandFailed(`${name} is a directory. Name a file.`);
+    return found.size;
   } catch (error) {
+    if (error instanceof CommandFailed) throw error;
     throw new CommandFailed(
       `${name} cannot be read (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"}).`,
     );
