@@ -17,10 +17,9 @@ interface Started {
 }
 
 /** A service whose output this process reads as far as it likes. */
-async function start(t: TestContext): Promise<Started> {
+async function start(t: TestContext, port: number, args: readonly string[] = []): Promise<Started> {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-log-"));
-  const port = await freePort();
-  const child = spawn(process.execPath, [command], {
+  const child = spawn(process.execPath, [command, ...args], {
     cwd: folder,
     env: { ...process.env, LATCHKEY_PORT: String(port), LATCHKEY_ADMIN_PASSWORD: password },
     stdio: ["ignore", "pipe", "inherit"],
@@ -41,20 +40,22 @@ async function lost({ address }: Started): Promise<number> {
   return Number(/^latchkey_log_lines_dropped_total (\d+)$/m.exec(await answer.text())![1]);
 }
 
-test("a log whose reader has gone stops nothing, and /metrics tells of it", async (t) => {
-  const service = await start(t);
+for (const started of ["latchkey", "latchkey serve --port"])
+  test(`a log whose reader has gone stops nothing, and /metrics tells of it: ${started}`, async (t) => {
+    const port = await freePort();
+    const service = await start(t, port, started === "latchkey" ? [] : ["serve", "--port", String(port)]);
 
-  service.child.stdout!.destroy();
-  for (let asked = 0; asked < 200; asked++) await (await fetch(`${service.address}/livez`)).text();
+    service.child.stdout!.destroy();
+    for (let asked = 0; asked < 200; asked++) await (await fetch(`${service.address}/livez`)).text();
 
-  const deadline = Date.now() + 5000;
-  while ((await lost(service)) === 0) assert.ok(Date.now() < deadline);
-  service.child.kill("SIGTERM");
-  assert.equal(await service.ended, 0);
-});
+    const deadline = Date.now() + 5000;
+    while ((await lost(service)) === 0) assert.ok(Date.now() < deadline);
+    service.child.kill("SIGTERM");
+    assert.equal(await service.ended, 0);
+  });
 
 test("a log whose reader stands still keeps SIGTERM waiting for a second at most", async (t) => {
-  const service = await start(t);
+  const service = await start(t, await freePort());
   const long = `/${"x/".repeat(3000)}`;
 
   for (let round = 0; round < 20; round++)
