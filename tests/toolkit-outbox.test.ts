@@ -56,8 +56,8 @@ async function run(
   store: Store = sqliteStore({ path: ":memory:" }),
 ): Promise<Running> {
   // Deliveries happen when a test asks for them.
-  if (!timersStand) t.mock.timers.enable({ apis: ["setInterval"] });
-  timersStand = true;
+  if (!timersStand.has(t)) t.mock.timers.enable({ apis: ["setInterval"] });
+  timersStand.add(t);
   const clock = { now: Date.parse("2026-01-31T09:30:00Z") };
   const events = outbox(options);
   const service = await createService({
@@ -97,7 +97,8 @@ async function run(
   };
 }
 
-let timersStand = false;
+/** A test's own clock goes on with the end of that test. */
+const timersStand = new WeakSet<TestContext>();
 
 async function stores(t: TestContext): Promise<readonly Store[]> {
   if (testsOnPostgres) return [sqliteStore({ path: ":memory:" })];
