@@ -128,6 +128,10 @@ async function tryKilled(address: string): Promise<void> {
   const child = spawn(process.execPath, [file, address, "try"], { stdio: "ignore" });
   const [, signal] = (await once(child, "close")) as [number | null, string | null];
   assert.equal(signal, "SIGKILL");
+  // A server learns that a client is gone when its statement ends, and until then it keeps its turn.
+  const turns =
+    "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+  while (!address.startsWith("sqlite:") && (await askPostgres(address, turns)).length > 0) await sleep(20);
 }
 
 /** Runs the migration in a process of its own; killed after so many milliseconds, it gives null. */
