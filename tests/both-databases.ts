@@ -73,11 +73,11 @@ function onSQLite(file: string): TestDatabase<File> {
     migrate: (collections, options) => migrateSQLite(file, collections, { program, ...options }),
     tryOut: (collections, options) => trySQLite(file, collections, { program, ...options }),
     async run(sql) {
-      using others = new DatabaseSync(file);
+      using others = new DatabaseSync(file, { timeout: 5000 });
       others.exec(sql);
     },
     async ask(sql) {
-      using others = new DatabaseSync(file);
+      using others = new DatabaseSync(file, { timeout: 5000 });
       return others
         .prepare(sql)
         .all()

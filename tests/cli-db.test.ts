@@ -157,7 +157,7 @@ test("columns that nobody declares any more are moved with the rest, checked and
   const left = { ...given, notes: [1], weight: 0.1, bought_on: "2026-02-28" };
   await old.post("/books", left, old.admin);
   await old.service.close();
-  const database = new DatabaseSync(file);
+  const database = new DatabaseSync(file, { timeout: 5000 });
   const declaration = JSON.stringify({ name: "books", key: "integer", columns: [{ name: "title", type: "text" }] });
   database.prepare("UPDATE latchkey_schema SET declaration = ? WHERE collection = 'books'").run(declaration);
   database.close();

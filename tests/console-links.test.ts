@@ -63,7 +63,7 @@ test("whatever a key is made of, each link leads to its own record, and what no 
     "//evil.example",
     "a:b",
   ];
-  const database = new DatabaseSync(file);
+  const database = new DatabaseSync(file, { timeout: 5000 });
   database.exec(
     "CREATE TABLE country (id TEXT PRIMARY KEY, name TEXT); CREATE TABLE city (id INTEGER PRIMARY KEY, country TEXT)",
   );

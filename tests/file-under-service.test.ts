@@ -59,7 +59,7 @@ test("where the file is removed, replaced or put back, nothing is acknowledged t
 
 test("a process is not ready on a database that a newer program has made its own, and the log says why", async () => {
   await using service = await startService({ LATCHKEY_LOG: "error" });
-  using newer = new DatabaseSync(service.file);
+  using newer = new DatabaseSync(service.file, { timeout: 5000 });
   newer.exec("UPDATE latchkey_version SET version = version + 1");
 
   const { status } = await fetch(`${service.address}/readyz`);
@@ -214,7 +214,7 @@ for (const [what, sql] of Object.entries(inTheLog))
     await using _ = await startService(settings);
     await moveLogOf(file);
     {
-      using others = new DatabaseSync(file);
+      using others = new DatabaseSync(file, { timeout: 5000 });
       others.exec(sql);
     }
     truncateSync(`${file}-wal`);

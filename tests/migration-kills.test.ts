@@ -53,7 +53,7 @@ async function places(t: TestContext): Promise<readonly Place[]> {
       address: `sqlite:${file}`,
       open: () => sqliteStore({ path: file }),
       async fill() {
-        const database = new DatabaseSync(file);
+        const database = new DatabaseSync(file, { timeout: 5000 });
         database.exec(
           `WITH RECURSIVE series(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ${rows}) ${values("series")}`.replace(
             /^(WITH .*?\)) (INSERT INTO \S+ \(.*?\)) /s,
