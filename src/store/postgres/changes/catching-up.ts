@@ -12,8 +12,10 @@ const momentMs = 10;
 /** What a round has to gain, and how often it may not: others write nearly as fast as rows are filled, or faster. */
 const leastGain = 0.25;
 const vainRounds = 2;
-/** How long those who write are let wait at a time, how long they have the table again at most, and when it is to be over, in milliseconds. */
+/** How long those who write are let wait at a time: at first, and at most; it stays within what `patiently` gives others. In milliseconds. */
 const heldMs = 60;
+const mostHeldMs = 120;
+/** How long they have the table again at most, and when it is to be over, in milliseconds. */
 const pauseMs = 100;
 const overMs = 30_000;
 /** How often it is looked whether that will be so, in milliseconds. */
@@ -48,32 +50,52 @@ export async function catchUpBeside(work: Work, besides: readonly Beside[], stat
   return now;
 }
 
+/** How those who write and the migration take turns with a table, in milliseconds. */
+export interface Turns {
+  heldMs: number;
+  pauseMs: number;
+}
+
+/** The turns to begin with. */
+export function newTurns(): Turns {
+  return { heldMs, pauseMs };
+}
+
 /**
- * Fills rows that have changed while those who write wait for moments, until hardly any is left; who reads goes on. The time between two
- * moments is made shorter as long as there would be no end: it comes, however fast they are.
+ * Fills rows that have changed while those who write wait for moments, until hardly any is left; who reads goes on. Their turns become shorter as
+ * long as there would be no end: it comes, however fast they are. Longer they become no more: they would take back what was won.
  */
-export async function holdBack(work: Work, besides: readonly Beside[], state: Unfinished): Promise<Unfinished> {
+export async function holdBack(
+  work: Work,
+  besides: readonly Beside[],
+  state: Unfinished,
+  turns: Turns,
+): Promise<Unfinished> {
   const { session, plan } = work;
   const { name } = plan.collection;
   const pace = newPace();
   const lock = `LOCK TABLE ${quote(name)} IN SHARE ROW EXCLUSIVE MODE`;
-  let [now, pause, left, since] = [state, pauseMs, await waiting(work), performance.now()];
+  let [now, left, since] = [state, await waiting(work), performance.now()];
   for (;;) {
     const begun = now;
     let isDone = false;
     await patiently(session, [name], [lock], async () => {
-      ({ state: now, isDone } = await catchUpFor(work, besides, begun, heldMs, pace));
+      ({ state: now, isDone } = await catchUpFor(work, besides, begun, turns.heldMs, pace));
       return [];
     });
     if (isDone) return now;
-    await sleep(pause);
+    await sleep(turns.pauseMs);
     const passed = performance.now() - since;
     if (passed < lookMs) continue;
     const rest = await waiting(work);
-    const isSlow = rest >= left || (rest / (left - rest)) * passed > overMs;
-    pause = isSlow ? Math.floor(pause / 2) : Math.min(pause * 1.5 + 1, pauseMs);
+    if (rest >= left || (rest / (left - rest)) * passed > overMs) shorten(turns);
     [left, since] = [rest, performance.now()];
   }
+}
+
+function shorten(turns: Turns): void {
+  if (turns.pauseMs > 0) turns.pauseMs = Math.floor(turns.pauseMs / 2);
+  else turns.heldMs = Math.min(turns.heldMs * 2, mostHeldMs);
 }
 
 /** How many rows are filled in a statement while others wait. */

@@ -6,7 +6,7 @@ import { ask, statement, stepsIn, type Script } from "../../sql/schema/script.ts
 import { triggerPrefix } from "../../sql/words.ts";
 import { lockTable, postgresSchema } from "../migration.ts";
 import { addColumns, switchColumns, type Beside } from "./beside.ts";
-import { catchUpFor, holdBack, newPace } from "./catching-up.ts";
+import { catchUpFor, holdBack, newPace, newTurns } from "./catching-up.ts";
 import { patiently } from "./patiently.ts";
 import type { Work } from "./portions.ts";
 
@@ -23,8 +23,9 @@ export async function switchOver(
   const { session, plan } = work;
   const { name } = plan.collection;
   const steps = await stepsOf(work, besides);
+  const turns = newTurns();
   for (let [state, isOver] = [filled, false]; ;) {
-    if (state !== null) state = await holdBack(work, besides, state);
+    if (state !== null) state = await holdBack(work, besides, state, turns);
     const before = state;
     await patiently(session, [name], [lockTable(name)], async () => {
       const caught = before === null ? null : await catchUpFor(work, besides, before, fillMs, newPace());
