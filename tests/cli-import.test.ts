@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 import { placeFor, type Place } from "./cli.ts";
@@ -144,4 +144,9 @@ test("a file that is no list of users is refused as a whole", async () => {
   assert.ok(ended.every(({ errors }) => !errors.includes("0 were imported")));
   const folder = await place.run(["user", "import", "."]);
   assert.deepEqual([folder.code, folder.errors], [1, ". is a directory. Name a file.\n"]);
+  // Nothing was made for them: neither a database, nor its first administrator.
+  assert.deepEqual(
+    readdirSync(place.folder).filter((name) => name.startsWith("latchkey.")),
+    [],
+  );
 });

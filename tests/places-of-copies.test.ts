@@ -137,6 +137,28 @@ test("a backup replaces no database that somebody has open, and the file behind 
   assert.ok(lstatSync(at("copy.db")).isSymbolicLink() && lstatSync(at("disk/copy.db")).isFile());
 });
 
+test("what replaces an empty file waits for nobody, and leaves it to a database that begins in it", async (t) => {
+  const { file, at } = await place(t);
+  const options = { ending: "nothing", accessSeconds: 300, tell: () => {} } as const;
+  const replacing: Readonly<Record<string, (to: string) => Promise<unknown>>> = {
+    backup: (to) => backupDatabase(file, to, true, () => {}),
+    restore: (to) => restoreDatabase(file, to, options),
+  };
+  for (const [how, replace] of Object.entries(replacing)) {
+    copyFileSync("/dev/null", at(how));
+    const beginning = new DatabaseSync(at(how));
+    beginning.exec("BEGIN IMMEDIATE; CREATE TABLE first (id INTEGER)");
+
+    await assert.rejects(replace(at(how)), /is open in another process\. Stop the service/, how);
+    beginning.exec("COMMIT");
+    beginning.close();
+    copyFileSync("/dev/null", at(how));
+    await replace(at(how));
+
+    await checkDatabase({ kind: "sqlite", path: at(how) });
+  }
+});
+
 test("what is no file, or empty, is told as that and stays as it is, whoever is to read it", async (t) => {
   const { folder, file, at } = await place(t);
   const socket = createServer().listen(at("socket"));

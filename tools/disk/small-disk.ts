@@ -10,6 +10,8 @@ export interface SmallDisk extends Disposable {
   fill(bytes?: number): void;
   /** Gives back what was taken. */
   makeRoom(): void;
+  /** From now on one may only read from it. Nobody may have a file of it open for writing. */
+  protect(): void;
 }
 
 /** Mounts one. Throws, with the reason, where this process may not. */
@@ -31,6 +33,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
       else writeFileSync(ballast, Buffer.alloc(bytes));
     },
     makeRoom: () => rmSync(ballast),
+    protect: () => void execFileSync("mount", ["-o", "remount,ro", folder]),
     [Symbol.dispose]() {
       execFileSync("umount", ["--lazy", folder]);
       rmSync(folder, { recursive: true });

@@ -54,14 +54,17 @@ async function openFile(name: string, format: ImportFormat | null, reading: Read
   const first = await firstText(chunks);
   const chosen = format ?? formatOf(name, first);
   const all = prepend(first, chunks);
+  const lines = inUTF8(
+    chosen === "json"
+      ? readArray(all, reading, (records) => (progress = records))
+      : chosen === "jsonl"
+        ? readJSONLines(splitLines(all), reading)
+        : readCSV(splitLines(all), reading.csv),
+  );
+  // What is wrong with the file as a whole is told before anything is made.
+  const begun = await lines.next();
   return {
-    lines: inUTF8(
-      chosen === "json"
-        ? readArray(all, reading, (records) => (progress = records))
-        : chosen === "jsonl"
-          ? readJSONLines(splitLines(all), reading)
-          : readCSV(splitLines(all), reading.csv),
-    ),
+    lines: begun.done === true ? lines : prepend(begun.value, lines),
     format: chosen,
     unit: chosen === "json" ? "record" : "line",
     progress: () => progress,
@@ -136,9 +139,9 @@ async function firstText(chunks: AsyncGenerator<string>): Promise<string> {
   }
 }
 
-async function* prepend(first: string, chunks: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* prepend<T>(first: T, others: AsyncGenerator<T>): AsyncGenerator<T> {
   yield first;
-  yield* chunks;
+  yield* others;
 }
 
 /** What a file is written in, by its name or else by how it begins. */

@@ -44,8 +44,9 @@ const endings = {
 
 /** Serves until SIGTERM or SIGINT. What is wrong with the settings is told at once, with exit status 78. */
 export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
-  // Whoever reads what is written here may go away at any time, and that ends nothing.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  // Whoever reads what is written here may go away at any time, and that ends nothing, as it would end another command.
+  for (const stream of [process.stdout, process.stderr])
+    stream.removeAllListeners("error").on("error", () => undefined);
   const signals = hearSignals();
   try {
     await start(environment, signals);

@@ -14,8 +14,6 @@ export function addServingCommands(program: Command): void {
     .option("--port <port>", "the port, in place of LATCHKEY_PORT; 0 picks a free one")
     .action(async ({ port }: ServingOptions) => {
       takePort(port);
-      // Another command ends where nobody takes its output; a service goes on.
-      process.stdout.removeAllListeners("error");
       const { serve } = await import("./serve.ts");
       await serve(process.env);
     });

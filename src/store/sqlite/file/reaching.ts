@@ -30,10 +30,7 @@ export function sqliteFileProblems(path: string, writes: boolean): readonly stri
     if (!writes) return [];
     const names = [place, `${place}-wal`, `${place}-shm`].filter((name) => statOf(name) !== undefined);
     // SQLite makes its log beside the file.
-    const closed = [dirname(place), ...names].filter((name) => !mayWrite(name));
-    return closed.map(
-      (name) => `${user()} may not read and write ${name}. Give it to them with chown, or start as its owner.`,
-    );
+    return [dirname(place), ...names].flatMap((name) => whyClosed(name) ?? []);
   } catch (error) {
     if (error instanceof StoreSetupError) return error.problems;
     throw error;
@@ -82,13 +79,21 @@ function user(): string {
   return process.getuid === undefined ? "the user of this process" : `user ${process.getuid()}`;
 }
 
-function mayWrite(name: string): boolean {
+/** Null where this process may write. */
+function whyClosed(name: string): string | null {
   try {
     accessSync(name, constants.R_OK | constants.W_OK);
-    return true;
+    return null;
   } catch (error) {
-    // Of a file that has just gone nothing is wrong: SQLite removes its log when the last process closes it.
-    return (error as NodeJS.ErrnoException).code === "ENOENT";
+    switch ((error as NodeJS.ErrnoException).code) {
+      case "ENOENT":
+        // Nothing is wrong with a file that has just gone: SQLite removes its log when the last process closes it.
+        return null;
+      case "EROFS":
+        return `${name} is on a disk from which one may only read. Mount it for writing, or name another place.`;
+      default:
+        return `${user()} may not read and write ${name}. Give it to them with chown, or start as its owner.`;
+    }
   }
 }
 

@@ -4,17 +4,24 @@ import { connectReadOnly, playOn, prepare } from "../connection.ts";
 import { codeOf, isBusy } from "../errors.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
 import { findVersion } from "../version.ts";
+import { placeToWrite } from "./place-of-copy.ts";
 
 /** How long to wait for somebody who is just closing it, in milliseconds. */
 const patienceMs = 500;
 
-/** Two more result codes (sqlite.org/rescode.html), without their extensions. */
+/** More result codes (sqlite.org/rescode.html), without their extensions. */
 const corrupt = 11;
+const cannotOpen = 14;
 const notADatabase = 26;
 
-/** Opens a file that nobody else has open, and keeps everybody out until it is closed: readers too. */
+/** Opens a database that this process may write and nobody else has open, and keeps everybody out until it is closed: readers too. */
 export function openAlone(path: string): DatabaseSync {
   requireFile(path);
+  placeToWrite(path);
+  return keepOthersOut(path);
+}
+
+function keepOthersOut(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: patienceMs, returnArrays: true });
   try {
     // Set before the first access, it takes the whole file, which a connection of anybody else prevents.
@@ -42,11 +49,11 @@ export async function reading<T>(
   }
 }
 
-/** Keeps everybody out of the file; null where there is none, or one so damaged that nobody can be using it. */
+/** Keeps everybody out of the file, also out of an empty one, in which a database may begin; null where there is none, or one so damaged that nobody can be using it. */
 export function hold(place: string): DatabaseSync | null {
   if (!existsSync(place)) return null;
   try {
-    return openAlone(place);
+    return keepOthersOut(place);
   } catch (error) {
     if (error instanceof CopyError && error.code === "in_use") throw error;
     return null;
@@ -87,6 +94,12 @@ export function openingError(error: unknown, path: string): unknown {
     return new CopyError(
       "in_use",
       `${path} is open in another process. Stop the service and every command that works on it, and try again.`,
+      { cause: error },
+    );
+  if (((codeOf(error) ?? 0) & 0xff) === cannotOpen)
+    return new CopyError(
+      "refused",
+      `${path} cannot be read where nothing can be written beside it. Copy it, with ${path}-wal where that is there, and name the copy.`,
       { cause: error },
     );
   return unreadable(error, path) ?? error;

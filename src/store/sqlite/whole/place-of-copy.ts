@@ -8,9 +8,7 @@ import { companions } from "./draft.ts";
  * database: under the name of that one's log it removes it, and a log that is left beside it is moved into it.
  */
 export function placeOfCopy(named: string): string {
-  const problems = sqliteFileProblems(named, true);
-  if (problems.length > 0) throw new CopyError("refused", problems.join("\n"));
-  const place = placeOf(named);
+  const place = placeToWrite(named);
   const suffix = companions.find((each) => place.endsWith(each));
   const whole = suffix === undefined ? null : place.slice(0, -suffix.length);
   if (whole !== null && existsSync(whole))
@@ -26,6 +24,13 @@ export function placeOfCopy(named: string): string {
       `${left} is left of a database that is not there, and SQLite would mix it with what comes. Move it away, or name another file.`,
     );
   return place;
+}
+
+/** The file that somebody named, behind links. Throws `CopyError` where this process may not write it. */
+export function placeToWrite(named: string): string {
+  const problems = sqliteFileProblems(named, true);
+  if (problems.length > 0) throw new CopyError("refused", problems.join("\n"));
+  return placeOf(named);
 }
 
 function holdsSomething(name: string): boolean {

@@ -4,12 +4,12 @@ import type { DatabaseSync } from "node:sqlite";
 import { CopyError, type Content } from "../../copy.ts";
 import type { Collection } from "../../store.ts";
 import { connect, prepare } from "../connection.ts";
-import { placeOf } from "../file/reaching.ts";
 import { sqliteSchema } from "../migration.ts";
 import { foldLog, hold, requireFile, versionOf } from "./alone.ts";
 import { copyFile, isSameFile, type TellPages } from "./backup.ts";
 import { requireSound } from "./check.ts";
 import { companions, draftOf, flush } from "./draft.ts";
+import { placeToWrite } from "./place-of-copy.ts";
 import { contentIn, rememberedIn } from "./source.ts";
 
 /** More revisions than anybody has handed out since a backup. */
@@ -32,7 +32,7 @@ export interface Restoring {
 /** Copies a backup beside the place where it shall stand. */
 export async function beginRestore(file: string, named: string, tell: TellPages): Promise<Restoring> {
   requireFile(file);
-  const place = placeOf(named);
+  const place = placeToWrite(named);
   if (isSameFile(file, place)) throw new CopyError("refused", `${file} is the database itself. Name its backup.`);
   const held = hold(place);
   const draft = draftOf(place, "restoring");
