@@ -4,7 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { startService } from "../tests/service-process.ts";
-import { median, type Round, runRound } from "./round.ts";
+import { median, type Round, runRound, warming } from "./round.ts";
 import { prepareWriting, scenarios } from "./scenarios.ts";
 import {
   captureReply,
@@ -26,8 +26,6 @@ const options = parseArgs({
 });
 const rounds = Number(options.values.rounds);
 const seconds = Number(options.values.seconds);
-/** Rounds that nobody counts. After one, V8 has not compiled the longer ways yet: a page was at half of what it is after four. */
-const warming = 4;
 
 await using service = await startService({}, onServerCore("dist/cli/latchkey.js"));
 const rows: Record<string, Record<string, string | number>> = {};

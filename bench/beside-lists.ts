@@ -11,7 +11,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
 import { type ServiceProcess, startService } from "../tests/service-process.ts";
 import type { Reads } from "./reads.ts";
-import { type Load, type LoadResult, machineSeconds, median, quartiles, waitForRest } from "./round.ts";
+import { type Load, type LoadResult, machineSeconds, median, quartiles, waitForRest, warming } from "./round.ts";
 import { prepareWriting } from "./scenarios.ts";
 import { captureReply, onAnyCore, startBareLists } from "./servers.ts";
 
@@ -113,22 +113,21 @@ async function measure(name: string, path: string, who: keyof typeof lists, more
     busy: [] as number[],
   }));
   const besideBare: number[] = [];
-  for (let round = 0; round <= rounds; round++) {
+  for (let round = 0; round < warming + rounds; round++) {
     for (const [at, build] of builds.entries()) {
       const reads = readsOf(build, build.service.address);
       const [startedAt, before] = [performance.now(), machineSeconds()];
       const quiet = await ask<LoadResult>("bench/reads.ts", reads);
       const busy = ((machineSeconds() - before) * 1000) / (performance.now() - startedAt);
       const [beside, asked] = await besideLoad(reads, loadOf(build));
-      // The first round warms up.
-      if (round === 0) continue;
+      if (round < warming) continue;
       found[at]!.busy.push(busy);
       found[at]!.quiet.push(quiet.p99Ms);
       found[at]!.beside.push(beside.p99Ms);
       found[at]!.asked.push(asked.requests);
     }
     const [alike] = await besideLoad(readsOf(first, bare.address), loadOf(first));
-    if (round > 0) besideBare.push(alike.p99Ms);
+    if (round >= warming) besideBare.push(alike.p99Ms);
   }
   for (const [at, { busy, quiet, beside, asked }] of found.entries())
     rows[at === 0 ? name : `${name}, ${builds[at]!.name}`] = {

@@ -9,7 +9,7 @@ import { promisify, parseArgs } from "node:util";
 import { type ServiceProcess, startService } from "../tests/service-process.ts";
 import { makeFaultyDisk } from "../tools/disk/faults.ts";
 import type { Reads } from "./reads.ts";
-import { type Load, type LoadResult, median } from "./round.ts";
+import { type Load, type LoadResult, median, warming } from "./round.ts";
 import { prepareWriting } from "./scenarios.ts";
 import { onLoadCore, onServerCore, pinned } from "./servers.ts";
 
@@ -49,13 +49,12 @@ for (const syncMs of syncDelaysMs) {
     const quiet: LoadResult[] = [];
     const beside: LoadResult[] = [];
     const written: number[] = [];
-    for (let round = 0; round <= rounds; round++) {
+    for (let round = 0; round < warming + rounds; round++) {
       const alone = await measure(reads);
       const load = write64(service, writing);
       const together = await measure(reads);
       const { requests } = await load;
-      // The first round warms up.
-      if (round === 0) continue;
+      if (round < warming) continue;
       quiet.push(alone);
       beside.push(together);
       written.push(requests / (seconds + 0.5));
