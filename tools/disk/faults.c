@@ -1,8 +1,8 @@
 /*
  * A disk that fails or is slow on command. Preloaded into a process, this stands between it and the C library, and looks at
- * files below DISK_FAULTS_FOLDER alone. What is wrong with them is said by DISK_FAULTS_CONTROL, a file of five 32-bit
- * integers: the errno of writes, of syncs and of reads (0: they succeed), the microseconds that a sync takes longer, and how
- * many calls have failed so far. With DISK_FAULTS_KEPT, a folder, what was synced is copied there, and what was removed is
+ * files below DISK_FAULTS_FOLDER alone. What is wrong with them is said by DISK_FAULTS_CONTROL, a file of seven 32-bit
+ * integers: the errno of writes, of syncs, of reads, of links and of modes (0: they succeed), the microseconds that a sync
+ * takes longer, and how many calls have failed so far. With DISK_FAULTS_KEPT, a folder, what was synced is copied there, and what was removed is
  * removed there: what a power cut leaves.
  */
 #define _GNU_SOURCE
@@ -16,12 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
 struct control {
-  volatile int32_t write_errno, sync_errno, read_errno, sync_delay_us;
+  volatile int32_t write_errno, sync_errno, read_errno, link_errno, mode_errno, sync_delay_us;
   int32_t failed;
 };
 
@@ -50,24 +51,36 @@ __attribute__((constructor)) static void begin(void) {
   control = map;
 }
 
-/* The name of the file within the folder; NULL for any other file. */
+/* The name within the folder; NULL for any other file. */
+static const char *name_in(const char *path) {
+  return strncmp(path, folder, folder_length) == 0 && path[folder_length] == '/' ? path + folder_length + 1 : NULL;
+}
+
 static const char *name_of(int fd, char path[PATH_MAX]) {
   char link[32];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   ssize_t length = readlink(link, path, PATH_MAX - 1);
   if (length < 0) return NULL;
   path[length] = 0;
-  return strncmp(path, folder, folder_length) == 0 && path[folder_length] == '/' ? path + folder_length + 1 : NULL;
+  return name_in(path);
+}
+
+static int fail(int found, int32_t with) {
+  if (!found) return 0;
+  errno = with;
+  __sync_fetch_and_add(&control->failed, 1);
+  return 1;
 }
 
 static int fails(int fd, int32_t with) {
   char path[PATH_MAX];
   int before = errno;
   int found = with != 0 && name_of(fd, path) != NULL;
-  errno = found ? with : before;
-  if (found) __sync_fetch_and_add(&control->failed, 1);
-  return found;
+  errno = before;
+  return fail(found, with);
 }
+
+static int fails_at(const char *path, int32_t with) { return fail(with != 0 && name_in(path) != NULL, with); }
 
 static void keep(int fd) {
   char path[PATH_MAX], copy[PATH_MAX], buffer[65536];
@@ -117,9 +130,13 @@ ssize_t pread64(int fd, void *to, size_t size, off64_t at) {
 
 int unlink(const char *path) {
   char copy[PATH_MAX];
-  if (kept != NULL && strncmp(path, folder, folder_length) == 0 && path[folder_length] == '/') {
-    snprintf(copy, sizeof copy, "%s/%s", kept, path + folder_length + 1);
+  const char *name = kept == NULL ? NULL : name_in(path);
+  if (name != NULL) {
+    snprintf(copy, sizeof copy, "%s/%s", kept, name);
     REAL(unlink)(copy);
   }
   return REAL(unlink)(path);
 }
+
+int link(const char *from, const char *to) { return fails_at(to, control->link_errno) ? -1 : REAL(link)(from, to); }
+int chmod(const char *path, mode_t mode) { return fails_at(path, control->mode_errno) ? -1 : REAL(chmod)(path, mode); }

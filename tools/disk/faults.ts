@@ -10,7 +10,7 @@ export interface FaultyDisk extends Disposable {
   readonly kept: string;
   readonly environment: Readonly<Record<string, string>>;
   /** From now on every such call fails with this error, until `heal`. */
-  fail(call: "write" | "sync" | "read", error: "EIO" | "ENOSPC"): void;
+  fail(call: "write" | "sync" | "read" | "link" | "mode", error: "EIO" | "ENOSPC" | "EPERM"): void;
   /** From now on a sync takes this much longer, in milliseconds. */
   slow(syncMs: number): void;
   heal(): void;
@@ -18,7 +18,7 @@ export interface FaultyDisk extends Disposable {
   failed(): number;
 }
 
-const places = { write: 0, sync: 4, read: 8, delay: 12, failed: 16 } as const;
+const places = { write: 0, sync: 4, read: 8, link: 12, mode: 16, delay: 20, failed: 24 } as const;
 
 /** Makes one, with a folder of its own. Throws, with what to install, where there is no C compiler. */
 export function makeFaultyDisk({ keep = false }: { readonly keep?: boolean } = {}): FaultyDisk {
@@ -29,7 +29,7 @@ export function makeFaultyDisk({ keep = false }: { readonly keep?: boolean } = {
   const library = compile(root);
   const controlFile = path.join(root, "control");
   const control = openSync(controlFile, "w+", 0o600);
-  writeSync(control, Buffer.alloc(20));
+  writeSync(control, Buffer.alloc(28));
 
   function set(place: number, value: number): void {
     const bytes = Buffer.alloc(4);
@@ -49,7 +49,8 @@ export function makeFaultyDisk({ keep = false }: { readonly keep?: boolean } = {
     fail: (call, error) => set(places[call], constants.errno[error]),
     slow: (syncMs) => set(places.delay, syncMs * 1000),
     heal() {
-      for (const place of [places.write, places.sync, places.read, places.delay]) set(place, 0);
+      const { failed: _, ...wrong } = places;
+      for (const place of Object.values(wrong)) set(place, 0);
     },
     failed() {
       const bytes = Buffer.alloc(4);

@@ -1,11 +1,26 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 import type { Secret } from "../../door/index.ts";
 import { codeOf } from "./error.ts";
 import { serverSecret, wrong, type Parsed } from "./values.ts";
 
 const maxFileBytes = 4096;
+
+/** How often a turn is asked for, and what lies between, in milliseconds: it takes as long as a rename does. */
+const mostTries = 200;
+const pauseMs = 10;
 
 /** The secret in a file; null where there is no file. What is wrong is said in whole sentences. */
 export function readSecretFile(file: string): Parsed<Secret> | null {
@@ -32,8 +47,7 @@ export function makeSecretFile(file: string): Parsed<Secret> {
   try {
     try {
       writeFileSync(draft, `${randomBytes(32).toString("base64url")}\n`, { flag: "wx", mode: 0o600, flush: true });
-      // Linked, not renamed: the first process wins, and nobody ever sees a file that is half written.
-      linkSync(draft, file);
+      putInPlace(draft, file);
       flushDirectory(path.dirname(file));
     } finally {
       rmSync(draft, { force: true });
@@ -44,10 +58,49 @@ export function makeSecretFile(file: string): Parsed<Secret> {
       return wrong(`${file} cannot be made (${codeOf(error)}). ${cure}, or give LATCHKEY_SECRET.`);
     }
   }
+  const made = readSecretFile(file);
+  if (made === null && existsSync(turnOf(file)))
+    return wrong(`${file} is being made by another process. Where none is, remove ${turnOf(file)} and start again.`);
   return (
-    readSecretFile(file) ??
+    made ??
     wrong(`${file} was removed while it was made, or is a link that leads nowhere. Start again, or remove the link.`)
   );
+}
+
+/** The first process wins, and nobody ever sees a file that is half written. */
+function putInPlace(draft: string, file: string): void {
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw error;
+    // Each system has another error for a disk without links, as FAT is.
+    putInTurn(draft, file);
+  }
+}
+
+/** Renames it, in a turn of this process alone: a rename replaces what stands there. */
+function putInTurn(draft: string, file: string): void {
+  takeTurn(turnOf(file));
+  try {
+    if (!existsSync(file)) renameSync(draft, file);
+  } finally {
+    rmSync(turnOf(file), { force: true });
+  }
+}
+
+function takeTurn(turn: string): void {
+  for (let tries = 1; ; tries++)
+    try {
+      closeSync(openSync(turn, "wx", 0o600));
+      return;
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST" || tries === mostTries) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+    }
+}
+
+function turnOf(file: string): string {
+  return `${file}.turn`;
 }
 
 function parseSecret(bytes: Uint8Array, file: string): Parsed<Secret> {

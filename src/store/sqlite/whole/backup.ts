@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
 import { createFile, prepare } from "../connection.ts";
 import { backup, DatabaseSync } from "../node-sqlite.ts";
@@ -69,7 +69,6 @@ function finish(path: string, from: string): number {
     throw unreadable(error, from) ?? error;
   } finally {
     database.close();
-    chmodSync(path, 0o600);
   }
 }
 

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { CopyError } from "../../copy.ts";
 import { StoreFull } from "../../store.ts";
 import { storeError } from "../errors.ts";
+import { isTaken, nameAnew } from "./naming.ts";
 
 /** A file that is being made beside the place where it shall stand, so that nobody ever finds half of it there. */
 export interface Draft {
@@ -27,7 +28,7 @@ export function draftOf(place: string, purpose: string): Draft {
     keep({ replace = false } = {}) {
       flush(path);
       if (replace) renameSync(path, place);
-      else link(path, place);
+      else putInPlace(path, place);
       flush(dirname(place));
     },
     discard() {
@@ -53,15 +54,14 @@ function requireShort(path: string, place: string): void {
   }
 }
 
-/** Linked, not renamed: whatever has come to stand there meanwhile stays. */
-function link(path: string, place: string): void {
+/** Whatever has come to stand there meanwhile stays. */
+function putInPlace(path: string, place: string): void {
   try {
-    linkSync(path, place);
+    nameAnew(path, place);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (!isTaken(error)) throw error;
     throw new CopyError("not_empty", `${place} is there already, and stays as it is.`, { cause: error });
   }
-  rmSync(path);
 }
 
 /** A new name is on the disk only when its directory is; Windows sees to that itself. */

@@ -1,4 +1,4 @@
-import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { CopyError, type Content } from "../../copy.ts";
@@ -8,7 +8,8 @@ import { sqliteSchema } from "../migration.ts";
 import { foldLog, hold, requireFile, versionOf } from "./alone.ts";
 import { copyFile, isSameFile, type TellPages } from "./backup.ts";
 import { requireSound } from "./check.ts";
-import { companions, draftOf, flush } from "./draft.ts";
+import { companions, draftOf, flush, type Draft } from "./draft.ts";
+import { nameInstead, nameToo } from "./naming.ts";
 import { placeToWrite } from "./place-of-copy.ts";
 import { contentIn, rememberedIn } from "./source.ts";
 
@@ -61,9 +62,13 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
         if (!isFolded) throw new CopyError("damaged", `${draft.path} cannot be finished.`);
         const isWhole = held !== null && foldLog(held);
         const aside = `${place}.before-restore-${now.toISOString().replaceAll(/[:-]/g, "")}`;
-        const replace = putAside(place, aside, isWhole);
-        draft.keep({ replace });
-        return replace ? aside : null;
+        if (!existsSync(place)) {
+          draft.keep();
+          return null;
+        }
+        if (putAside(place, aside, isWhole)) draft.keep({ replace: true });
+        else keepInGap(draft, place, aside);
+        return aside;
       },
       close,
     };
@@ -74,18 +79,30 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
 }
 
 /**
- * Gives the file a second name, so that there is one in its place at every moment. What SQLite has beside it would be taken for a
- * part of what comes: it goes along, or away where all of it is in the file (`isWhole`). False where there was no file.
+ * Gives the file a second name, so that there is one in its place at every moment; false where the disk has no links, and the file has the
+ * other name alone. What SQLite has beside it would be taken for a part of what comes: it goes along, or away where all of it is in the file
+ * (`isWhole`).
  */
 function putAside(place: string, aside: string, isWhole: boolean): boolean {
-  const isThere = existsSync(place);
-  if (isThere) linkSync(place, aside);
+  const stays = nameToo(place, aside);
+  if (!stays) nameInstead(place, aside);
   for (const suffix of companions) {
     if (isWhole) rmSync(place + suffix, { force: true });
     else if (existsSync(place + suffix)) renameSync(place + suffix, aside + suffix);
   }
   flush(dirname(place));
-  return isThere;
+  return stays;
+}
+
+/** Where nothing stands in the place for a moment, a service may begin there: what it makes stays. */
+function keepInGap(draft: Draft, place: string, aside: string): void {
+  try {
+    draft.keep();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const words = `${reason}\nThe database from before is ${aside}: move it to ${place} to have it back.`;
+    throw new CopyError("refused", words, { cause: error });
+  }
 }
 
 function contentOfHeld(held: DatabaseSync | null, place: string): Content | null {
