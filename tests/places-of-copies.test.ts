@@ -119,6 +119,17 @@ test("a backup that replaces a file takes away the log beside it, so that it hol
   assert.ok(!hasLeftOver(at("restored.db")));
 });
 
+test("a restore puts aside the log of a database that is gone, so that it holds the backup alone", async (t) => {
+  const { file, at } = await place(t);
+  await backupDatabase(file, at("copy.db"), false, () => {});
+  leaveLog(file, at("gone.db"));
+  rmSync(at("gone.db"));
+
+  await restoreDatabase(at("copy.db"), at("gone.db"), { ending: "nothing", accessSeconds: 300, tell: () => {} });
+
+  assert.ok(!hasLeftOver(at("gone.db")));
+});
+
 test("a backup replaces no database that somebody has open, and the file behind a link rather than the link", async (t) => {
   const { file, at } = await place(t);
   await backupDatabase(file, at("used.db"), false, () => {});

@@ -62,13 +62,12 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
         if (!isFolded) throw new CopyError("damaged", `${draft.path} cannot be finished.`);
         const isWhole = held !== null && foldLog(held);
         const aside = `${place}.before-restore-${now.toISOString().replaceAll(/[:-]/g, "")}`;
-        if (!existsSync(place)) {
-          draft.keep();
-          return null;
-        }
-        if (putAside(place, aside, isWhole)) draft.keep({ replace: true });
-        else keepInGap(draft, place, aside);
-        return aside;
+        const isThere = existsSync(place);
+        const stays = isThere && putAside(place, aside);
+        putLogAside(place, aside, isWhole);
+        if (isThere && !stays) keepInGap(draft, place, aside);
+        else draft.keep({ replace: stays });
+        return isThere ? aside : null;
       },
       close,
     };
@@ -78,20 +77,23 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
   }
 }
 
-/**
- * Gives the file a second name, so that there is one in its place at every moment; false where the disk has no links, and the file has the
- * other name alone. What SQLite has beside it would be taken for a part of what comes: it goes along, or away where all of it is in the file
- * (`isWhole`).
- */
-function putAside(place: string, aside: string, isWhole: boolean): boolean {
+/** Gives the file a second name, so that there is one in its place at every moment; false where the disk has no links, and the file has the other name alone. */
+function putAside(place: string, aside: string): boolean {
   const stays = nameToo(place, aside);
   if (!stays) nameInstead(place, aside);
+  return stays;
+}
+
+/**
+ * What SQLite has beside a file would be taken for a part of what comes, also where the file is there no more: it goes along, or away where all of it
+ * is in the file (`isWhole`).
+ */
+function putLogAside(place: string, aside: string, isWhole: boolean): void {
   for (const suffix of companions) {
     if (isWhole) rmSync(place + suffix, { force: true });
     else if (existsSync(place + suffix)) renameSync(place + suffix, aside + suffix);
   }
   flush(dirname(place));
-  return stays;
 }
 
 /** Where nothing stands in the place for a moment, a service may begin there: what it makes stays. */
