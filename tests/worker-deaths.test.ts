@@ -117,7 +117,7 @@ test("workers that find another port in the config file do not serve there, and 
 
   service.configure(ports[1]);
   process.kill(service.pid, "SIGHUP");
-  const told = new RegExp(`has the port ${ports[1]} now, and the others serve on ${ports[0]}`, "g");
+  const told = new RegExp(`has the port ${ports[1]} now, and the others serve on ${ports[0]}`);
   await until(() => told.test(service.said));
   service.said = "";
   process.kill(serving(service)[0]!, "SIGKILL");

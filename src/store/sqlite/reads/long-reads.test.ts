@@ -82,16 +82,17 @@ test("whoever still waits when the store is closed is told so", async (t) => {
 });
 
 test("while a long read is under way the event loop is free", async (t) => {
-  const store = sqliteStore({ path: crowded(t, 200_000) });
-  await store.open([people]);
-  t.after(() => store.close());
-  await store.count(people, query.where, true);
+  // On a machine that has other things to do, threads of the lowest priority may be long about it.
+  const reads = longReads({ path: crowded(t, 200_000), collections: [people], limitMs: 600_000 });
+  t.after(() => reads.close());
+  const count = (): Promise<number> => reads.read("count", { collection: people, where: query.where });
+  await count();
   // The least of three: the clock of a thread counts in ticks, and others use the machine as well.
   let least = Infinity;
 
   for (let times = 0; times < 3 && least >= 20_000; times++) {
     const before = process.threadCpuUsage();
-    for (let at = 0; at < 10; at++) await store.count(people, query.where, true);
+    for (let at = 0; at < 10; at++) await count();
     const { user, system } = process.threadCpuUsage(before);
     least = Math.min(least, user + system);
   }
