@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +19,11 @@ function configured(config: string, standardError = "2>&1"): readonly string[] {
 
 const slow = `endpoints: [{
   method: "GET", path: "/slow", access: "open",
-  async handle() { await new Promise((done) => setTimeout(done, 1500)); return { status: 204, headers: [] }; },
+  async handle() {
+    console.log("It is asked.");
+    await new Promise((done) => setTimeout(done, 1500));
+    return { status: 204, headers: [] };
+  },
 }]`;
 
 async function startWorkers(config: string, standardError?: string): Promise<ServiceProcess> {
@@ -28,14 +33,22 @@ async function startWorkers(config: string, standardError?: string): Promise<Ser
   return service;
 }
 
-/** What four callers get who ask at once, and wait for long. */
-function askSlowly({ address }: ServiceProcess): Promise<readonly (number | string)[]> {
+/** Four callers who wait for long, once all of them are served. Gives what they get. */
+async function askSlowly(
+  service: ServiceProcess,
+): Promise<{ readonly answers: Promise<readonly (number | string)[]> }> {
   const ask = (): Promise<number | string> =>
-    fetch(`${address}/slow`).then(
+    fetch(`${service.address}/slow`).then(
       ({ status }) => status,
       (error: Error) => String(error.cause),
     );
-  return Promise.all(Array.from({ length: 4 }, ask));
+  const answers = Promise.all(Array.from({ length: 4 }, ask));
+  await until(() => countSaid(service, "It is asked.") === 4);
+  return { answers };
+}
+
+function countSaid(service: ServiceProcess, words: string): number {
+  return service.said().split(words).length - 1;
 }
 
 const isLinux = process.platform === "linux";
@@ -77,6 +90,28 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
     assert.equal(status, 78);
   });
 
+  test(`a feature that cannot stop keeps no process that is told to end: ${LATCHKEY_WORKERS}`, async () => {
+    const settings = { LATCHKEY_WORKERS, LATCHKEY_PORT: String(await freePort()) };
+    const odd = `{ name: "odd", needs: [], setUp: () => ({ offer: null, stop() { throw new Error("planted"); } }) }`;
+    const config = `setInterval(() => {}, 1000); export default { features: [${odd}] }`;
+    await using service = await startService(settings, configured(config));
+
+    process.kill(service.pid, "SIGTERM");
+    const ended = await Promise.race([service.ended, wait(8000, "never", { ref: false })]);
+    if (ended === "never") process.kill(service.pid, "SIGKILL");
+
+    assert.equal(ended, LATCHKEY_WORKERS === "1" ? 1 : 0);
+    assert.match(service.said(), /did not end as it should.* feature odd: stop threw Error: planted/);
+  });
+
+  test(`what is declared wrongly ends with 78: ${LATCHKEY_WORKERS}`, () => {
+    const odd = `{ name: "odd", needs: [], setUp: () => ({}) }`;
+    const { status, stdout } = endOf(`export default { features: [${odd}] }`, { LATCHKEY_WORKERS });
+
+    assert.match(stdout, /One declaration is wrong/);
+    assert.equal(status, 78);
+  });
+
   test(`SIGTERM while the config file is loaded ends with 0: ${LATCHKEY_WORKERS}`, async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "latchkey-loads-"));
     writeFileSync(
@@ -98,44 +133,96 @@ for (const LATCHKEY_WORKERS of ["1", "2"]) {
   });
 }
 
+test("a thread that hangs keeps no process that is told to end for more than 14 s", async () => {
+  // Whatever the thread that writes is sent, it never answers.
+  const hung = `import threads from "node:worker_threads"; import { syncBuiltinESMExports } from "node:module";
+    const { Worker } = threads;
+    const still = "data:text/javascript,Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)";
+    threads.Worker = class extends Worker {
+      constructor(url, options) { super(options.name === "latchkey-writer" ? new URL(still) : url, options); }
+    };
+    syncBuiltinESMExports();`;
+  const LATCHKEY_SECRET = randomBytes(48).toString("base64");
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-hung-"));
+  const settings = { LATCHKEY_SECRET, LATCHKEY_DATABASE: `sqlite:${path.join(folder, "latchkey.db")}` };
+  // The first administrator is written.
+  await (await startService(settings))[Symbol.asyncDispose]();
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hung)}`;
+  await using service = await startService({ ...settings, NODE_OPTIONS }, configured("export default {}"));
+
+  process.kill(service.pid, "SIGTERM");
+  const ended = await Promise.race([service.ended, wait(25_000, "never", { ref: false })]);
+  if (ended === "never") process.kill(service.pid, "SIGKILL");
+
+  assert.equal(ended, 1);
+  assert.match(service.said(), /did not end as it should.* not done after 14 s/);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+for (const [what, config] of [
+  ["the config file", "await new Promise(() => {}); export default {}"],
+  [
+    "the start of a feature",
+    `export default { features: [{ name: "odd", needs: [], setUp: () => ({ offer: null, start: () => new Promise(() => {}) }) }] }`,
+  ],
+] as const)
+  test(`where ${what} waits for what never comes, the start ends and says so`, () => {
+    const { status, stdout } = endOf(config, {});
+
+    assert.match(
+      stdout,
+      /^Latchkey cannot start\. The config file, or the start of a feature, waits for what never comes\.$/m,
+    );
+    assert.equal(status, 1);
+  });
+
+test("SIGTERM is heard before the service is loaded", () => {
+  const early = `import { registerHooks } from "node:module";
+    registerHooks({ resolve(specifier, context, next) {
+      if (/\\/serve[-.]/.test(specifier)) process.kill(process.pid, "SIGTERM");
+      return next(specifier, context);
+    } });`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(early)}`;
+
+  assert.equal(endOf("export default {}", { NODE_OPTIONS }).status, 0);
+});
+
 test("SIGHUP to all processes, right after the start and later, loses no request", async () => {
   const LATCHKEY_PORT = String(await freePort());
   // The first process tells that it has begun by hanging up on itself.
-  const config = `if (!process.send) process.kill(process.pid, "SIGHUP"); export default { ${slow} }`;
+  const begun = `if (process.send) console.log("A worker begins."); else process.kill(process.pid, "SIGHUP");`;
+  const config = `${begun} export default { ${slow} }`;
   await using service = await startService({ LATCHKEY_PORT, LATCHKEY_WORKERS: "2" }, configured(config));
-  await until(() => workersOf(service).length === 2);
-  await wait(500);
+  // The first worker has a successor.
+  await until(() => countSaid(service, "A worker begins.") === 3 && workersOf(service).length === 2);
   const before = workersOf(service);
-  const asked = askSlowly(service);
-  await wait(300);
+  const { answers } = await askSlowly(service);
 
   for (const pid of [service.pid, ...before]) process.kill(pid, "SIGHUP");
 
-  assert.deepEqual(await asked, [204, 204, 204, 204]);
+  assert.deepEqual(await answers, [204, 204, 204, 204]);
   await until(() => workersOf(service).every((pid) => !before.includes(pid)));
   await until(() => workersOf(service).length === 2);
 });
 
 test("SIGHUP ends a process without workers as SIGTERM does", async () => {
   await using service = await startService({}, configured(`export default { ${slow} }`));
-  const asked = askSlowly(service);
-  await wait(300);
+  const { answers } = await askSlowly(service);
 
   process.kill(service.pid, "SIGHUP");
 
-  assert.deepEqual(await asked, [204, 204, 204, 204]);
+  assert.deepEqual(await answers, [204, 204, 204, 204]);
   assert.equal(await service.ended, 0);
 });
 
 test("a fault of the config file in the first process is told, and its workers finish what they have begun", async () => {
   const fault = `if (!process.send) process.on("SIGUSR2", () => { throw new Error("planted"); });`;
   await using service = await startWorkers(`${fault} export default { ${slow} }`);
-  const asked = askSlowly(service);
-  await wait(300);
+  const { answers } = await askSlowly(service);
 
   process.kill(service.pid, "SIGUSR2");
 
-  assert.deepEqual(await asked, [204, 204, 204, 204]);
+  assert.deepEqual(await answers, [204, 204, 204, 204]);
   assert.equal(await service.ended, 1);
   assert.match(service.said(), /^\{.*"level":"error".*that nobody caught: the process ends.*Error: planted\\n {4}at /m);
 });

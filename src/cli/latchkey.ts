@@ -9,8 +9,11 @@ if (major < 24 || (major === 24 && minor < 12)) {
 }
 // The commands are loaded only for those who give one: a service has no use for them, and starts without.
 else if (args.length === 0 || (args.length === 1 && args[0] === "serve")) {
+  // Heard before all else is loaded: the first process of a container never learns of a signal that it does not hear.
+  const { hearSignals } = await import("./serving/signals.ts");
+  const signals = hearSignals();
   const { serve } = await import("./serving/serve.ts");
-  await serve(process.env);
+  await serve(process.env, signals);
 }
 // The process that `latchkey dev` has started: nobody writes it.
 else if (args.length === 2 && args[0] === "dev" && args[1] === "--serving") {

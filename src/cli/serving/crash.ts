@@ -1,6 +1,6 @@
-import { writeSync } from "node:fs";
 import { makeLog, type Log } from "../../door/ops.ts";
 import { exits } from "../exit.ts";
+import { writeError } from "./ending.ts";
 
 /** Once a process has come to a fault that nobody caught, its state can no longer be relied on: this is how long it may take to end. */
 const END_WITHIN_MS = 12_000;
@@ -41,12 +41,4 @@ function tell(log: Log | null, message: string, error: unknown): void {
   const told = log ?? makeLog("error", writeError)!;
   told.observe({ kind: "notice", level: "error", message, error });
   told.flush();
-}
-
-function writeError(text: string): void {
-  try {
-    writeSync(2, text);
-  } catch {
-    // Nobody reads it.
-  }
 }

@@ -1,8 +1,8 @@
 import cluster from "node:cluster";
-import { writeSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Listener } from "../../door/http.ts";
 import { logSink, makeLog, openTelemetry, type Log } from "../../door/ops.ts";
+import { DeclarationError } from "../../door/resources.ts";
 import { createLatchkey } from "../../service/latchkey.ts";
 import { readSettings, type Settings } from "../../service/settings/settings.ts";
 import { watchCertificate } from "../../service/system/certificates.ts";
@@ -14,8 +14,8 @@ import { missingDatabaseNotice } from "../missing-database.ts";
 import { banner } from "./banner.ts";
 import { cleartextNotice } from "./cleartext.ts";
 import { watchForCrashes } from "./crash.ts";
-import { endUnread } from "./ending.ts";
-import { hearSignals, type Signals } from "./signals.ts";
+import { endInTime, endUnread, tellUnended, writeError } from "./ending.ts";
+import type { Signals } from "./signals.ts";
 import { explainStart, listenOrClose, stackOf } from "./starting.ts";
 import { workerMetrics } from "./worker-metrics.ts";
 import { runWorkers, type Leaving, type Retiring, type Serving } from "./workers.ts";
@@ -43,20 +43,29 @@ const endings = {
 } as const satisfies Record<string, Ending>;
 
 /** Serves until SIGTERM or SIGINT. What is wrong with the settings is told at once, with exit status 78. */
-export async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
+export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
   // Whoever reads what is written here may go away at any time, and that ends nothing, as it would end another command.
   for (const stream of [process.stdout, process.stderr])
     stream.removeAllListeners("error").on("error", () => undefined);
-  const signals = hearSignals();
+  process.once("beforeExit", endUnstarted);
   try {
     await start(environment, signals);
   } catch (error) {
     process.stderr.write(explainStart(error, stackOf));
-    process.exitCode = isAboutSettings(error) ? exits.settings : exits.failed;
+    const isAboutConfig = isAboutSettings(error) || error instanceof DeclarationError;
+    process.exitCode = isAboutConfig ? exits.settings : exits.failed;
     // A worker lives as long as it hears the primary.
     cluster.worker?.disconnect();
     endUnread();
+  } finally {
+    process.off("beforeExit", endUnstarted);
   }
+}
+
+/** Nothing is under way any more, and the start is not done. */
+function endUnstarted(): void {
+  writeError("Latchkey cannot start. The config file, or the start of a feature, waits for what never comes.\n");
+  process.exit(exits.failed);
 }
 
 async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
@@ -88,33 +97,34 @@ async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<
   others?.answerFrom(latchkey.metrics);
   const listener = await listenOrClose(latchkey, settings);
   let ending = false;
-  const end = ({ noticeSeconds, idleSeconds }: Ending): void => {
+  const end = async ({ noticeSeconds, idleSeconds }: Ending): Promise<void> => {
     if (ending) return;
     ending = true;
-    void wait(noticeSeconds * 1000)
-      .then(() => listener.close(GRACE_SECONDS - noticeSeconds, idleSeconds))
-      .then(() => latchkey.close())
-      .then(() => log?.flush())
-      .then(() => others?.tellLast())
-      .then(() => cluster.worker?.disconnect())
-      .then(endUnread)
-      .catch((error: unknown) => {
-        writeSync(2, `Latchkey did not end as it should. ${stackOf(error)}\n`);
-        process.exitCode = exits.failed;
-      });
+    endInTime();
+    try {
+      await wait(noticeSeconds * 1000);
+      await listener.close(GRACE_SECONDS - noticeSeconds, idleSeconds);
+      await latchkey.close();
+    } catch (error) {
+      tellUnended(stackOf(error));
+    }
+    endUnread();
+    log?.flush();
+    others?.tellLast();
+    cluster.worker?.disconnect();
   };
   crash.finishWith(() => {
     latchkey.stop();
     if (cluster.isWorker) process.send!({ leaving: true } satisfies Leaving);
-    end(cluster.isWorker ? endings.replaced : endings.direct);
+    void end(cluster.isWorker ? endings.replaced : endings.direct);
   });
   signals.stopWith(() => {
     latchkey.stop();
-    end(settings.trustedProxies.length === 0 ? endings.direct : endings.behindProxy);
+    void end(settings.trustedProxies.length === 0 ? endings.direct : endings.behindProxy);
   });
   // `/readyz` stays as it is: others are ready.
   cluster.worker?.on("message", (message: Retiring | object) => {
-    if ("retire" in message) end(endings.replaced);
+    if ("retire" in message) void end(endings.replaced);
   });
   watchFiles(settings, listener, log);
   // Last: whoever reads it may end the process at once. 0 is drawn, and never one that an address leaves out.

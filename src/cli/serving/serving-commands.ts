@@ -1,6 +1,7 @@
 import cluster from "node:cluster";
 import type { Command } from "commander";
 import { UsageError } from "../exit.ts";
+import { hearSignals } from "./signals.ts";
 
 interface ServingOptions {
   readonly port?: string;
@@ -15,7 +16,7 @@ export function addServingCommands(program: Command): void {
     .action(async ({ port }: ServingOptions) => {
       takePort(port);
       const { serve } = await import("./serve.ts");
-      await serve(process.env);
+      await serve(process.env, hearSignals());
     });
   program
     .command("dev")
