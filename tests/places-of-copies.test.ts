@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
-import { CopyError, sqliteStore } from "../src/door/stores.ts";
+import { CopyError, restoreSQLite, sqliteStore, type Collection } from "../src/door/stores.ts";
 import { backupDatabase, checkDatabase, moveDatabase, restoreDatabase } from "../src/service/system/databases.ts";
+
+const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
 
 interface Place {
   readonly folder: string;
@@ -20,7 +22,7 @@ async function place(t: TestContext): Promise<Place> {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const at = (name: string): string => path.join(folder, name);
   const store = sqliteStore({ path: at("latchkey.db") });
-  await store.open([{ name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] }]);
+  await store.open([notes]);
   await store.close();
   return { folder, file: at("latchkey.db"), at };
 }
@@ -168,6 +170,37 @@ test("what replaces an empty file waits for nobody, and leaves it to a database 
 
     await checkDatabase({ kind: "sqlite", path: at(how) });
   }
+});
+
+test("a database that begins where nothing was is neither replaced nor put aside by what was begun before it", async (t) => {
+  const { folder, file, at } = await place(t);
+  // What is read in one go is not told of.
+  const large = new DatabaseSync(file);
+  large.exec("INSERT INTO notes (id, _revision, text) VALUES (1, 1, hex(zeroblob(4000000)))");
+  large.close();
+  const begun: DatabaseSync[] = [];
+  const begin = (name: string): void => {
+    if (existsSync(at(name))) return;
+    const database = new DatabaseSync(at(name));
+    database.exec("PRAGMA journal_mode = WAL; CREATE TABLE first (id INTEGER)");
+    begun.push(database);
+  };
+
+  await assert.rejects(
+    backupDatabase(file, at("used.db"), true, () => begin("used.db")),
+    /used\.db is open in another process\. Stop the service/,
+  );
+  const restoring = await restoreSQLite(file, at("restored.db"), () => begin("restored.db"));
+  assert.throws(() => restoring.putInPlace(new Date()), /restored\.db is there already, and stays as it is\.$/);
+  restoring.close();
+
+  for (const name of ["used.db-wal", "restored.db-wal"]) assert.ok(existsSync(at(name)), name);
+  for (const database of begun) database.close();
+  assert.equal(begun.length, 2);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => /\.(?:before|backup|restoring)-/.test(name)),
+    [],
+  );
 });
 
 test("what is no file, or empty, is told as that and stays as it is, whoever is to read it", async (t) => {

@@ -37,7 +37,7 @@ export function targetOver(
     write: (name, rows) => tell(playAsync(insertAll(schema, tables.get(name)!, rows), send)),
     async complete(counters) {
       await tell(playAsync(complete(schema, collections, counters), send));
-      return contentOf(schema, collections, send);
+      return contentOf(schema, collections, (step) => tell(send(step)));
     },
     keep: () => tell(keep()),
     close,

@@ -26,7 +26,7 @@ export async function openSource(url: Secret): Promise<StoreSource> {
     const before = await rememberedIn(session);
     await session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ; ${unhurried}; SET LOCAL lock_timeout = ${lockMs}`);
     await lock(session, [...tablesToCopy(postgresSchema, before).keys()]);
-    return { ...(await contentIn(session)), close };
+    return { ...(await contentIn(whole)), close };
   } catch (error) {
     await close();
     throw told(error);
@@ -38,7 +38,7 @@ export function checkDatabase(url: Secret): Promise<Checked> {
   return useWhole(url, async (whole) => {
     await whole.session.run(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unhurried}`);
     const version = await versionOf(whole);
-    const tables = await countRows(await contentIn(whole.session));
+    const tables = await countRows(await contentIn(whole));
     return { version, tables, problems: [] };
   });
 }
@@ -52,8 +52,15 @@ export function findCollections(url: Secret): Promise<readonly Collection[] | nu
   );
 }
 
-async function contentIn(session: Session): Promise<Content> {
-  return contentOf(postgresSchema, await rememberedIn(session), sendTo(session));
+async function contentIn({ session, told }: Whole): Promise<Content> {
+  const send = sendTo(session);
+  return contentOf(postgresSchema, await rememberedIn(session), async (step) => {
+    try {
+      return await send(step);
+    } catch (error) {
+      throw told(error);
+    }
+  });
 }
 
 /** Every collection that the database remembers. */

@@ -1,9 +1,10 @@
 import type { Secret } from "../../../crypto/secret.ts";
 import { CopyError, type StoreTarget } from "../../copy.ts";
 import { targetOver } from "../../sql/target.ts";
-import { storeError } from "../errors.ts";
+import { StoreUnavailable } from "../../store.ts";
+import { reasonOf, spoilsConnection, storeError } from "../errors.ts";
 import { postgresSchema } from "../migration.ts";
-import { sendTo } from "../network/session.ts";
+import { sendTo, type Session } from "../network/session.ts";
 import { migrationLock } from "../own-tables.ts";
 import { connectWhole, unhurried } from "./whole.ts";
 
@@ -30,7 +31,19 @@ export async function openTarget(url: Secret): Promise<StoreTarget> {
       const read = storeError(error);
       return read instanceof TypeError ? read : told(error);
     },
-    keep: () => session.run("COMMIT"),
+    keep: () => commit(session),
     close,
   });
+}
+
+/** All of it is there or nothing, also where the answer was lost. */
+async function commit(session: Session): Promise<void> {
+  try {
+    await session.run("COMMIT");
+  } catch (error) {
+    if (!spoilsConnection(error)) throw error;
+    const words =
+      "The connection ended before PostgreSQL said whether it has kept the copy. Look for it with latchkey db check: where it is there, it is whole, and where it is not, begin again.";
+    throw new StoreUnavailable(`PostgreSQL: ${reasonOf(error)}. ${words}`, { cause: error });
+  }
 }

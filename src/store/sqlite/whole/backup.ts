@@ -20,11 +20,15 @@ export async function backupFile(path: string, to: string, replace: boolean, tel
   if (isSameFile(path, place)) throw new CopyError("refused", `${to} is the database itself. Name another file.`);
   if (!replace && existsSync(place))
     throw new CopyError("not_empty", `${to} is there already. Name another file, or replace it with --force.`);
-  const held = replace ? hold(place) : null;
+  let held = replace ? hold(place) : null;
   const draft = draftOf(place, "backup");
   try {
     await copyFile(path, draft.path, tell);
-    if (replace) removeLog(place, held);
+    if (replace) {
+      // Where nothing was, a database may have begun meanwhile.
+      held ??= hold(place);
+      removeLog(place, held);
+    }
     draft.keep({ replace });
     return statSync(place).size;
   } catch (error) {

@@ -54,14 +54,18 @@ function requireShort(path: string, place: string): void {
   }
 }
 
-/** Whatever has come to stand there meanwhile stays. */
 function putInPlace(path: string, place: string): void {
   try {
     nameAnew(path, place);
   } catch (error) {
     if (!isTaken(error)) throw error;
-    throw new CopyError("not_empty", `${place} is there already, and stays as it is.`, { cause: error });
+    throw takenMeanwhile(place, error);
   }
+}
+
+/** What has come to stand in a place where nothing was. */
+export function takenMeanwhile(place: string, cause?: unknown): CopyError {
+  return new CopyError("not_empty", `${place} is there already, and stays as it is.`, { cause });
 }
 
 /** A new name is on the disk only when its directory is; Windows sees to that itself. */

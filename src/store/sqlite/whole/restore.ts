@@ -8,7 +8,7 @@ import { sqliteSchema } from "../migration.ts";
 import { foldLog, hold, requireFile, versionOf } from "./alone.ts";
 import { copyFile, isSameFile, type TellPages } from "./backup.ts";
 import { requireSound } from "./check.ts";
-import { companions, draftOf, flush, type Draft } from "./draft.ts";
+import { companions, draftOf, flush, takenMeanwhile, type Draft } from "./draft.ts";
 import { nameInstead, nameToo } from "./naming.ts";
 import { placeToWrite } from "./place-of-copy.ts";
 import { contentIn, rememberedIn } from "./source.ts";
@@ -35,6 +35,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
   requireFile(file);
   const place = placeToWrite(named);
   if (isSameFile(file, place)) throw new CopyError("refused", `${file} is the database itself. Name its backup.`);
+  const isNew = !existsSync(place);
   const held = hold(place);
   const draft = draftOf(place, "restoring");
   const close = (): void => {
@@ -63,6 +64,7 @@ export async function beginRestore(file: string, named: string, tell: TellPages)
         const isWhole = held !== null && foldLog(held);
         const aside = `${place}.before-restore-${now.toISOString().replaceAll(/[:-]/g, "")}`;
         const isThere = existsSync(place);
+        if (isThere && isNew) throw takenMeanwhile(place);
         const stays = isThere && putAside(place, aside);
         putLogAside(place, aside, isWhole);
         if (isThere && !stays) keepInGap(draft, place, aside);
