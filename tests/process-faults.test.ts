@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { freePort } from "./free-port.ts";
-import { basicHeader } from "./serve.ts";
+import { sendHalf, untilClosed } from "./half-sent.ts";
 import { startService } from "./service-process.ts";
 
 /** A fault of somebody's own that nobody catches, on a signal. */
@@ -32,21 +32,12 @@ for (const [title, fault] of [
 ] as const) {
   test(`${title} that nobody caught is told in the log, what is in flight is finished, and the exit status is 1`, async () => {
     await using service = await startService(planted(fault));
-    const { hostname, port } = new URL(service.address);
-    const { authorization } = basicHeader("admin", service.password);
-    const body = JSON.stringify({ name: "Late", email: "late@example.com" });
-    const socket = connect(Number(port), hostname);
-    socket.write(
-      `POST /users HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
-    );
-    await wait(100);
+    const late = await sendHalf(service.address, service.password);
 
     process.kill(service.pid, "SIGUSR2");
-    await wait(100);
-    socket.write(body.slice(5));
-    const [answer] = (await once(socket, "data")) as [Buffer];
+    await untilClosed(service.address);
 
-    assert.match(String(answer), /^HTTP\/1\.1 201 [^]*\r\nConnection: close\r\n/);
+    assert.match(await late.finish(), /^HTTP\/1\.1 201 [^]*\r\nConnection: close\r\n/);
     assert.equal(await service.ended, 1);
     const line = JSON.parse(/^\{.*"event":"notice".*$/m.exec(service.said())![0]) as Record<string, string>;
     assert.equal(line["level"], "error");

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { command } from "./command.ts";
 import { freePort } from "./free-port.ts";
-import { basicHeader } from "./serve.ts";
+import { sendHalf, untilClosed } from "./half-sent.ts";
 import { startService, type ServiceProcess } from "./service-process.ts";
 
 async function accessToken({ address, password }: ServiceProcess): Promise<string> {
@@ -35,26 +35,18 @@ test("SIGTERM finishes what is in flight, refuses what comes after, and exits wi
   });
   const ended = once(child, "exit");
   const [said] = (await once(child.stdout, "data")) as [Buffer];
-  const { hostname, port } = new URL(/http:\/\/[\d.:]+/.exec(String(said))![0]);
-  const body = JSON.stringify({ name: "Late", email: "late@example.com" });
-  const socket = connect(Number(port), hostname);
-  const { authorization } = basicHeader("admin", "of the one that ends");
-  socket.write(
-    `POST /users HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
-  );
-  await wait(100);
+  const [address] = /http:\/\/[\d.:]+/.exec(String(said))!;
+  const late = await sendHalf(address, "of the one that ends");
 
   child.kill("SIGTERM");
-  await wait(100);
-  socket.write(body.slice(5));
-  const [answer] = (await once(socket, "data")) as [Buffer];
+  await untilClosed(address);
+  const answer = await late.finish();
   const [code] = (await ended) as [number];
   rmSync(folder, { recursive: true, force: true });
 
-  assert.match(String(answer), /^HTTP\/1\.1 201 /);
-  assert.match(String(answer), /\r\nConnection: close\r\n/i);
+  assert.match(answer, /^HTTP\/1\.1 201 /);
+  assert.match(answer, /\r\nConnection: close\r\n/i);
   assert.equal(code, 0);
-  await assert.rejects(fetch(`http://${hostname}:${port}/livez`));
 });
 
 test("SIGTERM ends with 0 while the start goes on, and from the moment that it is told", async () => {
