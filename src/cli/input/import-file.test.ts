@@ -12,9 +12,7 @@ test("an array that is too long to be read as a whole is refused with the way ou
   writeFileSync(file, "[ ");
   truncateSync(file, 300 * 1024 * 1024);
 
-  const { lines } = await openRecordFile(file, null, () => true);
+  const opened = openRecordFile(file, null, () => true);
 
-  await assert.rejects(async () => {
-    for await (const { line } of lines) assert.fail(`line ${line}`);
-  }, /more than 268435456 characters.*jq -c/);
+  await assert.rejects(opened, /more than 268435456 characters.*jq -c/);
 });
