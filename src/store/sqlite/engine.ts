@@ -6,7 +6,7 @@ import { asSettled } from "../sql/existing/settle.ts";
 import { refusalsTold } from "../sql/schema/shape.ts";
 import type { Engine } from "../sql/store.ts";
 import { takeSomeWords } from "../sql/words.ts";
-import { StoreOutdated, StoreSetupError, type Collection, type ListQuery, type ListText } from "../store.ts";
+import { StoreOutdated, StoreSetupError, type Collection } from "../store.ts";
 import { connectReadOnly, logSizesOf, playOn, prepare } from "./connection.ts";
 import { tableOf } from "./dialect.ts";
 import { storeError, unavailable } from "./errors.ts";
@@ -20,8 +20,8 @@ import { makeShared } from "./file/shared.ts";
 import { sqliteSchema } from "./migration.ts";
 import { nameCollections } from "./named.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
+import { besideOf } from "./reads/beside.ts";
 import { longReads, type LongReads } from "./reads/long-reads.ts";
-import { rememberedPages, type RememberedPages } from "./reads/pages.ts";
 import { readerOf, type Reader } from "./reads/reader.ts";
 import { snapshotOf, type Snapshot } from "./reads/snapshot.ts";
 import {
@@ -83,7 +83,8 @@ export function openFile(
 
   return {
     settled,
-    ...besides(reading(reader, version), long, rememberedPages(version, lastingIn(database)), version),
+    ...reading(reader, version),
+    ...besideOf(reader, long, version, lastingIn(database)),
     write: (transaction) =>
       overwriting.found === null ? writer.write(transaction) : Promise.reject(unavailable(overwriting.found)),
     async check() {
@@ -260,33 +261,5 @@ function reading(reader: Reader, version: () => number): Reader & Pick<Engine, "
   return {
     ...reader,
     follow: async (collection, onRow) => followCollection(reader, version, collection, onRow),
-  };
-}
-
-type Reading = Reader & Pick<Engine, "follow">;
-type LongRead = "list" | "listJSON" | "listRelated" | "count";
-
-/** What may take long is read in threads; all else at once. A long page is remembered like any other. */
-function besides(
-  reading: Reading,
-  long: LongReads,
-  remember: RememberedPages,
-  version: () => number,
-): Omit<Reading, LongRead> & Pick<Engine, LongRead> {
-  async function readPage(query: ListQuery): Promise<ListText> {
-    // Asked before the page is read: what is committed in between makes it an old one, and not a wrong one.
-    const now = version();
-    const page = await long.read("listJSON", query);
-    remember.keep(query, page, now);
-    return page;
-  }
-
-  return {
-    ...reading,
-    list: (query) => (query.long === true ? long.read("list", query) : reading.list(query)),
-    listJSON: (query) => (query.long === true ? (remember.find(query) ?? readPage(query)) : reading.listJSON(query)),
-    listRelated: (query) => (query.long === true ? long.read("listRelated", query) : reading.listRelated(query)),
-    count: (collection, where, isLong) =>
-      isLong === true ? long.read("count", { collection, where }) : reading.count(collection, where),
   };
 }

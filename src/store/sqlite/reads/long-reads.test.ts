@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
@@ -45,6 +45,21 @@ test("a long page is remembered until somebody writes", async (t) => {
   await store.write({ changes: [{ kind: "insert", collection: people, values: { name: "0 7" } }] });
   const next = await store.listJSON(query);
   assert.match(next.json, /^\[\{"id":1001,"name":"0 7"\}/);
+});
+
+test("a long count is remembered until somebody writes", async (t) => {
+  const store = sqliteStore({ path: crowded(t, 1000) });
+  await store.open([people]);
+  t.after(() => store.close());
+
+  assert.equal(await store.count(people, query.where, true), 271);
+  assert.equal(await store.count(people, null, true), 1000);
+
+  assert.equal(store.count(people, query.where, true), 271);
+  assert.equal(store.count(people, null, true), 1000);
+  await store.write({ changes: [{ kind: "insert", collection: people, values: { name: "0 7" } }] });
+  assert.equal(await store.count(people, query.where, true), 272);
+  assert.equal(await store.count(people, null, true), 1001);
 });
 
 test("a read that takes too long is given up, and the next one is answered", async (t) => {
@@ -99,6 +114,32 @@ test("while a long read is under way the event loop is free", async (t) => {
 
   assert.ok(least < 20_000, `${least} µs`);
 });
+
+const isLinux = process.platform === "linux";
+test(
+  "a long read lets go of its core again and again, so that nobody waits for its slice",
+  { skip: !isLinux },
+  async (t) => {
+    const reads = longReads({ path: crowded(t, 200_000), collections: [people], limitMs: 600_000 });
+    t.after(() => reads.close());
+    const count = (): Promise<number> => reads.read("count", { collection: people, where: query.where });
+    await count();
+    const before = pauses();
+
+    await count();
+
+    const paused = pauses() - before;
+    assert.ok(paused > 10, String(paused));
+  },
+);
+
+/** How often threads that read have let go of their core. */
+function pauses(): number {
+  const tasks = "/proc/self/task";
+  const found = readdirSync(tasks).map((task) => readFileSync(`${tasks}/${task}/status`, "utf8"));
+  const reading = found.filter((status) => status.startsWith("Name:\tlatchkey-long"));
+  return reading.reduce((all, status) => all + Number(/^voluntary_ctxt_switches:\t(\d+)$/m.exec(status)![1]), 0);
+}
 
 function crowded(t: TestContext, rows: number): string {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));

@@ -1,0 +1,43 @@
+import type { Engine } from "../../sql/store.ts";
+import type { Collection, ListQuery, ListText, Where } from "../../store.ts";
+import type { IsLasting } from "../existing/views.ts";
+import { rememberedCounts } from "./counts.ts";
+import type { LongReads } from "./long-reads.ts";
+import { rememberedPages } from "./pages.ts";
+import type { Reader } from "./reader.ts";
+
+/** What may take long is read in threads; all else at once. A long page is remembered like any other, and so is a count. */
+export function besideOf(
+  reader: Reader,
+  long: LongReads,
+  version: () => number,
+  isLasting: IsLasting,
+): Pick<Engine, "list" | "listJSON" | "listRelated" | "count"> {
+  const pages = rememberedPages(version, isLasting);
+  const counts = rememberedCounts(version, isLasting);
+
+  async function readPage(query: ListQuery): Promise<ListText> {
+    // Asked before the page is read: what is committed in between makes it an old one, and not a wrong one.
+    const now = version();
+    const page = await long.read("listJSON", query);
+    pages.keep(query, page, now);
+    return page;
+  }
+
+  async function countRows(collection: Collection, where: Where | null): Promise<number> {
+    const now = version();
+    const count = await long.read("count", { collection, where });
+    counts.keep(collection, where, count, now);
+    return count;
+  }
+
+  return {
+    list: (query) => (query.long === true ? long.read("list", query) : reader.list(query)),
+    listJSON: (query) => (query.long === true ? (pages.find(query) ?? readPage(query)) : reader.listJSON(query)),
+    listRelated: (query) => (query.long === true ? long.read("listRelated", query) : reader.listRelated(query)),
+    count: (collection, where, isLong) =>
+      isLong === true
+        ? (counts.find(collection, where) ?? countRows(collection, where))
+        : reader.count(collection, where),
+  };
+}
