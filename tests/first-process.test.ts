@@ -205,6 +205,12 @@ test("SIGHUP to all processes, right after the start and later, loses no request
   await until(() => workersOf(service).length === 2);
 });
 
+test("V8 knows the flag that is set for a process that serves", async () => {
+  await using service = await startService({}, configured("export default {}"));
+
+  assert.doesNotMatch(service.said(), /flag/);
+});
+
 test("SIGHUP ends a process without workers as SIGTERM does", async () => {
   await using service = await startService({}, configured(`export default { ${slow} }`));
   const { answers } = await askSlowly(service);

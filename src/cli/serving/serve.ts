@@ -1,5 +1,6 @@
 import cluster from "node:cluster";
 import { setTimeout as wait } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
 import type { Listener } from "../../door/http.ts";
 import { logSink, makeLog, openTelemetry, type Log } from "../../door/ops.ts";
 import { DeclarationError } from "../../door/resources.ts";
@@ -62,6 +63,12 @@ export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): P
   }
 }
 
+/**
+ * What is short-lived is collected by the thread that answers, in some 0.2 ms, 40 times a second under load: where all cores are busy it waits
+ * longer for V8's other threads to have helped it.
+ */
+const collectAlone = "--no-parallel-scavenge";
+
 /** Nothing is under way any more, and the start is not done. */
 function endUnstarted(): void {
   writeError("Latchkey cannot start. The config file, or the start of a feature, waits for what never comes.\n");
@@ -69,6 +76,7 @@ function endUnstarted(): void {
 }
 
 async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
+  setFlagsFromString(collectAlone);
   const config = await loadConfigFile(process.cwd());
   const settings = readSettings(environment, config);
   for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])
