@@ -43,7 +43,7 @@ class Overdue extends Error {}
  * How long a statement runs before it lets others have the processor, in milliseconds. Linux (EEVDF) lets even a thread of the lowest priority finish
  * its slice, some 1.4 ms on two cores, before it wakes the one that answers; whoever sleeps has no slice to finish.
  */
-const stepMs = 0.25;
+const stepMs = 0.5;
 /** How long it sleeps then; Linux makes some 0.1 of it. */
 const pauseMs = 0.05;
 const moment = new Int32Array(new SharedArrayBuffer(4));
