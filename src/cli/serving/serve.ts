@@ -63,12 +63,6 @@ export async function serve(environment: NodeJS.ProcessEnv, signals: Signals): P
   }
 }
 
-/**
- * What is short-lived is collected by the thread that answers, in some 0.2 ms, 40 times a second under load: where all cores are busy it waits
- * longer for V8's other threads to have helped it.
- */
-const collectAlone = "--no-parallel-scavenge";
-
 /** Nothing is under way any more, and the start is not done. */
 function endUnstarted(): void {
   writeError("Latchkey cannot start. The config file, or the start of a feature, waits for what never comes.\n");
@@ -76,7 +70,8 @@ function endUnstarted(): void {
 }
 
 async function start(environment: NodeJS.ProcessEnv, signals: Signals): Promise<void> {
-  setFlagsFromString(collectAlone);
+  // The thread that answers collects what is short-lived alone: where all cores are busy, V8's other threads are waited for longer than they help.
+  setFlagsFromString("--no-parallel-scavenge");
   const config = await loadConfigFile(process.cwd());
   const settings = readSettings(environment, config);
   for (const notice of [cleartextNotice(settings), missingDatabaseNotice(settings)])

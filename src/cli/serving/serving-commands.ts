@@ -15,8 +15,9 @@ export function addServingCommands(program: Command): void {
     .option("--port <port>", "the port, in place of LATCHKEY_PORT; 0 picks a free one")
     .action(async ({ port }: ServingOptions) => {
       takePort(port);
+      const signals = hearSignals();
       const { serve } = await import("./serve.ts");
-      await serve(process.env, hearSignals());
+      await serve(process.env, signals);
     });
   program
     .command("dev")

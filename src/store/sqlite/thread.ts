@@ -45,3 +45,10 @@ export function giveWay(niceness: number): void {
     // Not allowed here; nothing depends on it.
   }
 }
+
+const moment = new Int32Array(new SharedArrayBuffer(4));
+
+/** Lets the calling thread sleep, in milliseconds; Linux adds some 0.1. */
+export function pauseThread(ms: number): void {
+  Atomics.wait(moment, 0, 0, ms);
+}

@@ -5,6 +5,7 @@ import { messageOfThrown } from "../../../checking/thrown.ts";
 import { MigrationNeeded, StoreFull } from "../../store.ts";
 import { isBusy, isStoreFailure } from "../errors.ts";
 import { DatabaseSync as Database } from "../node-sqlite.ts";
+import { pauseThread } from "../thread.ts";
 
 /** How long to go on looking for a moment in which nobody writes, in milliseconds. */
 const patienceMs = 60_000;
@@ -84,8 +85,6 @@ async function begun(database: DatabaseSync): Promise<void> {
       if (!isBusy(error) || performance.now() - start > patienceMs) throw error;
     }
     if (tries % 50 === 0) await sleep(1);
-    else Atomics.wait(moment, 0, 0, 0.1);
+    else pauseThread(0.1);
   }
 }
-
-const moment = new Int32Array(new SharedArrayBuffer(4));

@@ -4,7 +4,7 @@ import type { Collection, ListQuery, ListText, RelatedQuery, Where } from "../..
 import { connectReadOnly } from "../connection.ts";
 import { timedTableOf } from "../dialect.ts";
 import { failureOf, type Failure } from "../errors.ts";
-import { giveWay } from "../thread.ts";
+import { giveWay, pauseThread } from "../thread.ts";
 import { readerOf, type Reader } from "./reader.ts";
 
 /** What a reader thread is started with. */
@@ -46,7 +46,6 @@ class Overdue extends Error {}
 const stepMs = 0.5;
 /** How long it sleeps then; Linux makes some 0.1 of it. */
 const pauseMs = 0.05;
-const moment = new Int32Array(new SharedArrayBuffer(4));
 
 /** The thread that reads what may take long: SQLite cannot be interrupted, so the statements themselves look at the clock. */
 function read(port: MessagePort, { path, collections, limitMs }: LongReaderData): void {
@@ -62,7 +61,7 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
       const now = performance.now();
       if (now > due) throw new Overdue();
       if (now > stepEnds) {
-        Atomics.wait(moment, 0, 0, pauseMs);
+        pauseThread(pauseMs);
         stepEnds = performance.now() + stepMs;
       }
       return 1;
@@ -76,7 +75,9 @@ function read(port: MessagePort, { path, collections, limitMs }: LongReaderData)
   function answer({ method, collection: name, asked }: LongRead): unknown {
     const reader = open();
     const collection = byName.get(name)!;
-    due = performance.now() + limitMs;
+    const now = performance.now();
+    due = now + limitMs;
+    stepEnds = now + stepMs;
     switch (method) {
       case "list":
         return reader.list({ ...asked, collection });

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { prepare } from "../connection.ts";
 import { isBusy } from "../errors.ts";
+import { pauseThread } from "../thread.ts";
 
 /** Begins transactions that write, in turn with other processes. */
 export interface Turns {
@@ -35,7 +36,7 @@ export function turnsOf(database: DatabaseSync, busyMs: number): Turns {
     const now = performance.now();
     const isOver = now - turnBegan > turnMs && now - metAt < rememberMs;
     const left = endedAt + restMs - now;
-    if (left > 0 && isOver) pause(left);
+    if (left > 0 && isOver) pauseThread(left);
     if (left <= 0 || isOver) turnBegan = performance.now();
   }
 
@@ -50,7 +51,7 @@ export function turnsOf(database: DatabaseSync, busyMs: number): Turns {
           metAt = performance.now();
           if (!isBusy(error) || metAt - asked >= busyMs) throw error;
         }
-        pause(LOOK_MS);
+        pauseThread(LOOK_MS);
         turnBegan = performance.now();
       }
     },
@@ -69,16 +70,10 @@ export function whenFree<T>(database: DatabaseSync, busyMs: number, task: () => 
       if (database.isTransaction) database.exec("ROLLBACK");
       if (!isBusy(error) || performance.now() - asked >= busyMs) throw error;
     }
-    pause(LOOK_MS);
+    pauseThread(LOOK_MS);
   }
 }
 
 function waitForNobody(database: DatabaseSync): void {
   database.exec("PRAGMA busy_timeout = 0");
-}
-
-const moment = new Int32Array(new SharedArrayBuffer(4));
-
-function pause(ms: number): void {
-  Atomics.wait(moment, 0, 0, ms);
 }
