@@ -152,6 +152,7 @@ test("nobody is led to another site", async (t) => {
     ["http://127.0.0.1:8000@evil.example/", "/"],
     ["http://127.0.0.1:8000//evil.example/", "/"],
     ["http://here.invalid//evil.example", "/"],
+    ["blob:http://here.invalid/evil.example", "/"],
     ["javascript:alert(1)", "/"],
     ["data:text/html,x", "/"],
     ["/ö", "/%C3%B6"],

@@ -80,6 +80,8 @@ test("what cannot be read is refused after the requests before it are answered",
   assert.match(await send(`${login}FOO /users HTTP/1.1\r\nHost: a\r\n\r\n`), /^HTTP\/1.1 200 [^]*HTTP\/1.1 405 /);
   const chunked = "POST /api/token/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
   assert.match(await send(`${login}${chunked}`), /^HTTP\/1.1 200 [^]*HTTP\/1.1 400 /);
+  const tunnel = "CONNECT /users HTTP/1.1\r\nHost: a\r\n\r\n";
+  assert.match(await send(`${login}${login}${tunnel}`), /^HTTP\/1.1 200 [^]*HTTP\/1.1 200 [^]*HTTP\/1.1 405 /);
 });
 
 test("whoever is still sending gets the answer, also where the connection is closed after it", async (t) => {

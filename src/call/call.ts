@@ -21,7 +21,7 @@ export interface Arrival {
   readonly target: string;
   /** Names and values in turn, in the order and spelling in which they arrived. */
   readonly rawHeaders: readonly string[];
-  /** The address on the other end of the connection; `unix` for a local socket. */
+  /** The address on the other end of the connection; `unix` for a local socket, `unknown` where it cannot be told. */
   readonly peer: string;
   /** The connection itself is TLS. */
   readonly encrypted: boolean;

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Arrival, ToldClient, Weigh } from "../../call/call.ts";
 import type { Eventually } from "../../eventually.ts";
 import { readBody } from "./body.ts";
+import { peerOf } from "./peer.ts";
 
 /** A request of `node:http`, as the core wants it. */
 export class NodeArrival implements Arrival {
@@ -9,6 +10,7 @@ export class NodeArrival implements Arrival {
   readonly target: string;
   readonly rawHeaders: readonly string[];
   readonly version?: string;
+  readonly peer: string;
   readonly client: ToldClient | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse | null;
@@ -22,11 +24,9 @@ export class NodeArrival implements Arrival {
     this.rawHeaders = request.rawHeaders;
     // What stands on a stream of HTTP/2 was framed by that.
     if (!("stream" in request)) this.version = request.httpVersion;
+    // Now: of a connection that is reset before somebody asks it could not be told any more.
+    this.peer = peerOf(request.socket);
     this.client = client;
-  }
-
-  get peer(): string {
-    return this.#request.socket.remoteAddress ?? "unix";
   }
 
   get encrypted(): boolean {

@@ -23,8 +23,11 @@ export function send(
   if (!isStillComing(request)) return sendWhole(response, answer, closing, tell);
   // What came together with the head may be the whole body, and then the connection is as good as before.
   setImmediate(() => {
-    if (isStillComing(request)) sendAhead(request, response, answer);
-    else sendWhole(response, answer, closing, tell);
+    const isCut = isStillComing(request);
+    if (isCut && !isStream(request)) return sendAhead(request, response, answer);
+    sendWhole(response, answer, closing, tell);
+    // Others share its connection: what is still coming is refused of this request alone (RFC 9113 §8.1).
+    if (isCut && isStream(request)) request.stream.close();
   });
 }
 
@@ -34,11 +37,28 @@ function sendWhole(
   closing: boolean,
   tell: TellUnread,
 ): void {
+  if (isAnswered(response)) return;
   if (closing) headers.push("Connection", "close");
   response.writeHead(status, headers);
   if (content === null) return void response.end();
   response.end(content, encodingOf(content));
-  if (response.socket !== null) unread.watch(response.socket, tell);
+  // On a stream of HTTP/2 that has been closed meanwhile there is none.
+  const socket = response.socket ?? null;
+  if (socket !== null) unread.watch(socket, tell);
+}
+
+/** Somebody in front of the service has answered meanwhile, such as one who gives requests a time of their own. */
+function isAnswered({ headersSent }: ServerResponse): boolean {
+  return headersSent;
+}
+
+/** A request of HTTP/2, as `node:http2` hands it over. */
+interface OnStream {
+  readonly stream: { close(): void };
+}
+
+function isStream(request: object): request is OnStream {
+  return "stream" in request;
 }
 
 /** Text of ASCII alone is the same bytes in both encodings, and Node copies it: in UTF-8 it makes room for three times as much and leaves it to the next turn. */
@@ -48,6 +68,7 @@ function encodingOf(content: string | Uint8Array): "latin1" | "utf8" {
 
 /** Answers before the body is there, which is not waited for: whoever is refused could send for ever. */
 function sendAhead(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  if (isAnswered(response)) return;
   const { socket } = response;
   // The answers to what was asked before on this connection go first.
   if (socket === null) return void response.once("socket", () => sendAhead(request, response, answer));

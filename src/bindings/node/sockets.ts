@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { formatNetwork, isTrusted, requireTrustedProxies } from "../../call/trusted-proxies.ts";
 import type { RefusalReason } from "../../observation.ts";
 import { endWith } from "./ending.ts";
+import { peerOf } from "./peer.ts";
 
 /** How many may be connected. */
 export interface ConnectionLimits {
@@ -113,9 +114,9 @@ function isSamePeer(one: Socket, other: Socket): boolean {
   return one.remotePort === other.remotePort && one.remoteAddress === other.remoteAddress;
 }
 
-/** Of a socket that has been closed already nothing is known any more. */
-function addressOf({ remoteAddress = "unix" }: Socket): string {
-  return remoteAddress.startsWith("::ffff:") ? remoteAddress.slice("::ffff:".length) : remoteAddress;
+function addressOf(socket: Socket): string {
+  const peer = peerOf(socket);
+  return peer.startsWith("::ffff:") ? peer.slice("::ffff:".length) : peer;
 }
 
 /** The socket is closed by then, and whoever waits for it hears of that. */

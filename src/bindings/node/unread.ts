@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { formatNetwork } from "../../call/trusted-proxies.ts";
+import { peerOf, type Peer } from "./peer.ts";
 
 /** Answers that wait in memory because their readers are slow. */
 export interface Unread {
@@ -8,7 +9,7 @@ export interface Unread {
 }
 
 /** What of a connection is looked at. */
-export type Counted = Pick<Socket, "writableLength" | "remoteAddress" | "on" | "destroy">;
+export type Counted = Peer & Pick<Socket, "writableLength" | "on" | "destroy">;
 
 const MEBIBYTE = 1024 * 1024;
 /** Less than this is not worth counting: 10,000 connections of it are what all may wait for. */
@@ -48,7 +49,7 @@ export function makeUnread(mostBytes = 64 * MEBIBYTE): Unread {
       const bytes = socket.writableLength;
       if (bytes < LEAST_BYTES) return;
       forget(socket);
-      const address = formatNetwork(socket.remoteAddress ?? "unix");
+      const address = formatNetwork(peerOf(socket));
       waiting.set(socket, { bytes, address, ...(tell === undefined ? {} : { tell }) });
       ofAll += bytes;
       if (!known.has(socket)) {

@@ -8,6 +8,7 @@ import { MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import type { Observer } from "../../observation.ts";
 import type { ProblemCode } from "../../problem/catalogue.ts";
 import { endWith, endWithAnswer } from "./ending.ts";
+import { peerOf } from "./peer.ts";
 
 /** What can answer: a service. */
 export interface Responder {
@@ -48,7 +49,7 @@ export interface HoldsMessage {
 }
 
 /** Waits until the requests before it are answered, for answers are told apart by their order (RFC 9112 §9.3.2). */
-function inTurn(socket: Duplex & HoldsMessage, act: () => void): void {
+export function inTurn(socket: Duplex & HoldsMessage, act: () => void): void {
   const before = socket._httpMessage;
   // A request that is not complete is the unreadable one; it may have its answer already.
   if (before === undefined || before === null) act();
@@ -66,7 +67,7 @@ function refuse(error: ParseError, socket: Duplex, service: Responder): void {
   const arrival: Arrival = {
     ...unknown,
     rawHeaders: [],
-    peer: (socket as Socket).remoteAddress ?? "unix",
+    peer: peerOf(socket as Socket),
     encrypted: "encrypted" in socket,
     readBody: async () => new Uint8Array(),
   };
@@ -83,7 +84,7 @@ function observe(error: ParseError, socket: Socket & HoldsMessage, service: Resp
   service.observe?.({
     kind: "refused",
     reason,
-    address: socket.remoteAddress ?? "unix",
+    address: peerOf(socket),
     detail: error.reason ?? error.code ?? "unknown",
   });
 }

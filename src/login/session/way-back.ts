@@ -16,6 +16,6 @@ const nowhere = "http://here.invalid";
 function pathHere({ client }: Call, text: string | null): string | null {
   const url = text === null ? null : URL.parse(text, nowhere);
   if (url === null || (url.origin !== nowhere && url.origin !== client.origin)) return null;
-  // `/.//evil.example` is a path, and read again without its dot it would be another host.
-  return url.pathname.startsWith("//") ? null : url.pathname + url.search;
+  // `/.//evil.example` is a path, and read again without its dot it would be another host; that of `blob:http://…` is a whole address.
+  return /^\/(?!\/)/.test(url.pathname) ? url.pathname + url.search : null;
 }

@@ -1,0 +1,14 @@
+import type { Socket } from "node:net";
+
+/**
+ * The address on the other end of a connection; `unix` for a local socket, and `unknown` where it cannot be told any more: of a
+ * caller who has reset the connection nothing is known, and nobody may be taken for a local proxy for being gone.
+ */
+export function peerOf({ remoteAddress, localAddress, destroyed }: Peer): string {
+  if (remoteAddress !== undefined) return remoteAddress;
+  // A local socket has no address on either end; what TCP has accepted keeps its own, even where the other end has gone.
+  return destroyed || localAddress !== undefined ? "unknown" : "unix";
+}
+
+/** What of a connection is looked at. */
+export type Peer = Pick<Socket, "remoteAddress" | "localAddress" | "destroyed">;
