@@ -231,6 +231,41 @@ test("a feature of one's own logs in through the built-in accounts", async (t) =
   assert.equal((await api.get("/pilot", api.admin)).json.id, 1);
 });
 
+test("a login of one's own begins a session, or gives tokens, of the built-in logins", async (t) => {
+  const config: ConfigFile = {
+    features: ({ accounts, "session-login": sessions, "token-login": tokens }) => [
+      defineFeature({
+        name: "badge-login",
+        needs: [accounts, sessions, tokens],
+        setUp(host) {
+          const people = host.use(accounts).accounts;
+          const [session, pair] = [host.use(sessions), host.use(tokens)];
+          const login = (path: `/badge/${string}`, { start }: Pick<typeof session, "start">) =>
+            defineEndpoint({
+              method: "POST",
+              path,
+              access: "open",
+              logsIn: true,
+              async handle(context) {
+                const account = await people.findByUsername(context.call.header("x-badge") ?? "");
+                return start(context, account!);
+              },
+            });
+          return { offer: null, endpoints: [login("/badge/session", session), login("/badge/tokens", pair)] };
+        },
+      }),
+    ],
+  };
+  const api = await serve(t, { config });
+
+  const begun = await api.post("/badge/session", null, { "x-badge": "admin" });
+  const pair = await api.post("/badge/tokens", null, { "x-badge": "admin" });
+
+  const cookie = (begun.headers.get("set-cookie") ?? "").split(";")[0]!;
+  assert.equal((await api.get("/protected/", { cookie })).status, 200);
+  assert.equal((await api.get("/protected/", { authorization: `Bearer ${pair.json.access}` })).status, 200);
+});
+
 test("the start names what is there", async (t) => {
   const settings = readSettings({ LATCHKEY_DATABASE: "sqlite::memory:" });
   const whole = banner(settings, "http://h", (await serve(t)).service);

@@ -1,4 +1,4 @@
-import type { AccountsFeature } from "../door/auth.ts";
+import type { AccountsFeature, APITokens, NamedKeys, SessionLogin, TokenLogin } from "../door/auth.ts";
 import type { Health, MetricsOffer } from "../door/features.ts";
 import type { Feature } from "../door/index.ts";
 
@@ -22,8 +22,16 @@ export const optionalFeatures = [...besides, ...logins, "xml"] as const;
 
 export type OptionalFeature = (typeof optionalFeatures)[number];
 
+/** The ways of logging in that the service always has, on or off, with what they offer to a login of one's own. */
+export interface BuiltInLogins {
+  readonly "session-login": Feature<SessionLogin>;
+  readonly "api-tokens": Feature<APITokens>;
+  readonly "token-login": Feature<TokenLogin>;
+  readonly "named-keys": Feature<NamedKeys>;
+}
+
 /** What the ready-made service is a list of: for features of one's own that need some of them. */
-export interface BuiltIn extends Readonly<Record<(typeof besides)[number], Feature>> {
+export interface BuiltIn extends BuiltInLogins, Readonly<Record<(typeof besides)[number], Feature>> {
   /** Users and their accounts, which ways of logging in need. */
   readonly accounts: AccountsFeature;
   readonly health: Feature<Health>;

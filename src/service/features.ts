@@ -6,7 +6,7 @@ import type { BuiltIn } from "./built-in.ts";
 import { mountedItems, mountedOrders } from "./endpoints/orders.ts";
 import { wayIn } from "./endpoints/way-in.ts";
 import { protectedEndpoint } from "./endpoints/who.ts";
-import { accountsOf, loginsOf } from "./logins.ts";
+import { accountsOf, builtInLogins, furtherLogins } from "./logins.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { ConfigFile } from "./system/config-file.ts";
 
@@ -42,6 +42,7 @@ export function builtInFeatures({ settings, config, measured, gather }: BuiltInO
         tags: { protected: "The example of something that needs credentials." },
       }),
     }),
+    ...builtInLogins(settings, people),
   };
 }
 
@@ -56,7 +57,7 @@ export function chosenFeatures(
   const chosen = Object.entries<Feature>({ ...builtIn }).filter(([name]) => !left.has(name));
   return [
     ...chosen.map(([, feature]) => feature),
-    ...loginsOf(settings, builtIn.accounts).filter(({ name }) => !left.has(name)),
+    ...furtherLogins(settings, builtIn.accounts).filter(({ name }) => !left.has(name)),
     ...(typeof features === "function" ? features(builtIn) : features),
   ];
 }

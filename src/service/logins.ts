@@ -7,6 +7,7 @@ import {
   type OwnUserFields,
 } from "../door/auth.ts";
 import { accounts, apiTokens, basicLogin, sessionLogin, tokenLogin, type Feature } from "../door/index.ts";
+import type { BuiltInLogins } from "./built-in.ts";
 import type { Settings } from "./settings/settings.ts";
 
 /** Users and their accounts. */
@@ -24,20 +25,20 @@ export function accountsOf(settings: Settings, users: OwnUserFields = {}): Accou
   });
 }
 
-/** The ways of logging in. What is turned off keeps its tables in order, so that nothing comes back to life with it. */
-export function loginsOf(settings: Settings, people: AccountsFeature): readonly Feature[] {
-  const { schemes, issuers, remoteUser, customToken, signingKeysFile } = settings;
+/** The logins that are always there. What is turned off keeps its tables in order, so that nothing comes back to life with it. */
+export function builtInLogins(settings: Settings, people: AccountsFeature): BuiltInLogins {
+  const { schemes, signingKeysFile } = settings;
   const isOn = (scheme: Settings["schemes"][number]): { readonly enabled: boolean } => ({
     enabled: schemes.includes(scheme),
   });
-  return [
-    sessionLogin(people, {
+  return {
+    "session-login": sessionLogin(people, {
       ...isOn("session"),
       idleSeconds: settings.sessionIdleSeconds,
       lifetimeSeconds: settings.sessionSeconds,
     }),
-    apiTokens(people, isOn("token")),
-    tokenLogin(people, {
+    "api-tokens": apiTokens(people, isOn("token")),
+    "token-login": tokenLogin(people, {
       ...isOn("bearer"),
       accessSeconds: settings.accessSeconds,
       refreshSeconds: settings.refreshSeconds,
@@ -46,7 +47,16 @@ export function loginsOf(settings: Settings, people: AccountsFeature): readonly 
       rotates: settings.rotatesRefreshTokens,
       ...(signingKeysFile === null ? {} : { signingKeysFile }),
     }),
-    namedKeys(people, isOn("token")),
+    "named-keys": namedKeys(people, isOn("token")),
+  };
+}
+
+/** The logins that only some settings ask for. */
+export function furtherLogins(
+  { schemes, issuers, remoteUser, customToken }: Settings,
+  people: AccountsFeature,
+): readonly Feature[] {
+  return [
     ...(schemes.includes("basic") ? [basicLogin(people)] : []),
     ...(issuers.length > 0 ? [issuerLogin(people, { issuers })] : []),
     ...(schemes.includes("remote-user") ? [remoteUserLogin(people, withoutNull(remoteUser))] : []),
