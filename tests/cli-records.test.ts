@@ -143,6 +143,7 @@ test("the command says how many it were and which not, and an export gives the s
   const imported = await place.run(["import", "orders", orders, "--with-ids"]);
   const exported = await place.run(["export", "orders", "again.csv"]);
   const twice = await place.run(["export", "orders", "again.csv"]);
+  const piped = await place.run(["export", "orders", "-", "--format", "csv"]);
   const unknown = await place.run(["export", "order"]);
 
   assert.deepEqual(imported, {
@@ -152,6 +153,7 @@ test("the command says how many it were and which not, and an export gives the s
   });
   assert.deepEqual([exported.code, exported.out], [0, "2 exported.\n"]);
   assert.equal(readFileSync(path.join(place.folder, "again.csv"), "utf8"), `${rows.join("\r\n")}\r\n`);
+  assert.deepEqual([piped.code, piped.out], [0, `${rows.join("\r\n")}\r\n`]);
   assert.deepEqual([twice.code, twice.errors], [1, "again.csv is there already; name a new file.\n"]);
   assert.deepEqual(unknown.errors, 'There is no resource "order". There are users, orders, orders/items.\n');
 });

@@ -130,6 +130,11 @@ test("what cannot be drawn is told with the cure", () => {
   assert.equal(factory(defineResource({ name: "book", fields })).draft({ author_id: 3 }).author_id, 3);
   assert.throws(() => factory(defineResource({ name: "book", fields: patterned })).draft(), /Declare an example/);
   assert.throws(() => factory(defineResource({ name: "book", fields: few })).drafts(3), /and nobody has/);
+  const isbn = text({ pattern: { matches: /^\d{13}$/, detail: "Digits." }, unique: true, example: "9780141439518" });
+  assert.throws(
+    () => factory(defineResource({ name: "book", fields: { isbn } })).drafts(2),
+    /book\.isbn is unique, and a record has its example already\. Give the next ones a value each: draft\(\{ isbn: … \}\)/,
+  );
   assert.throws(
     () => factory(defineResource({ name: "book", fields: { body: text() }, ...never })).draft(),
     /No book was drawn that its check takes: \/body Never\./,

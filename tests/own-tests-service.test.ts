@@ -108,6 +108,16 @@ test("a role that is not declared, and a name that is taken, make no user", asyn
   await assert.rejects(api.user({ username: "ann", email: "other@example.com" }), /The user ann cannot be made/);
 });
 
+test("what is misspelt in a test is told, and not passed over", async () => {
+  await using api = await testLatchkey(config);
+
+  await assert.rejects(api.user({ activ: false } as object), /user: there is no option activ; did you mean active\?/);
+  await assert.rejects(
+    api.get("/users", { headers: { accept: "text/html" } } as never),
+    /GET \/users: the header field headers is an object, and no text\. Fields stand by their names/,
+  );
+});
+
 test("a fault is seen by the test: its stack is printed, and it is among what was observed", async (t) => {
   const printed: string[] = [];
   t.mock.method(process.stderr, "write", (line: string) => printed.push(line) > 0);

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { anyone, defineResource, mount, text } from "../src/door/index.ts";
 import { references } from "../src/door/resources.ts";
 import { scansOf, shapesOf } from "../src/http/mount/shapes.ts";
+import { mountedEvents } from "../src/outbox/events.ts";
 import { mountedItems, mountedOrders } from "../src/service/endpoints/orders.ts";
 import { parametersOf } from "../src/store/sql/dialect.ts";
 import { connect } from "../src/store/sqlite/connection.ts";
@@ -88,6 +89,10 @@ test("the start names lists that no index serves, unless the declaration says th
     /^No index serves these lists of \/things: title\[contains\] by id; /,
   );
   assert.equal(told({ filters: { title: ["contains"] }, scans: true }), null);
+});
+
+test("the start names no list of the service's own, which nobody can declare otherwise", () => {
+  for (const own of [mountedEvents, mountedOrders, mountedItems]) assert.equal(scansOf(own), null);
 });
 
 test("the start names lists of what is linked that the table of the links does not give in their order", () => {

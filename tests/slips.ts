@@ -199,6 +199,55 @@ export const slips: readonly Slip[] = [
     started: /mount\(\/books\): beforeWrite gave something wrong: there is no column titel; did you mean title\?/,
   },
   {
+    code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ values: { title: 7 } }) }))`,
+    compiled:
+      /^(?!.*\bthen, catch\b).*'number' is not assignable to type '(string|KeyOf) \| (string|KeyOf)( \| undefined)?'/s,
+    started: /mount\(\/books\): beforeWrite gave a wrong title: A text is required\./,
+  },
+  {
+    code: `write(mount(books, { permission: anyone, beforeWrite: () => {} }))`,
+    compiled: /it has to give { values, changes }, or {} where nothing is added/,
+    started:
+      /mount\(\/books\): beforeWrite gave something wrong: it is missing; it has to give { values, changes }, or {}/,
+  },
+  {
+    code: `mount(books, { permission: anyone, expand: { owner: "owner_id" } })`,
+    compiled: /no field owner_id refers to a record/,
+    started: /mount\(\/books\): expand\.owner: no field owner_id refers to a record; there is none at all/,
+  },
+  {
+    code: `defineResource({ name: "book", fields: Promise.resolve({ title: text() }) })`,
+    compiled: /'Promise<.*is not assignable/,
+    started: /resource book: fields is a promise; it has to be a plain object/,
+  },
+  {
+    code: `start([Promise.resolve(mount(books, { permission: anyone }))])`,
+    compiled: /'Promise<Mount<.*is missing the following properties/,
+    started: /mounts\[0\] is a promise; await it/,
+  },
+  {
+    code: `write(mount(defineResource({ name: "book", fields: { title: text(), state: text({ readOnly: true }), owner_id: integer() } }), { permission: anyone }))`,
+    compiled: null,
+    started:
+      /\/books: nothing has made the field state, which no caller may send; give it a default, make it optional, or write it in beforeWrite/,
+  },
+  {
+    code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ changes: [{ kind: "insert", collection: mount(authors, { permission: anyone }).collection, values: { name: "a" } }] }) }))`,
+    compiled: null,
+    started:
+      /The store was not opened with a collection "authors"; mount its resource, or name it among the collections of a feature/,
+  },
+  {
+    code: `readConfig({ port: 80 })`,
+    compiled: /'port' does not exist in type 'ConfigFile'/,
+    started: /port in the config file is a setting\. Write settings: { port: … }\./,
+  },
+  {
+    code: `readConfig({ resources: [] })`,
+    compiled: /'resources' does not exist in type 'ConfigFile'/,
+    started: /resources in the config file means nothing\. There are settings, .*mounts/,
+  },
+  {
     code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ values: { title: "x", titel: "x" } }) }))`,
     compiled: /there is no titel; did you mean title\?/,
     started: /there is no column titel; did you mean title\?/,
@@ -276,7 +325,7 @@ export const slips: readonly Slip[] = [
   {
     code: `readConfig(defineConfig({ registation: "open" }))`,
     compiled: /'registation'.*Did you mean.*'registration'/,
-    started: /registation in the config file means nothing\. The nearest is registration\./,
+    started: /registation in the config file means nothing\. There are settings, registration, /,
   },
   field(
     "boolean({ optoinal: true })",
@@ -472,6 +521,11 @@ export const slips: readonly Slip[] = [
     `outbox({ subscribers: [{ name: "mail", to: [books], delivr: () => undefined }] })`,
     /'delivr'.*Did you mean.*'deliver'/,
     /feature outbox: the subscriber mail: there is no option delivr; did you mean deliver\?/,
+  ),
+  feature(
+    `outbox({ subscribers: [{ name: "mail", to: ["books"], deliver: () => undefined }] })`,
+    /'string' is not assignable to type 'Resource</,
+    /feature outbox: the subscriber mail: to is a list; 'books' stands there; it has to name resources, as defineResource gives them/,
   ),
   {
     code: `start([], { features: [accounts({ registation: "open" })] })`,

@@ -411,7 +411,7 @@ for (const [what, change, told] of [
   [
     "of values in a Map",
     { kind: "insert", collection: visits, values: new Map([["at", 1]]) },
-    /values is an object; it/,
+    /values is a Map; it/,
   ],
   [
     "of values that a class computes",

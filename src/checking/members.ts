@@ -105,6 +105,9 @@ export const text: Check = (value) => (isText(value) && value !== "" ? null : "i
 export const aFunction: Check = (value) => (typeof value === "function" ? null : "it has to be a function");
 export const aBoolean: Check = (value) => (typeof value === "boolean" ? null : "it has to be true or false");
 export const anObject: Check = (value) => (isObject(value) ? null : "it has to be an object");
+/** An object whose members its author has named: a promise, a Map or a Date would pass for one without any. */
+export const namedMembers: Check = (value) =>
+  isObject(value) && !isStrange(value, Object.keys(value)) ? null : "it has to be a plain object, like { name: … }";
 export const anything: Check = () => null;
 export const aWholeNumber: Check = (value) => (Number.isSafeInteger(value) ? null : "it has to be a whole number");
 /** A whole number that is not below `least`, nor above `most`. */
@@ -224,7 +227,15 @@ export function shown(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "function") return "a function";
-  return isObject(value) ? "an object" : inspect(value).slice(0, 60);
+  return isObject(value) ? (classOf(value) ?? "an object") : inspect(value).slice(0, 60);
+}
+
+/** What an object is of the classes that JavaScript has. */
+function classOf(value: object): string | null {
+  if (types.isDate(value)) return "a Date";
+  if (types.isMap(value)) return "a Map";
+  if (types.isSet(value)) return "a Set";
+  return types.isPromise(value) ? "a promise" : null;
 }
 
 /** An object of a class that has none of the members: a Date, a Map, an answer of `fetch`. It would pass for one that says nothing. */
@@ -248,10 +259,6 @@ function isOfClass(value: Members): boolean {
 export function sortOf(value: unknown): string {
   if (isText(value)) return "a text";
   if (typeof value === "number") return Number.isFinite(value) ? "a number" : String(value);
-  if (types.isDate(value)) return "a Date";
-  if (types.isMap(value)) return "a Map";
-  if (types.isSet(value)) return "a Set";
-  if (types.isPromise(value)) return "a promise";
   return typeof value === "object" || typeof value === "undefined" || typeof value === "function"
     ? shown(value)
     : `a ${typeof value}`;

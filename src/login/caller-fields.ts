@@ -102,7 +102,7 @@ export function callerFields({ identity: names }: DefinedUsers, { fields = {}, s
   const missing = names.find((name) => !Object.hasOwn(fields, name));
   if (missing === undefined) return fields;
   throw new TypeError(
-    `The identity from ${scheme} has no ${missing}. Give accounts() these users, and make identities with identityOf.`,
+    `The identity from ${scheme} has no ${missing}. Give accounts() these users. A scheme of your own makes identities with identityOf, or gives them fields: { ${missing}: … }.`,
   );
 }
 

@@ -1,8 +1,8 @@
 import {
   membersMistakes,
-  anObject,
   isObject,
   isText,
+  namedMembers,
   optional,
   shown as shownValue,
   texts,
@@ -118,8 +118,8 @@ export function ownUserFieldsMistakes(own: unknown): readonly string[] {
 }
 
 const members = {
-  fields: optional(anObject),
-  filters: optional(anObject),
+  fields: optional(namedMembers),
+  filters: optional(namedMembers),
   sorts: optional(texts),
   administered: optional(texts),
   identity: optional(texts),

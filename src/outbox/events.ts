@@ -28,6 +28,8 @@ export const events = defineResource({
   },
   filters: { failed: ["eq"], subscriber: ["eq"] },
   sorts: ["due_at"],
+  // What waits is little, and administrators alone ask for it.
+  scans: true,
 });
 
 export const mountedEvents: Mount = mount(events, {

@@ -159,10 +159,12 @@ const subscriberChecks: ChecksOf<Subscriber> = {
     /^(?=.{1,100}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
     "it has to be lower-case words joined by hyphens, like search-index",
   ),
-  to: (value) =>
-    Array.isArray(value) && value.length > 0 && value.every((each) => isObject(each) && isText(each["path"]))
-      ? null
-      : "it has to name resources: to: [orders]",
+  to: (value) => {
+    const cure = "it has to name resources, as defineResource gives them: to: [orders]";
+    if (!Array.isArray(value) || value.length === 0) return cure;
+    const wrong = value.findIndex((each) => !(isObject(each) && isText(each["path"])));
+    return wrong === -1 ? null : `${shown(value[wrong])} stands there; ${cure}`;
+  },
   deliver: aFunction,
 };
 

@@ -1,10 +1,10 @@
 import {
   aBoolean,
   aFunction,
-  anObject,
   isObject,
   isText,
   membersMistakes,
+  namedMembers,
   oneOf,
   optional,
   shown,
@@ -65,20 +65,20 @@ const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Che
     isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource",
   ),
   id: optional(oneOf("integer", "uuid", "text")),
-  fields: anObject,
+  fields: namedMembers,
   table: optional(text),
-  columns: optional(anObject),
+  columns: optional(namedMembers),
   writes: optional(someOf("create", "update", "delete")),
   revision: optional((value) =>
     value === "digest" || (isObject(value) && isText(value["field"]))
       ? null
       : 'it has to be "digest", or { field: "lock_version" }',
   ),
-  computed: optional(anObject),
-  filters: optional(anObject),
+  computed: optional(namedMembers),
+  filters: optional(namedMembers),
   sorts: optional(texts),
   search: optional(texts),
-  removed: optional(anObject),
+  removed: optional(namedMembers),
   pageSize: optional((value) =>
     isObject(value) ? pageSizeMistake(value) : "it has to be an object, like { default: 20, maximum: 100 }",
   ),

@@ -21,11 +21,11 @@ export function addDescribingCommands(program: Command): void {
   program
     .command("openapi")
     .description("write the API's description (OpenAPI 3.1)")
-    .argument("[file]", "where to; standard output where it is left out")
+    .argument("[file]", "where to; standard output where it is left out, or -")
     .action((file?: string) =>
       withService(async (service) => {
         const text = `${JSON.stringify(await describe(service), null, 2)}\n`;
-        if (file === undefined) process.stdout.write(text);
+        if (file === undefined || file === "-") process.stdout.write(text);
         else write(file, text);
       }),
     );

@@ -130,18 +130,22 @@ export async function exportFile(
   name: string | undefined,
   options: RecordExportCommand,
 ): Promise<void> {
-  const format =
-    requireFormat(options.format, ["csv", "jsonl"]) ?? (name === undefined ? "jsonl" : formatOf(name, "{"));
+  const format = requireFormat(options.format, ["csv", "jsonl"]) ?? (isOutput(name) ? "jsonl" : formatOf(name, "{"));
   const told = { count: 0 };
   await withOperator(async (operator) => {
     const placed = requireResource(operator, resource);
     const texts = textsOf(operator, placed, format, told);
-    if (name === undefined) await pipeline(texts, process.stdout, { end: false });
+    if (isOutput(name)) await pipeline(texts, process.stdout, { end: false });
     else await writeNew(name, texts);
     const hidden = Object.keys(placed.resource.fields).filter((each) => !placed.shown.includes(each));
     for (const each of hidden) process.stderr.write(`${each} is not in the file: nobody is shown its values.\n`);
   });
-  if (name !== undefined) process.stdout.write(`${told.count} exported.\n`);
+  if (!isOutput(name)) process.stdout.write(`${told.count} exported.\n`);
+}
+
+/** Whether what is written goes to standard output. */
+function isOutput(name: string | undefined): name is undefined | "-" {
+  return name === undefined || name === "-";
 }
 
 async function* textsOf(

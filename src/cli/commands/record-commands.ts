@@ -23,7 +23,7 @@ export function addRecordCommands(program: Command): void {
     .command("export")
     .description("write all records of a resource, as callers are shown them")
     .argument("<resource>", "as in the path: orders, or orders/items")
-    .argument("[file]", "a new file; standard output where it is left out")
+    .argument("[file]", "a new file; standard output where it is left out, or -")
     .option("--format <format>", "csv or jsonl; JSON lines where the name does not tell")
     .action(async (resource: string, file: string | undefined, options: RecordExportCommand) =>
       (await import("./record-actions.ts")).exportFile(resource, file, options),

@@ -59,6 +59,7 @@ function each(list: string, values: unknown, mistakesOf: (value: Members) => rea
   return Array.from(values, (value: unknown, at) => {
     const place = `${list}[${at}]`;
     if (!isObject(value)) return [`${place} is ${shown(value)}, and no object`];
+    if (value instanceof Promise) return [`${place} is a promise; await it`];
     return mistakesOf(value).map((mistake) => `${place}${titleOf(value)}: ${mistake}`);
   }).flat();
 }

@@ -1,10 +1,10 @@
 import {
   aBoolean,
   aFunction,
-  anObject,
   isObject,
   isText,
   membersMistakes,
+  namedMembers,
   oneOf,
   optional,
   shown,
@@ -211,8 +211,8 @@ const mountMembers: Readonly<Record<keyof MountOptions, Check>> = {
   needs: optional(aFeatureList),
   deprecated: optional(aDeprecation),
   problems: optional(problemsMistake),
-  actions: optional(anObject),
-  expand: optional(anObject),
+  actions: optional(namedMembers),
+  expand: optional(namedMembers),
   beforeWrite: optional(aFunction),
   afterWrite: optional(aFunction),
 };

@@ -1,4 +1,4 @@
-import { isObject, isText, shown, type Members } from "../../checking/members.ts";
+import { isObject, isText, shown, type Members, type Mistake } from "../../checking/members.ts";
 import { suggestion } from "../../checking/nearest.ts";
 import { isShown } from "../../resource/kinds/field.ts";
 import type { ReferenceOf, Resource } from "../../resource/resource.ts";
@@ -18,8 +18,15 @@ export type RelationsOf<R extends Resource, E> = {
     ? `${R["name"]}_id` extends Inner["parentColumn"]
       ? Mounted
       : never
-    : ReferenceOf<R>;
+    : ReferenceOf<R> | NoReference<E[Name], ReferenceOf<R>>;
 };
+
+/** What the compiler says of a column that leads nowhere. */
+type NoReference<Name, Known> = Name extends Known
+  ? never
+  : Name extends string
+    ? Mistake<`no field ${Name} refers to a record`>
+    : never;
 
 /** The same, whatever the resource. */
 export type Relations = Readonly<Record<string, string | Mounted>>;

@@ -143,7 +143,11 @@ function unknownNames(environment: Environment): readonly string[] {
 export function problemsOfConfig(config: ConfigFile): readonly string[] {
   const problems = Object.keys(config)
     .filter((name) => !members.includes(name))
-    .map((name) => `${shownName(name)} in the config file means nothing. The nearest is ${nearest(name, members)}.`);
+    .map((name) =>
+      Object.hasOwn(settingsTable, name)
+        ? `${name} in the config file is a setting. Write settings: { ${name}: … }.`
+        : `${shownName(name)} in the config file means nothing. There are ${members.join(", ")}.`,
+    );
   const settings: unknown = config.settings;
   if (settings !== undefined && !isObject(settings)) {
     problems.push("settings in the config file is no object. Write settings: { port: 8080 }.");

@@ -169,8 +169,11 @@ function drawField(
     if (!(value instanceof Flaw) && isFree(drawing, name, field, value)) return value;
   }
   if (example !== undefined && isFree(drawing, name, field, example)) return example;
+  const given = `draft({ ${name}: … })`;
   throw new TypeError(
-    `No value of ${place} was drawn that its kind (${field.kind.name}) takes${field.options.unique === undefined ? "" : " and nobody has"}. Declare an example, or give one: draft({ ${name}: … }).`,
+    example === undefined
+      ? `No value of ${place} was drawn that its kind (${field.kind.name}) takes${field.options.unique === undefined ? "" : " and nobody has"}. Declare an example, or give one: ${given}.`
+      : `${place} is unique, and a record has its example already. Give the next ones a value each: ${given}.`,
   );
 }
 

@@ -26,7 +26,8 @@ export const verdictChecks: readonly SchemeCheck[] = [
       if (verdict.kind !== "accepted") return;
       const { id, username, role, scopes, expiresAt } = verdict.identity;
       assert.equal(verdict.identity.scheme, scheme.name, "the identity names the scheme that accepted it");
-      assert.ok(Number.isSafeInteger(id) && id > 0 && username !== "", "the identity has an id and a name");
+      assert.ok(Number.isSafeInteger(id) && id > 0, `the identity's id is that of a user, from 1 on, and not ${id}`);
+      assert.notEqual(username, "", "the identity has a name");
       assert.ok(role === "user" || role === "admin", "the role is one that there is");
       assert.ok(scopes === null || Array.isArray(scopes), "scopes are null or a list");
       assert.ok(expiresAt === null || expiresAt > bench.clock.now, "what is accepted has not expired");

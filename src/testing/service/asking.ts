@@ -1,5 +1,5 @@
 import { AssertionError } from "node:assert";
-import { isObject } from "../../checking/members.ts";
+import { isObject, isText, shown } from "../../checking/members.ts";
 import type { RecordOf, Resource } from "../../resource/resource.ts";
 
 /** Header fields of a request, by their names in any spelling. */
@@ -44,6 +44,11 @@ export type Send = (request: Request) => Promise<Response>;
 /** Somebody who asks with these header fields besides their own. */
 export function makeAsker(send: Send, always: () => AskedHeaders): Asker {
   async function ask(method: string, path: string, { body, headers = {} }: Ask = {}): Promise<TestReply> {
+    for (const [name, value] of Object.entries<unknown>(headers))
+      if (!isText(value))
+        throw new TypeError(
+          `${method} ${path}: the header field ${name} is ${shown(value)}, and no text. Fields stand by their names, like { accept: "text/html" }.`,
+        );
     const all = new Headers({ ...always(), ...headers });
     const asItIs = typeof body === "string" || body instanceof Uint8Array;
     if (body !== undefined && !all.has("content-type")) all.set("content-type", "application/json");

@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { identityOf } from "../../auth/accounts.ts";
+import { aBoolean, optional, text } from "../../checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import type { Eventually } from "../../eventually.ts";
 import type { Identity } from "../../identity.ts";
 import type { NewUser, People } from "../../login/login.ts";
@@ -61,6 +63,14 @@ export function makeCallers(people: () => People | null, now: () => number): Cal
   };
 }
 
+const sketchChecks: ChecksOf<UserSketch> = {
+  name: optional(text),
+  email: optional(text),
+  username: optional(text),
+  role: optional(text),
+  active: optional(aBoolean),
+};
+
 const unknownIdentity = { role: "user", scheme: SCHEME, scopes: null, expiresAt: null } as const;
 
 /** Makes a user; `count` is how many there were before. */
@@ -69,6 +79,7 @@ export async function makeUser(
   sketch: UserSketch,
   count: number,
 ): Promise<TestUser> {
+  requireOptions(sketch, sketchChecks, { of: "user" });
   const username = sketch.username ?? sketch.email ?? `user-${count + 1}@example.com`;
   const email = sketch.email ?? (username.includes("@") ? username : `${username}@example.com`);
   const role = sketch.role ?? "user";

@@ -1,4 +1,12 @@
-import { anObject, isObject, isText, matching, membersMistakes, optional, shown } from "../../../checking/members.ts";
+import {
+  isObject,
+  isText,
+  matching,
+  membersMistakes,
+  namedMembers,
+  optional,
+  shown,
+} from "../../../checking/members.ts";
 import { suggestion } from "../../../checking/nearest.ts";
 import { aDeprecation, readDeprecation, type Deprecation } from "../../../deprecation.ts";
 import { shapeMistakes } from "../../../resource/kinds/field-mistakes.ts";
@@ -178,8 +186,8 @@ function mistakesOf(newer: unknown, options: unknown): readonly string[] {
 
 const optionMembers = {
   prefix: matching(/^(\/[a-z0-9]([a-z0-9._-]*[a-z0-9])?)+$/, 'it has to be a path, like "/v1"'),
-  fields: anObject,
-  defaults: optional(anObject),
+  fields: namedMembers,
+  defaults: optional(namedMembers),
   deprecated: optional(aDeprecation),
 };
 

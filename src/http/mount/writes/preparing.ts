@@ -1,6 +1,7 @@
 import { sentence, sortOf } from "../../../checking/members.ts";
 import { problem } from "../../../problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
+import { isStored, isWritable } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Change, StoredRecord, Where, WrittenValues } from "../../../store/store.ts";
 import { giveWay } from "../../body/turns.ts";
@@ -60,14 +61,35 @@ export async function furtherChanges(
   return [...(prepared.changes ?? []), ...(completed as readonly Change[]), ...linkChanges(links, written)];
 }
 
+const leftOut = new WeakMap<Resource["fields"], readonly string[]>();
+
+/** The fields that a new record needs, and that nobody may send and the service does not make: none, as a rule. */
+function leftToHooks(fields: Resource["fields"]): readonly string[] {
+  const known = leftOut.get(fields);
+  if (known !== undefined) return known;
+  const found = Object.entries(fields).flatMap(([name, field]) => {
+    const { optional, default: fallback, generated, filled } = field.options;
+    const isMade = optional === true || filled === true || (fallback ?? generated) !== undefined;
+    return isMade || isWritable(field) || !isStored(field) ? [] : [name];
+  });
+  leftOut.set(fields, found);
+  return found;
+}
+
 /** The values of a new record, below the parent of its path. */
 export function valuesOf(
-  { resource: { parentColumn } }: MountInPlace,
+  { resource, newer }: MountInPlace,
   { params }: Exchange,
   draft: Draft<Resource, "made">,
   prepared: Prepared,
 ): WrittenValues {
+  const { parentColumn } = resource;
   const values = { ...draft.values, ...prepared.values } as WrittenValues;
+  for (const name of leftToHooks((newer?.resource ?? resource).fields))
+    if (values[name] === undefined)
+      throw new TypeError(
+        `${resource.path}: nothing has made the field ${name}, which no caller may send; give it a default, make it optional, or write it in beforeWrite`,
+      );
   return parentColumn === null ? values : { [parentColumn]: params[parentColumn]!, ...values };
 }
 

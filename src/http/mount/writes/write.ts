@@ -9,6 +9,7 @@ import {
   optional,
   sortOf,
   type Check,
+  type Mistake,
   type ThereIsNo,
   unseen,
 } from "../../../checking/members.ts";
@@ -91,8 +92,16 @@ export interface Prepared<R extends Resource = Resource> {
 
 /** What a function gives that gives `P`: the compiler lets names pass in it that mean nothing, and here it does not. */
 export type Exactly<P, R extends Resource> = [NameOfNothing<Awaited<P>, R>] extends [never]
-  ? Eventually<Prepared<R>>
+  ? PreparedAs<P, R>
   : ThereIsNo<NameOfNothing<Awaited<P>, R>, keyof Prepared | keyof PreparedValues<R>>;
+
+/** A promise is held against a promise and all else against what it has to be, so that the compiler points at the value that is wrong. */
+type PreparedAs<P, R extends Resource> =
+  P extends PromiseLike<unknown>
+    ? Eventually<Prepared<R>>
+    : P extends void
+      ? Mistake<"it has to give { values, changes }, or {} where nothing is added">
+      : Prepared<R>;
 
 type NameOfNothing<P, R extends Resource> = P extends object
   ?

@@ -1,4 +1,5 @@
 import { quote } from "../../sql/names.ts";
+import { unopened } from "../../sql/schema/table.ts";
 import { rowsToRead } from "../../sql/writes/changing.ts";
 import type { Change, Collection, Transaction } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
@@ -86,7 +87,7 @@ export function planTransaction(
 function requireOpened(opened: ReadonlyMap<string, Collection>, { collection: { name } }: Change): Collection {
   const collection = opened.get(name);
   if (collection !== undefined) return collection;
-  throw new TypeError(`The store was not opened with a collection ${JSON.stringify(name)}`);
+  throw unopened(name);
 }
 
 /**

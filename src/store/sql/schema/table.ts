@@ -93,6 +93,13 @@ export function requireColumn(table: Table, name: string): TableColumn {
   return column;
 }
 
+/** The fault of a program that writes to a table which nobody has opened. */
+export function unopened(name: string): TypeError {
+  return new TypeError(
+    `The store was not opened with a collection ${JSON.stringify(name)}; mount its resource, or name it among the collections of a feature`,
+  );
+}
+
 /** What is read of a column, under any name. Decimals that are whole numbers come as text: as numbers the large ones would be refused. */
 export function selectedAs({ ownTypes }: Dialect, { type }: Column, name: string): string {
   return type === "decimal" && !ownTypes.has(type) ? `CAST(${name} AS TEXT)` : name;

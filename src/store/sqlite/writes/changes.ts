@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { encode } from "../../sql/codec.ts";
 import type { Cell } from "../../sql/dialect.ts";
 import { selectBy } from "../../sql/list.ts";
-import type { Table, TableColumn } from "../../sql/schema/table.ts";
+import { unopened, type Table, type TableColumn } from "../../sql/schema/table.ts";
 import { compileChange, compileRequire, type Making } from "../../sql/writes/changing.ts";
 import type { Refusal } from "../../sql/writes/refusals.ts";
 import { besides, encodeGiven, insertInto, requireWritable } from "../../sql/writes/writes.ts";
@@ -49,8 +49,7 @@ export function changesOf(
 
   function make(change: RowChange, at: number, keys: Keys): Done | Refusal {
     const collection = collections.get(change.collection);
-    if (collection === undefined)
-      throw new TypeError(`The store was not opened with a collection ${JSON.stringify(change.collection)}`);
+    if (collection === undefined) throw unopened(change.collection);
     const table = tableOf(collection);
     try {
       if (change.kind === "require") return requireRows(prepared, table, change, at);
