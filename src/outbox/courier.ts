@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { MetricFamily } from "../measurement.ts";
+import type { Observer } from "../observation.ts";
 import type { Row } from "../store/store.ts";
-import { deliver, dueEvents, outcomes, TOGETHER, type Delivered, type DeliveryOptions } from "./delivery.ts";
+import { deliver, outcomes, TOGETHER, type Delivered, type DeliveryOptions } from "./delivery.ts";
+import { awaitedSubscribers, dueEvents } from "./due.ts";
 import { leaseOf } from "./lease.ts";
 
 /** How long after a write its event is looked for: the write is on the disk by then, as a rule. */
@@ -33,6 +35,7 @@ export function courierOf(options: DeliveryOptions): Courier {
   let round = Promise.resolve();
   let rounds = 0;
   let isAwaited = false;
+  const telling = tellingOf(observe);
 
   async function goRound(): Promise<void> {
     // Longer than any try takes, so that nobody else begins while one is under way.
@@ -61,14 +64,8 @@ export function courierOf(options: DeliveryOptions): Courier {
   const look = (): void => {
     if (stopped.signal.aborted) return;
     if (rounds > 0) return woken.resolve();
-    run().catch((error: unknown) => {
-      if (!stopped.signal.aborted)
-        observe({
-          kind: "notice",
-          level: "error",
-          message: "Events could not be delivered; it will be tried again.",
-          error,
-        });
+    run().then(telling.well, (error: unknown) => {
+      if (!stopped.signal.aborted) telling.failed(error);
     });
   };
 
@@ -102,6 +99,21 @@ export function courierOf(options: DeliveryOptions): Courier {
   };
 }
 
+/** Tells why nothing could be delivered, and that once until it could: a database that is away for an hour is away every second of it. */
+function tellingOf(observe: Observer): { well(): void; failed(error: unknown): void } {
+  let told = "";
+  return {
+    well: () => void (told = ""),
+    failed(error) {
+      const reason = String(error);
+      if (told === reason) return;
+      told = reason;
+      const message = "Events could not be delivered; it will be tried again.";
+      observe({ kind: "notice", level: "error", message, error });
+    },
+  };
+}
+
 /** What is being delivered, to each subscriber so much at once. */
 function deliveriesOf(
   options: DeliveryOptions,
@@ -118,10 +130,8 @@ function deliveriesOf(
   const underWay = new Map<number, Delivery>();
   const counted: Record<Delivered, number> = { delivered: 0, postponed: 0, failed: 0 };
 
-  /** Whoever has so many under way gets no more meanwhile, so that one that hangs holds nobody else up. */
-  function busy(): readonly string[] {
-    const bySubscriber = Map.groupBy(underWay.values(), ({ to }) => to);
-    return [...bySubscriber].filter(([, all]) => all.length >= TOGETHER).map(([name]) => name);
+  function underWayTo(name: string): readonly number[] {
+    return [...underWay].flatMap(([id, { to }]) => (to === name ? [id] : []));
   }
 
   function begin(row: Row): void {
@@ -138,9 +148,16 @@ function deliveriesOf(
 
   return {
     async beginDue() {
-      const due = await dueEvents(store, now(), { but: [...underWay.keys()], notTo: busy() });
-      for (const row of due) if (!busy().includes(row.record["subscriber"] as string)) begin(row);
-      return due.length === TOGETHER || busy().length > 0;
+      let isMoreDue = false;
+      for (const to of await awaitedSubscribers(store)) {
+        // Whoever has so many under way gets no more meanwhile, so that one that hangs holds nobody else up.
+        const but = underWayTo(to);
+        const most = TOGETHER - but.length;
+        const due = most === 0 ? [] : await dueEvents(store, { to, but, most, now: now() });
+        for (const row of due) begin(row);
+        if (due.length === most) isMoreDue = true;
+      }
+      return isMoreDue;
     },
     underWay: () => [...underWay.values()].map(({ done }) => done),
     count: (outcome) => counted[outcome],

@@ -3,6 +3,7 @@ import type { Eventually } from "../eventually.ts";
 import type { Observer } from "../observation.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { Cause, Row, Store, WrittenValues } from "../store/store.ts";
+import { LAST_RETRY_MS } from "./due.ts";
 import { mountedEvents } from "./events.ts";
 
 /** What happened to a record: enough to look it up, and nothing of what was in it. */
@@ -56,28 +57,6 @@ const { collection } = mountedEvents;
 /** How many are delivered to one subscriber at once. */
 export const TOGETHER = 16;
 const FIRST_RETRY_MS = 1000;
-const LAST_RETRY_MS = 3_600_000;
-
-/** What is due, the longest due first: without those that are under way, and without those to whom nothing more goes now. */
-export async function dueEvents(
-  store: Store,
-  now: number,
-  { but, notTo }: { readonly but: readonly number[]; readonly notTo: readonly string[] },
-): Promise<readonly Row[]> {
-  return store.list({
-    collection,
-    where: {
-      all: [
-        { column: "failed", operator: "eq", value: false },
-        { column: "due_at", operator: "lte", value: new Date(now).toISOString() },
-        ...(but.length === 0 ? [] : [{ not: { column: "id", operator: "in", value: but } } as const]),
-        ...(notTo.length === 0 ? [] : [{ not: { column: "subscriber", operator: "in", value: notTo } } as const]),
-      ],
-    },
-    sort: [{ column: "due_at" }, { column: "id" }],
-    limit: TOGETHER,
-  });
-}
 
 /** What came of a try; `failed`: for good. */
 export const outcomes = ["delivered", "postponed", "failed"] as const;

@@ -32,8 +32,16 @@ export const events = defineResource({
   scans: true,
 });
 
-export const mountedEvents: Mount = mount(events, {
+const mounted: Mount = mount(events, {
   permission: { list: administrator, read: administrator, delete: administrator },
+});
+
+/** What is due for one subscriber: in this order it is found beside any number of those that have failed, and of those for others. */
+const due = ["subscriber", "failed", "due_at", "id"];
+
+export const mountedEvents: Mount = Object.freeze({
+  ...mounted,
+  collection: Object.freeze({ ...mounted.collection, indexes: [...(mounted.collection.indexes ?? []), due] }),
 });
 
 /** Which process delivers: one row, held until a time. */
