@@ -17,7 +17,7 @@ export interface PortionSize {
 const EASY_MS = 20;
 
 /** The longest pause, in milliseconds: however slow the disk is, what has run out ends some day. */
-const LONGEST_PAUSE_MS = 2000;
+export const LONGEST_PAUSE_MS = 2000;
 
 /** At least half of the time is for those who write; and the longer a write takes, because of them or of the disk, the larger their share. */
 export function pauseMs(tookMs: number): number {

@@ -48,6 +48,25 @@ test("what has run out goes some rows at a time, and another upkeep does not wai
   assert.deepEqual(observed, []);
 });
 
+test("rows that somebody else holds are not asked for without pause", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const store = await filled(3);
+  let sent = 0;
+  // As PostgreSQL does it while another transaction has them locked.
+  const passing: Store = { ...store, write: async () => (sent++, { kind: "written", rows: [null] }) };
+  const stop = startUpkeep([{ everySeconds: 60, due: () => [erased] }], {
+    store: passing,
+    observe: null,
+    now: () => 10,
+  });
+
+  t.mock.timers.tick(1000);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  stop();
+
+  assert.ok(sent > 0 && sent <= 3, `${sent}`);
+});
+
 test("what an upkeep does besides erasing stays one transaction with it", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const store = await filled(3);

@@ -4,7 +4,7 @@ import { aFunction, aWholeNumber, isObject, membersMistakes, shown, sortOf, type
 import type { Observer } from "../observation.ts";
 import type { Change, Store } from "../store/store.ts";
 import type { Upkeep } from "./feature.ts";
-import { pauseMs, portionSize } from "./portions.ts";
+import { LONGEST_PAUSE_MS, pauseMs, portionSize } from "./portions.ts";
 
 const TICK_MS = 1000;
 
@@ -89,11 +89,17 @@ async function erase(store: Store, changes: readonly Change[], signal: AbortSign
 async function eraseInPortions(store: Store, change: Erasing, signal: AbortSignal): Promise<void> {
   const { collection, where } = change;
   const size = portionSize();
-  while (!signal.aborted && (await store.list({ collection, where, sort: [], limit: 1 })).length > 0) {
+  let before: unknown = null;
+  while (!signal.aborted) {
+    const [first] = await store.list({ collection, where, sort: [], limit: 1 });
+    if (first === undefined) return;
     const start = performance.now();
     await store.write({ changes: [{ ...change, atMost: size.rows() }] });
     const tookMs = performance.now() - start;
     size.took(tookMs);
-    await wait(pauseMs(tookMs), undefined, { ref: false });
+    // It was passed over: whoever holds it may do so for long.
+    const isHeld = first.record["id"] === before;
+    before = first.record["id"];
+    await wait(isHeld ? LONGEST_PAUSE_MS : pauseMs(tookMs), undefined, { ref: false });
   }
 }
