@@ -57,7 +57,7 @@ export interface Store {
   recall(idempotency: Idempotency): Eventually<Recalled | null>;
   /** All changes or none, on the disk before the promise resolves. */
   write(transaction: Transaction): Promise<Outcome>;
-  /** Follows a collection that is only ever added to (integer keys), from any process. A driver that has lost its server begins again with the first row. */
+  /** Follows a collection that is only ever added to (integer keys), from any process. A driver that has lost its server begins again with the first row, and with the row that `onRow` has thrown at. */
   follow(collection: Collection, onRow: (row: Row) => void): Promise<Feed>;
   /** Resolves while the store answers and its schema is in place; rejects with the reason. */
   check(): Promise<void>;

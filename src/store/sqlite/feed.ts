@@ -35,8 +35,9 @@ export function followCollection(
       limit: pageSize,
     });
     for (const row of rows) {
-      seenId = row.record["id"] as number;
+      // Told again where that fails: a revocation that was passed over would be none.
       onRow(row);
+      seenId = row.record["id"] as number;
     }
     return rows.length;
   }

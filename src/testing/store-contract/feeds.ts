@@ -74,12 +74,36 @@ export function promiseFeeds(promises: Promises): void {
     assert.equal(first.length, 0);
     feed.close();
   });
+
+  promiseFailingListeners(promises);
+}
+
+function promiseFailingListeners(promises: Promises): void {
+  promises("a row that a feed could not tell is told again, and no other twice", async (store) => {
+    const seen: unknown[] = [];
+    let failures = 0;
+    const feed = await store.follow(events, ({ record }) => {
+      if (record["what"] === "second" && ++failures < 3) throw new Error("a listener that fails");
+      seen.push(record["what"]);
+    });
+
+    for (const what of ["first", "second", "third"]) await inserted(store, events, { what });
+    await until(feed, () => seen.length === 3);
+
+    assert.deepEqual(seen, ["first", "second", "third"]);
+    assert.equal(failures, 3);
+    feed.close();
+  });
 }
 
 async function until(feed: Feed, done: () => boolean): Promise<void> {
   const start = performance.now();
   for (;;) {
-    feed.catchUp();
+    try {
+      feed.catchUp();
+    } catch {
+      // Whoever is told may fail, and is told again.
+    }
     if (done()) return;
     assert.ok(performance.now() - start < patienceMs, "the feed has not shown the row");
     await sleep(5);

@@ -221,8 +221,9 @@ function readerOf(
     const rows = of(await over.send(prepared(text, values)));
     for (const row of rows) {
       if (!followers.has(follower)) return 0;
-      follower.seenId = row.record["id"] as number;
+      // Told again where that fails: a revocation that was passed over would be none.
       follower.onRow(row);
+      follower.seenId = row.record["id"] as number;
     }
     return rows.length;
   }
