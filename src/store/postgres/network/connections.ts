@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg, { type QueryArrayConfig } from "pg";
 import type { Observer } from "../../../observation.ts";
-import { StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
+import { StoreTimeout, StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
 import type { Address } from "../address.ts";
 import { decoders } from "../codec.ts";
 import {
@@ -19,11 +19,11 @@ import type { Statement } from "../parameters.ts";
 import { makeHealth } from "./health.ts";
 import { linesOver, type Line } from "./line.ts";
 import { primaryOf, requireWritable, type Primary } from "./primary.ts";
-import { queryOf, readCommitted, sessionOf, type Session } from "./session.ts";
+import { idleInTransactionMs, queryOf, readCommitted, sessionOf, type Session } from "./session.ts";
 import type { Sockets } from "./sockets.ts";
 
-/** How long what nobody sets may take, in milliseconds. */
-const patience = { feedMs: 3000, idleInTransactionMs: 10_000 } as const;
+/** How long a feed waits for an answer, in milliseconds. */
+const feedMs = 3000;
 
 /** How much longer than a statement may take we wait for its answer, in milliseconds: the server ends it a little before. */
 const answerMs = 500;
@@ -117,7 +117,9 @@ export function connectionsTo({
       const again = isPassing(error) || isCrowded(error) || (spoilsConnection(error) && !isTimeout(error));
       if (again) return await use((session) => session.send(statement));
       if (isTimeout(error)) void primary.find().catch(() => undefined);
-      throw health.told(await explain(storeError(error)));
+      const cause = await explain(storeError(error));
+      // A long read, which is never kept prepared, was answered: it is given up.
+      throw cause instanceof StoreTimeout && statement.name === undefined ? cause : health.told(cause);
     } finally {
       if (--underway === 0) whenIdle();
     }
@@ -233,9 +235,7 @@ export interface Way {
 
 /** A connection outside the pool: for the feeds, which listen on it. */
 export function makeClient(way: Way): pg.Client {
-  return quiet(
-    new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: patience.feedMs, query_timeout: patience.feedMs }),
-  );
+  return quiet(new pg.Client({ ...settingsFor(way), connectionTimeoutMillis: feedMs, query_timeout: feedMs }));
 }
 
 /** A connection to the server that writes, which may take its time: for migrations. */
@@ -284,7 +284,7 @@ function settingsFor({ address: { pooled, timeouts }, server, sockets }: Way): p
       : {
           statement_timeout: timeouts.statementMs,
           ...(timeouts.lockMs === null ? {} : { lock_timeout: timeouts.lockMs }),
-          idle_in_transaction_session_timeout: patience.idleInTransactionMs,
+          idle_in_transaction_session_timeout: idleInTransactionMs,
         }),
   };
 }

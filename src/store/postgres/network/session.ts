@@ -3,6 +3,9 @@ import { playAsync, type Rows, type Script, type Step } from "../../sql/schema/s
 import type { Value } from "../../store.ts";
 import type { Statement } from "../parameters.ts";
 
+/** How long a transaction may be without a statement, in milliseconds: a process that is stopped in the midst of one keeps nobody waiting for longer. */
+export const idleInTransactionMs = 10_000;
+
 /** A connection that statements are sent over, one after another or without waiting. */
 export interface Session {
   /** The rows, as arrays of values. */

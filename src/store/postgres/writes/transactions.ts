@@ -1,11 +1,10 @@
-import { setImmediate } from "node:timers/promises";
 import type { Refusing, Shapes } from "../../sql/schema/shape.ts";
 import { idempotencyOf } from "../../sql/writes/idempotency.ts";
 import type { Collection, Idempotency, Outcome, Recalled, Row, Transaction, Value } from "../../store.ts";
 import { postgres, tableOf } from "../dialect.ts";
 import { isServerError, state } from "../errors.ts";
 import type { Connections } from "../network/connections.ts";
-import type { Session } from "../network/session.ts";
+import { idleInTransactionMs, type Session } from "../network/session.ts";
 import { prepared } from "../parameters.ts";
 import { compileReading } from "./changes.ts";
 import { claimKey } from "./idempotency.ts";
@@ -18,7 +17,9 @@ type Rows = readonly (readonly Value[])[];
 const remembering = idempotencyOf(postgres);
 
 /** What has waited for a lock has to see what came before it. */
-const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const beginOwn = "BEGIN ISOLATION LEVEL READ COMMITTED";
+/** The connections of a pooler have no settings of ours. */
+const beginPooled = `${beginOwn}; SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}`;
 
 /** A statement of a transaction was not made; `at` is its place among those of the plan. */
 class StatementFailed extends Error {
@@ -30,6 +31,10 @@ class StatementFailed extends Error {
   }
 }
 
+function causeOf(error: unknown): unknown {
+  return error instanceof StatementFailed ? error.cause : error;
+}
+
 /** Makes transactions. */
 export function writerOf(
   connections: Connections,
@@ -38,6 +43,7 @@ export function writerOf(
 ): (transaction: Transaction) => Promise<Outcome> {
   const opened = new Map(collections.map((each) => [each.name, each]));
   const planning = { opened, sameShape: sameShapeOf(shapes) };
+  const begin = pooled ? beginPooled : beginOwn;
 
   return async (transaction) => {
     let plan: Plan;
@@ -61,8 +67,7 @@ export function writerOf(
     try {
       return await make(session, transaction, plan);
     } catch (error) {
-      const cause = error instanceof StatementFailed ? error.cause : error;
-      const outdated = await outdatedBy(cause, transaction.changes, shapes, session);
+      const outdated = await outdatedBy(causeOf(error), transaction.changes, shapes, session);
       if (outdated !== null) throw refusing(outdated);
       return leftOutOf(outcomeOf(error, transaction, plan), transaction, session);
     }
@@ -144,11 +149,15 @@ export async function recall(session: Pick<Session, "send">, idempotency: Idempo
   return of(await session.send(prepared(text, values)));
 }
 
-/** Sends everything without waiting for answers, some in each turn of the event loop. */
+/**
+ * Sends everything without waiting for answers, some in each turn of the event loop. Of many the answers to those before are waited for: the time of a
+ * statement begins when it is sent, and behind thousands of others it would be over. Once the transaction has failed, no more are sent.
+ */
 async function sendPlan(session: Session, { statements, readings }: Plan): Promise<Promise<Rows>[]> {
   const sent: Promise<Rows>[] = [];
   for (const { statement } of [...statements, ...readings]) {
-    if (sent.length > 0 && sent.length % statementsATurn === 0) await setImmediate();
+    const before = sent.length % statementsATurn === 0 ? sent.at(-statementsATurn) : undefined;
+    if (before !== undefined && !(await isMade(before))) break;
     sent.push(heard(session.send(statement)));
   }
   return sent;
@@ -156,6 +165,13 @@ async function sendPlan(session: Session, { statements, readings }: Plan): Promi
 
 /** What is sent in one turn takes a few milliseconds. */
 const statementsATurn = 100;
+
+function isMade(sent: Promise<unknown>): Promise<boolean> {
+  return sent.then(
+    () => true,
+    () => false,
+  );
+}
 
 /** Somebody will wait for it, and what is rejected before that ends no process. */
 function heard<T>(sent: Promise<T>): Promise<T> {

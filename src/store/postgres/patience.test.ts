@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { after, before, test, type TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { askPostgres as ask, startPostgres, type TestServer } from "../../../tests/postgres.ts";
+import { Secret } from "../../crypto/secret.ts";
+import type { Observation } from "../../observation.ts";
+import { StoreTimeout, type Change, type Collection, type Store } from "../store.ts";
+import { postgresStore } from "./postgres.ts";
+
+const notes: Collection = { name: "notes", key: "integer", columns: [{ name: "text", type: "text" }] };
+
+let server: TestServer;
+
+before(async () => {
+  server = await startPostgres();
+});
+
+after(() => server.stop());
+
+async function opened(
+  t: TestContext,
+  statementTimeoutMs: number,
+): Promise<{ readonly store: Store; readonly url: string; readonly observed: Observation[] }> {
+  const url = await server.makeDatabase();
+  const observed: Observation[] = [];
+  const observe = (each: Observation): void => void observed.push(each);
+  const store = postgresStore({ url: new Secret(url), statementTimeoutMs, observe });
+  t.after(() => store.close());
+  await store.open([notes]);
+  return { store, url, observed };
+}
+
+test("of a transaction with many changes each has its time, however long all of them take", async (t) => {
+  const { store, url } = await opened(t, 2000);
+  const made = await store.write({ changes: [{ kind: "insert", collection: notes, values: { text: "0" } }] });
+  assert.equal(made.kind, "written");
+  await ask(
+    url,
+    "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.002); RETURN NEW; END'; " +
+      "CREATE TRIGGER slow BEFORE UPDATE ON notes FOR EACH ROW EXECUTE FUNCTION slow()",
+  );
+  const changes = Array.from({ length: 1300 }, (_, at): Change => ({
+    kind: "update",
+    collection: notes,
+    key: 1,
+    values: { text: String(at + 1) },
+  }));
+
+  const outcome = await store.write({ changes });
+  const refused = await store.write({ changes: [{ ...changes[0]!, revision: 1 } as Change, ...changes] });
+
+  assert.equal(outcome.kind, "written");
+  assert.equal((await store.find(notes, 1))!.record["text"], "1300");
+  assert.deepEqual(refused, { kind: "stale", change: 0 });
+});
+
+test("a long read that is given up says nothing of whether the server answers", async (t) => {
+  const { store, url, observed } = await opened(t, 200);
+  const holder = new pg.Client(url);
+  holder.on("error", () => undefined);
+  await holder.connect();
+  t.after(() => holder.end());
+  await holder.query("BEGIN; LOCK TABLE notes IN ACCESS EXCLUSIVE MODE");
+  const list = { collection: notes, where: null, sort: [{ column: "text" }], limit: 10, long: true } as const;
+
+  await assert.rejects(async () => store.listJSON(list), StoreTimeout);
+  await assert.rejects(async () => store.count(notes, null, true), StoreTimeout);
+  assert.equal(observed.length, 0);
+
+  // What has to be there at once is another matter.
+  await assert.rejects(async () => store.find(notes, 1), StoreTimeout);
+  await sleep(0);
+  assert.deepEqual(
+    observed.map((each) => (each.kind === "notice" ? each.message : each.kind)),
+    ["PostgreSQL does not answer"],
+  );
+});
+
+test("a process that is stopped in the midst of a transaction keeps nobody waiting for long, also behind a pooler", async (t) => {
+  const url = await server.makeDatabase();
+  for (const pooled of [false, true]) {
+    const store = postgresStore({ url: new Secret(`${url}?pgbouncer=${pooled}`) });
+    t.after(() => store.close());
+    await store.open([notes]);
+    await ask(
+      url,
+      "CREATE OR REPLACE FUNCTION tell() RETURNS trigger LANGUAGE plpgsql AS " +
+        "'BEGIN NEW.text := current_setting(''idle_in_transaction_session_timeout''); RETURN NEW; END'; " +
+        "CREATE OR REPLACE TRIGGER tell BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION tell()",
+    );
+
+    const made = await store.write({ changes: [{ kind: "insert", collection: notes, values: { text: "" } }] });
+
+    assert.equal(made.kind === "written" && made.rows[0]!.record["text"], "10s");
+  }
+});
