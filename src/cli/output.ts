@@ -16,7 +16,7 @@ export type Shown = Readonly<Record<string, unknown>>;
 
 /** One thing: as JSON, or as a sentence for people. */
 export function show(asJSON: boolean, value: unknown, sentence: string): void {
-  process.stdout.write(asJSON ? `${JSON.stringify(value)}\n` : `${sentence}\n`);
+  process.stdout.write(asJSON ? `${jsonOf(value)}\n` : `${sentence}\n`);
 }
 
 /** Pages of things: as one JSON array with a thing a line, or as a table of some members. */
@@ -35,7 +35,7 @@ function arrayWriter() {
   return {
     page(things: readonly Shown[]): void {
       for (const thing of things) {
-        process.stdout.write(`${separator}${JSON.stringify(thing)}`);
+        process.stdout.write(`${separator}${jsonOf(thing)}`);
         separator = ",\n";
       }
     },
@@ -69,5 +69,17 @@ export function formatTable(things: readonly object[], columns: readonly string[
 
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "-";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? visible(value) : jsonOf(value);
+}
+
+function jsonOf(value: unknown): string {
+  return visible(JSON.stringify(value));
+}
+
+/** Without characters that a terminal would obey: callers choose what their browser is called. In JSON it stays the same value. */
+function visible(text: string): string {
+  return text.replaceAll(
+    /[\u0000-\u001f\u007f-\u009f]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { accountsCollection, storeAccounts } from "../../auth/accounts.ts";
 import { bindingsCollection, storeBindings } from "../../auth/bindings.ts";
 import { aRangeURL, breachedPasswords } from "../../auth/breached-passwords.ts";
+import { hashesAtOnce } from "../../auth/hash-threads.ts";
 import { makePasswords } from "../../auth/passwords.ts";
 import { makeRevocations, revocationsCollection } from "../../auth/revocation.ts";
 import { aTokenPrefix } from "../../auth/token/prefix.ts";
@@ -104,7 +105,7 @@ function setUp(host: Host, options: AccountsOptions): ReturnType<AccountsFeature
       store,
       accounts: found,
       throttle,
-      cores: availableParallelism(),
+      cores: hashesAtOnce(availableParallelism(), process.env["UV_THREADPOOL_SIZE"]),
       tracer,
       ...(cost === undefined ? {} : { cost }),
     }),
