@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
-import { requestListener } from "../src/door/http.ts";
+import { requestListener, type ToldClient } from "../src/door/http.ts";
 import { anyone, defineEndpoint, defineResource, mount, text } from "../src/door/index.ts";
 import { ownService } from "./own-service.ts";
 
@@ -73,7 +73,7 @@ test("with a next handler what is not the service's goes on to it, and without o
 
 test("the word of a framework about its caller is the last, and makes nobody trusted or near", async (t) => {
   const { service } = await ownService(t, { ...parts, trustedProxies: ["10.0.0.1"] });
-  let told = { address: "203.0.113.7", encrypted: true };
+  let told: ToldClient = { address: "203.0.113.7", encrypted: true };
   let isNear = true;
   const answer = requestListener(service, { client: () => told });
   const url = await serve(t, (request, response) => {
@@ -92,6 +92,9 @@ test("the word of a framework about its caller is the last, and makes nobody tru
   assert.deepEqual(await ask(), ["127.0.0.1", false, true, false, url]);
   isNear = false;
   assert.deepEqual(await ask(), ["127.0.0.1", false, false, false, url]);
+  // Of one who has gone no framework knows it.
+  told = { address: undefined, encrypted: false };
+  assert.deepEqual(await ask(), ["unknown", false, false, false, url]);
 });
 
 test("a service that stands at another prefix than its framework mounts it at says so", async (t) => {

@@ -408,11 +408,7 @@ for (const [what, change, told] of [
     { ...erase, where: { columns: "at" } },
     /Collection visits: a condition is \{ column, operator, value \}/,
   ],
-  [
-    "of values in a Map",
-    { kind: "insert", collection: visits, values: new Map([["at", 1]]) },
-    /values is a Map; it/,
-  ],
+  ["of values in a Map", { kind: "insert", collection: visits, values: new Map([["at", 1]]) }, /values is a Map; it/],
   [
     "of values that a class computes",
     {

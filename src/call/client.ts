@@ -18,7 +18,7 @@ export function makeClientReader(trustedProxies: readonly string[]): (call: Call
 
 /** A framework may believe what anybody writes: so its word makes nobody a proxy, and nobody a caller on this machine who is elsewhere. */
 function readToldClient(call: Call, { address, encrypted }: ToldClient): Client {
-  const plain = plainAddress(address);
+  const plain = plainAddress(address ?? "unknown");
   const loopback = isLoopback(plain) && isLoopback(plainAddress(call.arrival.peer));
   return new KnownClient(plain, encrypted, loopback, false, () => formatOrigin(encrypted, call.header("host")));
 }

@@ -9,7 +9,7 @@ app.set("trust proxy", "loopback");
 // Before whatever reads bodies.
 app.use(
   requestListener(service, {
-    client: ({ ip = "unknown", secure }: express.Request) => ({ address: ip, encrypted: secure }),
+    client: ({ ip, secure }: express.Request) => ({ address: ip, encrypted: secure }),
   }),
 );
 

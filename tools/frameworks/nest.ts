@@ -26,6 +26,6 @@ app.set("trust proxy", "loopback");
 // Nest reads bodies in what it adds when it starts, which stands behind this.
 app.use(
   requestListener(service, {
-    client: ({ ip = "unknown", secure }: Request) => ({ address: ip, encrypted: secure }),
+    client: ({ ip, secure }: Request) => ({ address: ip, encrypted: secure }),
   }),
 );
