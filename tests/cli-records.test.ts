@@ -5,10 +5,12 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSy
 import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { json, mount, defineResource, anyone } from "../src/door/index.ts";
 import { exportRecords, type ExportedRecord } from "../src/service/records/export-records.ts";
 import { importRecords, type RecordImportOptions } from "../src/service/records/import-records.ts";
 import { nameOf } from "../src/service/records/records-of.ts";
 import { readSettings } from "../src/service/settings/settings.ts";
+import type { ConfigFile } from "../src/service/system/config-file.ts";
 import type { RefusedLine } from "../src/service/users/import-users.ts";
 import { openOperator, type Operator } from "../src/service/users/operator.ts";
 import { placeFor, type Place } from "./cli.ts";
@@ -27,13 +29,13 @@ interface Shop {
 }
 
 /** A service with one user, whose id is 1. */
-async function shop(t: TestContext, place: Place): Promise<Shop> {
+async function shop(t: TestContext, place: Place, config: ConfigFile = {}): Promise<Shop> {
   const settings = {
     LATCHKEY_DATABASE: `sqlite:${path.join(place.folder, "latchkey.db")}`,
     LATCHKEY_SECRET: "a secret that all processes of the service know",
     LATCHKEY_ADMIN_PASSWORD: adminPassword,
   };
-  const operator = await openOperator({ settings: readSettings(settings), mayCreate: true });
+  const operator = await openOperator({ settings: readSettings(settings), config, mayCreate: true });
   t.after(() => operator.close());
   await operator.makeFirstAdministrator();
   const find = (name: string) => operator.mounts.find((each) => nameOf(each) === name)!;
@@ -89,6 +91,20 @@ test("records go through the rules of their resource, and each bad line is told 
   assert.deepEqual(await all("orders/items"), [
     { id: 1, order_id: first!["id"], product: "Key", quantity: 2, unit_price: "1.50" },
   ]);
+});
+
+test("JSON is kept as it is, also where it looks like the key of another change", async (t) => {
+  using place = placeFor();
+  const note = defineResource({ name: "note", fields: { data: json() } });
+  const { add, all } = await shop(t, place, { mounts: [mount(note, { permission: anyone })] });
+
+  const refused = await add("notes", [{ data: { keyOf: 0 } }, { data: { keyOf: 0 } }]);
+
+  assert.deepEqual(refused, []);
+  assert.deepEqual(
+    (await all("notes")).map(({ data }) => data),
+    [{ keyOf: 0 }, { keyOf: 0 }],
+  );
 });
 
 test("a dry run tells the same and writes nothing", async (t) => {

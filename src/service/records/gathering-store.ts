@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { isDeepStrictEqual } from "node:util";
 import type { Change, KeyOf, Outcome, Row, Store, Transaction } from "../../door/stores.ts";
 
 /** What one of several tasks writes: as it was meant, with what is changed of it. */
@@ -132,18 +131,19 @@ function joined(waiting: readonly Waiting[]): readonly Change[] {
   return changes;
 }
 
-/** What means the key of another change means it at its new place. */
+/** What means the key of another change means it at its new place. In a json column nothing does. */
 function shifted(change: Change, by: number): Change {
   const shift = <T>(value: T): T => (isKeyOf(value) ? { ...value, keyOf: value.keyOf + by } : value);
   if (!("values" in change)) return change;
-  const values = Object.fromEntries(Object.entries(change.values).map(([name, value]) => [name, shift(value)]));
+  const data = new Set(change.collection.columns.filter(({ type }) => type === "json").map(({ name }) => name));
+  const values = Object.fromEntries(
+    Object.entries(change.values).map(([name, value]) => [name, data.has(name) ? value : shift(value)]),
+  );
   return "key" in change ? ({ ...change, key: shift(change.key), values } as Change) : { ...change, values };
 }
 
 function isKeyOf(value: unknown): value is KeyOf {
-  return (
-    typeof value === "object" && value !== null && isDeepStrictEqual(Object.keys(value), ["keyOf"]) && "keyOf" in value
-  );
+  return typeof value === "object" && value !== null && "keyOf" in value;
 }
 
 function tellRows(waiting: readonly Waiting[], rows: readonly (Row | null)[]): void {
