@@ -293,6 +293,36 @@ test("hooks and what they add count for each record of an array", async (t) => {
   ]);
 });
 
+test("what a hook completes is asked of no record of an array whose preconditions do not hold", async (t) => {
+  const asked: string[] = [];
+  const things = defineResource({ name: "thing", fields: { label: text() } });
+  const mounted = mount(things, {
+    permission: authenticated,
+    arrays: true,
+    beforeWrite: ({ kind }) => ({
+      complete() {
+        asked.push(kind);
+        return [];
+      },
+    }),
+  });
+  const api = await serve(t, { config: { mounts: [mounted] } });
+  await api.post("/things", [{ label: "a" }, { label: "b" }], api.admin);
+
+  const made = await api.post("/things", [{ label: "c" }], { ...api.admin, "if-match": '"another"' });
+  const changed = await api.patch(
+    "/things",
+    [
+      { id: 1, label: "d" },
+      { id: 2, label: "e", if_match: '"another"' },
+    ],
+    api.admin,
+  );
+
+  assert.deepEqual([made.status, changed.status], [412, 412]);
+  assert.deepEqual(asked, ["create", "create"]);
+});
+
 test("a mount that cannot keep what arrays promise does not start", () => {
   const tagged = defineResource({ name: "thing", fields: { if_match: text() } });
 

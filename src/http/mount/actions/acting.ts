@@ -14,7 +14,7 @@ import { findVisible, requireParents, showChanged } from "../reads/reading.ts";
 import { commit, isErased, isOvertaken, REPLAYED, untilSettled } from "../writes/committing.ts";
 import { requireDraft } from "../writes/drafting.ts";
 import { readGiven, readValue, type MakeFault } from "../writes/given-values.ts";
-import { countKept, recall, repeatable, type Repeated } from "../writes/idempotency.ts";
+import { recall, repeatable, withRepeats, type Repeated } from "../writes/idempotency.ts";
 import { refusal, type Unwritten } from "../writes/outcome.ts";
 import { requireCollectionAsKnown, requirePreconditions } from "../writes/preconditions.ts";
 import type { ActionDraft, RecordCall, ServedAction } from "./action.ts";
@@ -37,16 +37,8 @@ export async function act(placed: MountInPlace, action: ServedAction, exchange: 
     const done = await ask(placed, action, exchange, { row, draft });
     if (action.method === "GET" || isNothing(done))
       return answerOf(placed, action, exchange, { row, answer: done.answer });
-    const outcome = await commit(
-      placed,
-      exchange,
-      transactionOf(placed, action, exchange, { row, done, idempotency }),
-      {
-        kind: "action",
-        action: action.name,
-        before: row,
-      },
-    );
+    const transaction = transactionOf(placed, action, exchange, { row, done, idempotency });
+    const outcome = await commit(placed, exchange, transaction, { kind: "action", action: action.name, before: row });
     if (outcome.kind === "written")
       return answerOf(placed, action, exchange, {
         row: row === null ? null : (outcome.rows[0] ?? null),
@@ -143,20 +135,13 @@ function transactionOf(
       ? []
       : [{ kind: "update", collection, key: id as Key, values: { ...values, ...anew }, revision: row.revision }];
   const linked = row === null ? [] : linkChanges(links, { id: id as Key, before: row.record, values });
-  const all = [...own, ...changes, ...linked, ...countKept(exchange, idempotency)];
+  const all = [...own, ...changes, ...linked];
   if (idempotency === null) return { changes: all };
   // What tells of a person goes with them, and of an answer for the collection nobody knows of whom it tells.
   const isKept = answer !== null && (row !== null || !personal);
   const columns = row !== null && action.answer === "record" ? kept : row === null ? [] : ["id"];
-  return {
-    changes: all,
-    idempotency: {
-      ...idempotency,
-      columns,
-      erasable: idempotency.erasable && row !== null,
-      ...(isKept ? { answer } : {}),
-    },
-  };
+  const erasable = idempotency.erasable && row !== null;
+  return withRepeats(exchange, all, { ...idempotency, columns, erasable, ...(isKept ? { answer } : {}) });
 }
 
 interface Answered {

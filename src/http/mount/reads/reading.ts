@@ -114,12 +114,13 @@ export function findById({ collection }: MountInPlace, exchange: Exchange): Even
   return exchange.service.store.find(collection, exchange.key());
 }
 
-function visible({ collection }: MountInPlace, row: Row | null, { only }: Exchange): Row | null {
+/** The row, where it is one of the only ones that the caller may know of. */
+export function visible({ collection }: MountInPlace, row: Row | null, { only }: Pick<Exchange, "only">): Row | null {
   return row !== null && (only === null || matches(collection, row.record, only)) ? row : null;
 }
 
 /** A record under another parent's path is not there. */
-function within(row: Row | null, { resource }: MountInPlace, { params }: Exchange): Row | null {
+export function within(row: Row | null, { resource }: MountInPlace, { params }: Exchange): Row | null {
   const { parentColumn } = resource;
   return row === null || parentColumn === null || row.record[parentColumn] === params[parentColumn] ? row : null;
 }

@@ -2,7 +2,7 @@ import type { Reply } from "../../../call/call.ts";
 import { decideOn } from "../../../permission/decision.ts";
 import { Problem, problem } from "../../../problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
-import type { Change, Idempotency, Row, Transaction, WrittenValues } from "../../../store/store.ts";
+import type { Change, Idempotency, Row, WrittenValues } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import { commit, isErased, isOvertaken, REPLAYED, replayed, storedOf, untilSettled } from "./committing.ts";
 import { createAll } from "./creating-all.ts";
 import { requirePatch, requireSent, unseenFields, type Patch } from "./drafting.ts";
-import { countKept, recall, repeatable } from "./idempotency.ts";
+import { recall, repeatable, withRepeats } from "./idempotency.ts";
 import { refusal } from "./outcome.ts";
 import { requireCollectionAsKnown, requireNothingThere, requirePreconditions } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
@@ -37,14 +37,8 @@ export async function create(placed: MountInPlace, exchange: Exchange): Promise<
   requireAllowed(placed, exchange, values);
   await requireCollectionAsKnown(placed, exchange);
   const insert: Change = { kind: "insert", collection, ...(id === null ? {} : { key: id }), values };
-  const transaction: Transaction = {
-    changes: [
-      insert,
-      ...(await furtherChanges(prepared, placed, exchange, { id, before: null, values })),
-      ...countKept(exchange, idempotency),
-    ],
-    ...(idempotency === null ? {} : { idempotency }),
-  };
+  const further = await furtherChanges(prepared, placed, exchange, { id, before: null, values });
+  const transaction = withRepeats(exchange, [insert, ...further], idempotency);
   const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind !== "written" && outcome.kind !== "replayed") throw refusal(outcome, placed, exchange);
   return created(placed, exchange, outcome.rows[0]!, outcome.kind === "replayed");
@@ -68,26 +62,18 @@ export async function replace(placed: MountInPlace, exchange: Exchange): Promise
 }
 
 async function createUnder(placed: MountInPlace, exchange: Exchange): Promise<Reply | null> {
-  const draft = requireSent(placed, exchange.context, { id: exchange.key(), record: null });
+  const { context } = exchange;
+  const id = exchange.key();
+  const draft = requireSent(placed, context, { id, record: null });
   requireMayCreate(placed, exchange);
   await requireParents(placed, exchange);
-  const prepared = await prepare(placed, {
-    kind: "create",
-    context: exchange.context,
-    id: exchange.key(),
-    current: null,
-    draft,
-  });
+  const prepared = await prepare(placed, { kind: "create", context, id, current: null, draft });
   const values = valuesOf(placed, exchange, draft, prepared);
-  requireAllowed(placed, exchange, { id: exchange.key(), ...values });
+  requireAllowed(placed, exchange, { id, ...values });
   requireNothingThere(exchange);
-  const insert: Change = { kind: "insert", collection: placed.collection, key: exchange.key(), values };
-  const transaction: Transaction = {
-    changes: [
-      insert,
-      ...(await furtherChanges(prepared, placed, exchange, { id: exchange.key(), before: null, values })),
-    ],
-  };
+  const insert: Change = { kind: "insert", collection: placed.collection, key: id, values };
+  const further = await furtherChanges(prepared, placed, exchange, { id, before: null, values });
+  const transaction = { changes: [insert, ...further] };
   const outcome = await commit(placed, exchange, transaction, { kind: "create", action: null, before: null });
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return created(placed, exchange, outcome.rows[0]!, false);
@@ -160,31 +146,15 @@ async function change(
   row: Row,
   { kind, draft, idempotency }: Changing,
 ): Promise<Reply | null> {
-  const prepared = await prepare(placed, {
-    kind,
-    context: exchange.context,
-    id: exchange.key(),
-    current: storedOf(row),
-    draft,
-  });
+  const { context } = exchange;
+  const id = exchange.key();
+  const prepared = await prepare(placed, { kind, context, id, current: storedOf(row), draft });
   const values = { ...draft.values, ...prepared.values } as WrittenValues;
   requireAllowed(placed, exchange, { ...row.record, ...values });
   requirePreconditions(placed, exchange, row);
-  const update: Change = {
-    kind: "update",
-    collection: placed.collection,
-    key: exchange.key(),
-    values,
-    revision: row.revision,
-  };
-  const transaction: Transaction = {
-    changes: [
-      update,
-      ...(await furtherChanges(prepared, placed, exchange, { id: exchange.key(), before: row.record, values })),
-      ...countKept(exchange, idempotency),
-    ],
-    ...(idempotency === null ? {} : { idempotency }),
-  };
+  const update: Change = { kind: "update", collection: placed.collection, key: id, values, revision: row.revision };
+  const further = await furtherChanges(prepared, placed, exchange, { id, before: row.record, values });
+  const transaction = withRepeats(exchange, [update, ...further], idempotency);
   const outcome = await commit(placed, exchange, transaction, { kind, action: null, before: row });
   if (outcome.kind === "written") return showChanged(placed, exchange, outcome.rows[0]!);
   if (outcome.kind === "replayed") return replayed(placed, exchange, outcome.rows[0]!);
@@ -200,24 +170,11 @@ export async function remove(placed: MountInPlace, exchange: Exchange): Promise<
     const row = await findVisible(placed, exchange);
     if (row === null) throw problem("not_found");
     requirePreconditions(placed, exchange, row);
-    const prepared = await prepare(placed, {
-      kind: "delete",
-      context: exchange.context,
-      id: exchange.key(),
-      current: storedOf(row),
-      draft: null,
-    });
-    const removal: Change = {
-      kind: "delete",
-      collection: placed.collection,
-      key: exchange.key(),
-      revision: row.revision,
-    };
-    const further = await furtherChanges(prepared, placed, exchange, {
-      id: exchange.key(),
-      before: row.record,
-      values: {},
-    });
+    const { context } = exchange;
+    const id = exchange.key();
+    const prepared = await prepare(placed, { kind: "delete", context, id, current: storedOf(row), draft: null });
+    const removal: Change = { kind: "delete", collection: placed.collection, key: id, revision: row.revision };
+    const further = await furtherChanges(prepared, placed, exchange, { id, before: row.record, values: {} });
     const outcome = await commitRemoval(placed, exchange, row, [removal, ...further]);
     if (outcome.kind === "written" || outcome.kind === "replayed") return { status: 204 };
     if (isOvertaken(outcome, exchange)) return null;

@@ -1,17 +1,24 @@
 import type { Reply } from "../../../call/call.ts";
-import { Problem } from "../../../problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Resource } from "../../../resource/resource.ts";
-import { inTurns } from "../../body/turns.ts";
+import type { Change } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
 import { requireParents } from "../reads/reading.ts";
-import { commitAll } from "./committing.ts";
 import { noteGoing, readSent } from "./drafting.ts";
-import { countKept, recall, repeatable } from "./idempotency.ts";
+import { recall, repeatable } from "./idempotency.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
 import { furtherChanges, madeId, prepare, requireAllowed, valuesOf } from "./preparing.ts";
-import { joined, readEach, refusalOf, requireMembers, showAll, type Part } from "./several.ts";
+import {
+  commitParts,
+  inOrder,
+  readEach,
+  refusalOf,
+  requireMembers,
+  showAll,
+  told,
+  type PreparedPart,
+} from "./several.ts";
 
 /** POST of an array to a collection: all of its records are created, or none. */
 export async function createAll(placed: MountInPlace, exchange: Exchange, sent: readonly unknown[]): Promise<Reply> {
@@ -24,27 +31,17 @@ export async function createAll(placed: MountInPlace, exchange: Exchange, sent: 
     return readSent(placed, exchange.context, member, target);
   });
   await requireParents(placed, exchange);
-  const parts: Part[] = [];
-  await inTurns(drafts, async (draft, at) => void parts.push(await partOf(placed, exchange, draft, at)));
+  const prepared = await inOrder(drafts, (draft, at) => preparePart(placed, exchange, draft, at));
   await requireCollectionAsKnown(placed, exchange);
-  const { changes, owners } = joined(parts);
-  const transaction = {
-    changes: [...changes, ...countKept(exchange, idempotency)],
-    ...(idempotency === null ? {} : { idempotency }),
-  };
-  const outcome = await commitAll(
-    placed,
-    exchange,
-    transaction,
-    parts.map(({ writing }) => writing),
-  );
+  const parts = await inOrder(prepared, (complete) => complete());
+  const { outcome, owners } = await commitParts(placed, exchange, parts, idempotency);
   if (outcome.kind !== "written" && outcome.kind !== "replayed")
     throw refusalOf(outcome, placed, exchange, { owners, count: parts.length });
   const rows = outcome.rows.slice(0, parts.length);
   return showAll(placed, exchange, rows, { status: 201, isReplay: outcome.kind === "replayed" });
 }
 
-async function partOf(placed: MountInPlace, exchange: Exchange, read: Draft, at: number): Promise<Part> {
+async function preparePart(placed: MountInPlace, exchange: Exchange, read: Draft, at: number): Promise<PreparedPart> {
   // Nothing was there, so that the draft is a whole record.
   const draft = read as Draft<Resource, "made">;
   const { context } = exchange;
@@ -53,20 +50,10 @@ async function partOf(placed: MountInPlace, exchange: Exchange, read: Draft, at:
     const prepared = await prepare(placed, { kind: "create", context, id, current: null, draft });
     const values = valuesOf(placed, exchange, draft, prepared);
     requireAllowed(placed, exchange, values);
-    return {
-      at,
-      own: { kind: "insert", collection: placed.collection, ...(id === null ? {} : { key: id }), values },
-      further: await furtherChanges(prepared, placed, exchange, { id, before: null, values }),
-      writing: { kind: "create", action: null, before: null },
+    const own: Change = { kind: "insert", collection: placed.collection, ...(id === null ? {} : { key: id }), values };
+    return async () => {
+      const further = await told(at, () => furtherChanges(prepared, placed, exchange, { id, before: null, values }));
+      return { at, own, further, writing: { kind: "create", action: null, before: null } };
     };
   });
-}
-
-/** Does something about one record of an array: what is wrong is told with its place. */
-export async function told<T>(at: number, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof Problem ? error.below(`/${at}`) : error;
-  }
 }

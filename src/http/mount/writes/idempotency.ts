@@ -1,7 +1,7 @@
 import { hmac } from "../../../crypto/secret.ts";
 import { after, type Eventually } from "../../../eventually.ts";
 import { problem } from "../../../problem/problem.ts";
-import type { Change, Collection, Idempotency, Outcome, Recalled, Where } from "../../../store/store.ts";
+import type { Change, Collection, Idempotency, Outcome, Recalled, Transaction, Where } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import { repeatKey } from "../../repeating.ts";
 import type { MountInPlace } from "../mount.ts";
@@ -25,10 +25,14 @@ export const idempotencyCountsCollection: Collection = {
   indexes: [["caller"]],
 };
 
-/** The changes that count a write that is kept, and refuse it where there are too many. */
-export function countKept({ call, identity }: Exchange, idempotency: Idempotency | null): readonly Change[] {
+/** The transaction of a write that may be kept for repeats: then it counts, and is refused where there are too many. */
+export function withRepeats(exchange: Exchange, changes: readonly Change[], kept: Idempotency | null): Transaction {
+  return kept === null ? { changes } : { changes: [...changes, ...countKept(exchange, kept)], idempotency: kept };
+}
+
+function countKept({ call, identity }: Exchange, idempotency: Idempotency): readonly Change[] {
   // Whoever is nobody shares no count with others, and is counted where sign-ups are.
-  if (idempotency === null || identity === null) return [];
+  if (identity === null) return [];
   const caller = String(identity.id);
   const key = `${caller} ${Math.floor(call.now / DAY_MS)}`;
   const expires_at = new Date((Math.floor(call.now / DAY_MS) + 1) * DAY_MS).toISOString();

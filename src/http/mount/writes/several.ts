@@ -1,10 +1,20 @@
 import type { Reply } from "../../../call/call.ts";
 import { Problem, problem, type Issue } from "../../../problem/problem.ts";
-import { isKeyOf, keyOf, type Change, type KeyOf, type Row, type WrittenValues } from "../../../store/store.ts";
+import {
+  isKeyOf,
+  keyOf,
+  type Change,
+  type Idempotency,
+  type KeyOf,
+  type Outcome,
+  type Row,
+  type WrittenValues,
+} from "../../../store/store.ts";
 import { inTurns } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
-import { REPLAYED, type Writing } from "./committing.ts";
+import { commitAll, REPLAYED, type Writing } from "./committing.ts";
+import { withRepeats } from "./idempotency.ts";
 import { refusal, type Unwritten } from "./outcome.ts";
 
 /** How many records one array has at most. */
@@ -49,8 +59,42 @@ export interface Part {
   readonly writing: Writing;
 }
 
+/** A record whose hook was asked. What that completes is asked for once the preconditions of all hold. */
+export type PreparedPart = () => Promise<Part>;
+
+/** Does the same with each, one after another. */
+export async function inOrder<T, R>(
+  each: readonly T[],
+  step: (one: T, at: number) => Promise<R>,
+): Promise<readonly R[]> {
+  const done: R[] = [];
+  await inTurns(each, async (one, at) => void done.push(await step(one, at)));
+  return done;
+}
+
+/** Does something about one record of an array: what is wrong is told with its place. */
+export async function told<T>(at: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Problem ? error.below(`/${at}`) : error;
+  }
+}
+
+/** Writes all of them in one transaction; tells whose each change was, as its place in the array. */
+export async function commitParts(
+  placed: MountInPlace,
+  exchange: Exchange,
+  parts: readonly Part[],
+  idempotency: Idempotency | null,
+): Promise<{ readonly outcome: Outcome; readonly owners: readonly number[] }> {
+  const { changes, owners } = joined(parts);
+  const writings = parts.map(({ writing }) => writing);
+  return { outcome: await commitAll(placed, exchange, withRepeats(exchange, changes, idempotency), writings), owners };
+}
+
 /** The changes of all, their own first; and whose each is, as its place in the array. */
-export function joined(parts: readonly Part[]): {
+function joined(parts: readonly Part[]): {
   readonly changes: readonly Change[];
   readonly owners: readonly number[];
 } {

@@ -3,20 +3,28 @@ import { parseETags, sameStrong, type ETags } from "../../../headers/etag.ts";
 import { problem, type Problem } from "../../../problem/problem.ts";
 import { isObject, type Draft } from "../../../resource/draft.ts";
 import { parseId, type IdKind } from "../../../resource/ids.ts";
-import type { Idempotency, Key, Row, Where, WrittenValues } from "../../../store/store.ts";
+import type { Change, Idempotency, Key, Row, Where, WrittenValues } from "../../../store/store.ts";
 import { everyTag } from "../../answer/tags.ts";
-import { inTurns } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";
-import { matches } from "../reads/matches.ts";
-import { decisionOn, mayReadChanged, requireParents } from "../reads/reading.ts";
-import { commitAll, isOvertaken, storedOf, untilSettled } from "./committing.ts";
-import { told } from "./creating-all.ts";
+import { decisionOn, mayReadChanged, requireParents, visible, within } from "../reads/reading.ts";
+import { isOvertaken, storedOf, untilSettled } from "./committing.ts";
 import { merged, noteGoing, readSent, unseenFields } from "./drafting.ts";
-import { countKept, recall, repeatable } from "./idempotency.ts";
+import { recall, repeatable } from "./idempotency.ts";
 import { requireCollectionAsKnown } from "./preconditions.ts";
 import { furtherChanges, prepare, requireAllowed } from "./preparing.ts";
-import { joined, notFound, readEach, refusalOf, requireMembers, showAll, stale, type Part } from "./several.ts";
+import {
+  commitParts,
+  inOrder,
+  notFound,
+  readEach,
+  refusalOf,
+  requireMembers,
+  showAll,
+  stale,
+  told,
+  type PreparedPart,
+} from "./several.ts";
 
 /** A change of one record, as it was sent (RFC 7396). */
 interface Patch {
@@ -65,20 +73,13 @@ async function attempt(
   });
   const missing = found.filter(({ row }) => row === null);
   if (missing.length > 0) throw notFound(missing.map(({ patch }) => patch.at));
-  const parts: Part[] = [];
-  await inTurns(found, async (each, at) => void parts.push(await partOf(placed, exchange, each, drafts[at]!)));
+  const prepared = await inOrder(found, (each, at) => preparePart(placed, exchange, each, drafts[at]!));
   await requireCollectionAsKnown(placed, exchange);
   requireStates(exchange, found);
+  const parts = await inOrder(prepared, (complete) => complete());
   // In one order, so that two such writes do not wait for each other.
-  const { changes, owners } = joined(
-    parts.toSorted((one, other) => (patches[one.at]!.id < patches[other.at]!.id ? -1 : 1)),
-  );
-  const transaction = {
-    changes: [...changes, ...countKept(exchange, idempotency)],
-    ...(idempotency === null ? {} : { idempotency }),
-  };
-  const writings = owners.slice(0, parts.length).map((at) => parts[at]!.writing);
-  const outcome = await commitAll(placed, exchange, transaction, writings);
+  const sorted = parts.toSorted((one, other) => (patches[one.at]!.id < patches[other.at]!.id ? -1 : 1));
+  const { outcome, owners } = await commitParts(placed, exchange, sorted, idempotency);
   if (outcome.kind === "written" || outcome.kind === "replayed")
     return shown(placed, exchange, patches, outcome.rows.slice(0, parts.length), outcome.kind === "replayed");
   const isMeant =
@@ -118,7 +119,7 @@ function requireTags(patches: readonly Patch[]): void {
 
 /** The records by one question, as far as this caller may change them. */
 async function findAll(placed: MountInPlace, exchange: Exchange, patches: readonly Patch[]): Promise<readonly Found[]> {
-  const { collection, resource } = placed;
+  const { collection } = placed;
   const ids = patches.map(({ id }) => id);
   const rows = await exchange.service.store.list({
     collection,
@@ -131,11 +132,7 @@ async function findAll(placed: MountInPlace, exchange: Exchange, patches: readon
     const row = byId.get(patch.id) ?? null;
     const decision = decisionOn(placed, exchange, "update", patch.id);
     const only = typeof decision === "string" ? null : decision.only;
-    const isHere =
-      row !== null &&
-      (resource.parentColumn === null || row.record[resource.parentColumn] === exchange.params[resource.parentColumn]);
-    const isAllowed = decision !== "deny" && isHere && (only === null || matches(collection, row.record, only));
-    return { patch, row: isAllowed ? row : null, only };
+    return { patch, row: decision === "deny" ? null : visible(placed, within(row, placed, exchange), { only }), only };
   });
 }
 
@@ -159,7 +156,12 @@ function readChange(placed: MountInPlace, { context }: Exchange, { patch, row }:
   return readSent(placed, context, merged(placed.show(record), value), { id, record });
 }
 
-function partOf(placed: MountInPlace, exchange: Exchange, { patch, row, only }: Found, draft: Draft): Promise<Part> {
+function preparePart(
+  placed: MountInPlace,
+  exchange: Exchange,
+  { patch, row, only }: Found,
+  draft: Draft,
+): Promise<PreparedPart> {
   const { at, id } = patch;
   const { collection } = placed;
   const before = row!;
@@ -168,11 +170,11 @@ function partOf(placed: MountInPlace, exchange: Exchange, { patch, row, only }: 
     const prepared = await prepare(placed, { kind: "update", context, id, current: storedOf(before), draft });
     const values = { ...draft.values, ...prepared.values } as WrittenValues;
     requireAllowed(placed, { only }, { ...before.record, ...values });
-    return {
-      at,
-      own: { kind: "update", collection, key: id, values, revision: before.revision },
-      further: await furtherChanges(prepared, placed, exchange, { id, before: before.record, values }),
-      writing: { kind: "update", action: null, before },
+    const own: Change = { kind: "update", collection, key: id, values, revision: before.revision };
+    const written = { id, before: before.record, values };
+    return async () => {
+      const further = await told(at, () => furtherChanges(prepared, placed, exchange, written));
+      return { at, own, further, writing: { kind: "update", action: null, before } };
     };
   });
 }
