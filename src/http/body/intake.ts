@@ -10,6 +10,7 @@ import type { Exchange } from "../exchange.ts";
 import { formType, readForm } from "../formats/form.ts";
 import type { Format, ReadBody } from "../formats/format.ts";
 import { requireInTime } from "../limiting/in-time.ts";
+import { readerOf } from "./readable.ts";
 import { giveWay, giveWayFor } from "./turns.ts";
 
 /** The media type of the body; JSON where the caller names none. Ends the request where the endpoint does not read it. */
@@ -87,7 +88,8 @@ export function readBody(exchange: Exchange, mediaType: string, requireQuery: ()
 
 function readAs(mediaType: string, { call, service }: Exchange, bytes: Uint8Array): Eventually<ReadBody> {
   if (mediaType === formType) return readForm(bytes);
-  const format = formatFor(mediaType, service.formats);
+  // An endpoint names no type that nobody reads.
+  const format = readerOf(mediaType, service.formats)!;
   const given = call.awaiting(() => `The format ${format.mediaType}`, format.read!(bytes));
   return after(given, (read) => requireRead(format, read));
 }
@@ -125,13 +127,4 @@ const NOTHING = new Uint8Array();
 /** Who is known answers for their own bodies, wherever they are; of nobody it is the address. */
 export function holderOf({ observedIdentity: identity, call }: Exchange): string {
   return identity === null ? formatNetwork(call.client.address) : `user ${identity.id}`;
-}
-
-/** `application/merge-patch+json` is read as JSON is: by the suffix (RFC 6839). */
-function formatFor(mediaType: string, formats: readonly Format[]): Format {
-  const found =
-    formats.find((each) => each.mediaType === mediaType) ??
-    formats.find((each) => mediaType.endsWith(`+${each.mediaType.slice(each.mediaType.indexOf("/") + 1)}`));
-  if (found?.read === undefined) throw problem("unsupported_media_type");
-  return found;
 }

@@ -2,11 +2,19 @@ import type { ServedEndpoint } from "../endpoint/endpoint.ts";
 import { formType } from "../formats/form.ts";
 import type { Format } from "../formats/format.ts";
 
-/** Whether one of the formats reads bodies of a type. `application/merge-patch+json` is read as JSON is: by the suffix (RFC 6839). */
+/** The format that reads bodies of a type. `application/merge-patch+json` is read as JSON is: by the suffix (RFC 6839). */
+export function readerOf(type: string, formats: readonly Format[]): Format | undefined {
+  return (
+    formats.find(({ read, mediaType }) => read !== undefined && mediaType === type) ??
+    formats.find(
+      ({ read, mediaType: each }) => read !== undefined && type.endsWith(`+${each.slice(each.indexOf("/") + 1)}`),
+    )
+  );
+}
+
+/** Whether bodies of a type are read: by one of the formats, or as forms are. */
 export function isReadBy(formats: readonly Format[]): (type: string) => boolean {
-  const read = formats.filter((each) => each.read !== undefined).map(({ mediaType }) => mediaType);
-  return (type) =>
-    type === formType || read.some((each) => each === type || type.endsWith(`+${each.slice(each.indexOf("/") + 1)}`));
+  return (type) => type === formType || readerOf(type, formats) !== undefined;
 }
 
 /**

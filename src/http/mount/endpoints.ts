@@ -3,7 +3,7 @@ import type { Eventually } from "../../eventually.ts";
 import { isRequired } from "../../resource/kinds/field.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import type { Endpoint, ServedEndpoint } from "../endpoint/endpoint.ts";
-import { exchangeOf, type Context } from "../exchange.ts";
+import { exchangeOf, type Context, type Exchange } from "../exchange.ts";
 import { act } from "./actions/acting.ts";
 import type { ServedAction } from "./actions/action.ts";
 import type { Mount, MountInPlace, ResourceAction } from "./mount.ts";
@@ -43,59 +43,32 @@ export function endpointsOf(placed: MountInPlace): readonly ServedEndpoint[] {
   const one = `${path}/{id}`;
   const { permissions, deprecations } = placed;
   const endpoints: ServedEndpoint[] = [];
-  const offer = (action: ResourceAction, endpoint: Omit<ServedEndpoint, "access" | "action">): void => {
+  const offer = (
+    action: ResourceAction,
+    handle: (placed: MountInPlace, exchange: Exchange) => Eventually<Reply>,
+    endpoint: Omit<ServedEndpoint, "access" | "action" | "handle">,
+  ): void => {
     const access = permissions[action];
-    if (access !== undefined)
-      endpoints.push({ ...endpoint, action, access, deprecations, rows: placed.collection, mounted: placed });
+    if (access === undefined) return;
+    const common = { action, access, deprecations, rows: placed.collection, mounted: placed };
+    endpoints.push({ ...endpoint, ...common, handle: (context) => handle(placed, exchangeOf(context)) });
   };
-  offer("list", { method: "GET", path, query: "read", handle: (context) => list(placed, exchangeOf(context)) });
-  offer("list", {
-    method: "QUERY",
-    path,
-    query: "read",
-    consumes: ["application/json"],
-    handle: (context) => query(placed, exchangeOf(context)),
-  });
+  offer("list", list, { method: "GET", path, query: "read" });
+  offer("list", query, { method: "QUERY", path, query: "read", consumes: ["application/json"] });
   const weighed = { preconditions: "handler" } as const;
-  offer("create", {
-    ...weighed,
-    method: "POST",
-    repeatable: true,
-    path,
-    consumes: MEDIA_TYPES,
-    handle: (context) => create(placed, exchangeOf(context)),
-  });
+  const kept = { ...weighed, repeatable: true } as const;
+  offer("create", create, { ...kept, method: "POST", path, consumes: MEDIA_TYPES });
   if (placed.arrays)
-    offer("update", {
-      ...weighed,
+    offer("update", updateAll, {
+      ...kept,
       method: "PATCH",
-      repeatable: true,
       path,
       consumes: ["application/merge-patch+json", "application/json"],
-      handle: (context) => updateAll(placed, exchangeOf(context)),
     });
-  offer("read", { method: "GET", path: one, query: "read", handle: (context) => read(placed, exchangeOf(context)) });
-  offer("replace", {
-    ...weighed,
-    method: "PUT",
-    path: one,
-    consumes: MEDIA_TYPES,
-    handle: (context) => replace(placed, exchangeOf(context)),
-  });
-  offer("update", {
-    ...weighed,
-    method: "PATCH",
-    repeatable: true,
-    path: one,
-    consumes: PATCH_TYPES,
-    handle: (context) => update(placed, exchangeOf(context)),
-  });
-  offer("delete", {
-    ...weighed,
-    method: "DELETE",
-    path: one,
-    handle: (context) => remove(placed, exchangeOf(context)),
-  });
+  offer("read", read, { method: "GET", path: one, query: "read" });
+  offer("replace", replace, { ...weighed, method: "PUT", path: one, consumes: MEDIA_TYPES });
+  offer("update", update, { ...kept, method: "PATCH", path: one, consumes: PATCH_TYPES });
+  offer("delete", remove, { ...weighed, method: "DELETE", path: one });
   for (const action of placed.actions) endpoints.push(endpointOfAction(placed, action));
   return endpoints;
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Eventually } from "../../../eventually.ts";
 import { Problem, type Issue } from "../../../problem/problem.ts";
-import type { Condition } from "../../../resource/conditions.ts";
 import { isObject } from "../../../resource/draft.ts";
 import type { FilterValue } from "../../../resource/filter-value.ts";
 import { Flaw, isShown, isWritable } from "../../../resource/kinds/field.ts";
@@ -35,15 +34,6 @@ export function columnsFor(shown: Shown, fields: readonly string[] | null): read
 export function sortFor({ older }: Shaped, sort: AskedOnce["sort"]): AskedOnce["sort"] {
   if (older === null) return sort;
   return sort.map((each) => ({ ...each, field: older.members.get(each.field)?.from ?? each.field }));
-}
-
-/** The condition by the names of columns, and with their values. */
-export function conditionFor({ older }: Shaped, condition: Condition): Condition {
-  if (older === null) return condition;
-  const within = (each: Condition): Condition => conditionFor({ older }, each);
-  if ("all" in condition) return { all: condition.all.map(within) };
-  if ("any" in condition) return { any: condition.any.map(within) };
-  return "not" in condition ? { not: within(condition.not) } : filterFor({ older }, condition);
 }
 
 /** A filter by the name of its column, and with its values. */

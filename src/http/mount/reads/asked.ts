@@ -8,7 +8,7 @@ import { invalid } from "../../exchange.ts";
 import { FORMAT_PARAMETER } from "../../formats/format.ts";
 import { goingInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
-import { columnsFor, filterFor, sortFor } from "../older/translating.ts";
+import { columnsFor, sortFor } from "../older/translating.ts";
 import { expandableNames } from "../relations.ts";
 import { whereOf } from "./conditions.ts";
 import { columnsOf } from "./expand/beside.ts";
@@ -105,14 +105,7 @@ function readAsked(placed: MountInPlace, text: string): Asked {
   );
   if (isIssues(request)) throw invalid(request);
   return {
-    ...askFor(
-      placed,
-      whereOf(
-        placed.links,
-        request.filters.map((each) => filterFor(placed, each)),
-      ),
-      request,
-    ),
+    ...askFor(placed, whereOf(placed, request.filters), request),
     deprecations: goingInList(placed.resource, request.filters, request),
     shape: () => shapeOf(request),
     kept: formatQuery(request.cursor === null ? parameters : parameters.filter(([name]) => name !== "cursor")),

@@ -1,32 +1,40 @@
 import type { Condition } from "../../../resource/conditions.ts";
 import type { Filter } from "../../../resource/query.ts";
 import type { Key, Value, Where } from "../../../store/store.ts";
-import { selectedBy, type Link } from "../links.ts";
+import { selectedBy } from "../links.ts";
+import type { MountInPlace } from "../mount.ts";
+import { filterFor } from "../older/translating.ts";
+
+/** As much of a mount as its lists are filtered by, also in an older shape. */
+type Filtered = Pick<MountInPlace, "links" | "older">;
 
 /** The rows that filters ask for; null: all. One that stands more than once means either value. */
-export function whereOf(links: readonly Link[], filters: readonly Filter[]): Where | null {
+export function whereOf(placed: Filtered, filters: readonly Filter[]): Where | null {
   const groups: Filter[][] = [];
-  for (const filter of filters) {
+  for (const each of filters) {
+    const filter = filterFor(placed, each);
     const group = groups.find(([first]) => first!.field === filter.field && first!.operator === filter.operator);
     if (group === undefined) groups.push([filter]);
     else group.push(filter);
   }
-  return allOf(groups.map((same) => eitherOf(links, same)));
+  return allOf(groups.map((same) => eitherOf(placed, same)));
 }
 
 /** The rows that a condition of a query asks for. */
-export function whereIn(links: readonly Link[], condition: Condition): Where {
-  const within = (each: Condition): Where => whereIn(links, each);
+export function whereIn(placed: Filtered, condition: Condition): Where {
+  const within = (each: Condition): Where => whereIn(placed, each);
   if ("all" in condition) return { all: condition.all.map(within) };
   if ("any" in condition) return { any: condition.any.map(within) };
-  return "not" in condition ? { not: within(condition.not) } : eitherOf(links, [condition]);
+  return "not" in condition ? { not: within(condition.not) } : eitherOf(placed, [filterFor(placed, condition)]);
 }
 
-export function allOf(conditions: readonly Where[]): Where | null {
-  return conditions.length === 0 ? null : conditions.length === 1 ? conditions[0]! : { all: conditions };
+/** What fulfils all of them; null: everything. */
+export function allOf(conditions: readonly (Where | null)[]): Where | null {
+  const [first = null, ...others] = conditions.filter((each) => each !== null);
+  return first === null || others.length === 0 ? first : { all: [first, ...others] };
 }
 
-function eitherOf(links: readonly Link[], same: readonly Filter[]): Where {
+function eitherOf({ links }: Filtered, same: readonly Filter[]): Where {
   const { field: column, operator } = same[0]!;
   const link = links.find(({ field }) => field === column);
   if (link !== undefined) return selectedBy(link, [...new Set(same.flatMap(({ value }) => value as Key | Key[]))]);

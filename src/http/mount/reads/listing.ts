@@ -96,10 +96,9 @@ function queryOf(
   { query }: Asked,
 ): ListQuery {
   if (parentColumn === null && only === null) return query;
-  const all: Where[] = query.where === null ? [] : [query.where];
-  if (parentColumn !== null) all.push({ column: parentColumn, operator: "eq", value: params[parentColumn]! });
-  if (only !== null) all.push(only);
-  const narrowed = { ...query, where: allOf(all), repeated: false };
+  const below: Where | null =
+    parentColumn === null ? null : { column: parentColumn, operator: "eq", value: params[parentColumn]! };
+  const narrowed = { ...query, where: allOf([query.where, below, only]), repeated: false };
   return { ...narrowed, long: !isServed(narrowed) };
 }
 

@@ -5,7 +5,6 @@ import { giveWay } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";
 import { goingInList } from "../going.ts";
 import type { MountInPlace } from "../mount.ts";
-import { conditionFor } from "../older/translating.ts";
 import { expandableNames } from "../relations.ts";
 import { askFor, type Asked } from "./asked.ts";
 import { whereIn } from "./conditions.ts";
@@ -26,7 +25,7 @@ function readAsked(placed: MountInPlace, exchange: Exchange): Asked {
   if (cursor !== null && fromAddress !== null)
     throw invalid([{ pointer: "/cursor", code: "repeated", detail: "The address has a cursor already." }]);
   return {
-    ...askFor(placed, where === null ? null : whereIn(placed.links, conditionFor(placed, where)), request),
+    ...askFor(placed, where === null ? null : whereIn(placed, where), request),
     ...(cursor === null ? { cursor: fromAddress } : { cursorPointer: "/cursor" }),
     shape: () => `QUERY ${JSON.stringify([where, sort, search])}`,
     kept: "",

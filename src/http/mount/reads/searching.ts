@@ -16,7 +16,7 @@ export function searched(exchange: Exchange, query: ListQuery, words: readonly s
   if (words.length === 0) return query;
   return after(conditionsOf(exchange.service.store, query.collection, words), (conditions) => {
     if (conditions === null) throw problem("unavailable", { detail: BUILDING, headers: [["Retry-After", "10"]] });
-    const where = allOf(query.where === null ? conditions : [query.where, ...conditions]);
+    const where = allOf([query.where, ...conditions]);
     const narrowed = { ...query, where, repeated: false };
     return { ...narrowed, long: !isServed(narrowed) };
   });

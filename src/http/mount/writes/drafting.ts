@@ -29,10 +29,7 @@ export function requireDraft<R extends Resource, const T extends Target>(
   target: T,
 ): Draft<R, T extends { readonly current: null } ? "made" : "changed">;
 export function requireDraft(resource: Resource, context: Context, target: Target): Draft {
-  requireElement(resource, context);
-  const sent = context.body === null ? {} : sentValue(resource, context.body);
-  noteGoing(resource, context, sent);
-  return readWhole(resource, context, sent, target);
+  return readWhole(resource, context, requireValue(resource, context), target);
 }
 
 /** A record that is sent to a mount: which one, and what is there. */
@@ -52,11 +49,7 @@ export function requireSent<const T extends SentTarget>(
   target: T,
 ): Draft<Resource, T extends { readonly record: null } ? "made" : "changed">;
 export function requireSent(placed: MountInPlace, context: Context, target: SentTarget): Draft {
-  const { resource } = placed;
-  requireElement(resource, context);
-  const sent = context.body === null ? {} : sentValue(resource, context.body);
-  noteGoing(resource, context, sent);
-  return readSent(placed, context, sent, target);
+  return readSent(placed, context, requireValue(placed.resource, context), target);
 }
 
 /** Reads a whole representation of a record of this mount, in whatever shape. Ends the request with every issue at once. */
@@ -105,9 +98,7 @@ export function requirePatch(placed: MountInPlace, context: Context, id: Key): P
       unseen: unseenPatch(resource, operations),
     };
   }
-  requireElement(resource, context);
-  const value = sentValue(resource, context.body!);
-  noteGoing(resource, context, value);
+  const value = requireValue(resource, context);
   return {
     applyTo: (record) => readSent(placed, context, merged(show(record), value), { id, record }),
     requireSound: () => void readSent(placed, context, value, { id, record: null, partial: true }),
@@ -150,6 +141,18 @@ function requireReadOnlyKept(resource: Resource, operations: readonly Operation[
 
 function isGiven({ fields }: Resource, name: string): boolean {
   return name === "id" || (Object.hasOwn(fields, name) && !isWritable(fields[name]!));
+}
+
+/** What was sent, nothing where there was no body. Ends the request where the root is another element than the record. */
+function requireValue(resource: Resource, context: Context): unknown {
+  const { body } = context;
+  if (body === null) return {};
+  const { name } = resource;
+  if (body.element !== null && body.element !== name)
+    throw problem("malformed", { detail: `The root element must be <${name}>.` });
+  const sent = sentValue(resource, body);
+  noteGoing(resource, context, sent);
+  return sent;
 }
 
 /** What was sent, with the JSON text read that XML carries for fields of any JSON value. Ends the request where it is none. */
@@ -211,9 +214,4 @@ function requireSecret({ fields }: Resource, context: Context, whole: unknown): 
 
 function isDraft(draft: Draft | readonly Issue[]): draft is Draft {
   return !Array.isArray(draft);
-}
-
-function requireElement({ name }: Resource, { body }: Context): void {
-  if (body !== null && body.element !== null && body.element !== name)
-    throw problem("malformed", { detail: `The root element must be <${name}>.` });
 }

@@ -227,7 +227,7 @@ function questionOf(
   const { kind, column: by, to } = plan.relation;
   const { collection } = to;
   const column = kind === "many" ? by : "id";
-  const ofOne = allOf([{ column, operator: "eq", value: 1 }, ...(where === null ? [] : [where])]);
+  const ofOne = allOf([{ column, operator: "eq", value: 1 }, where]);
   return {
     collection,
     column,

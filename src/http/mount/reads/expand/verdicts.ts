@@ -112,8 +112,6 @@ export function askedOf(column: string, verdicts: ReadonlyMap<Key, Decided>): As
   const [first, ...others] = groups.values();
   if (first === undefined) return { keys: [], where: null };
   if (others.length === 0) return { keys: first.keys, where: first.only };
-  const any = [first, ...others].map(({ only, keys }): Where =>
-    allOf([{ column, operator: "in", value: keys }, ...(only === null ? [] : [only])])!,
-  );
+  const any = [first, ...others].map(({ only, keys }) => allOf([{ column, operator: "in", value: keys }, only])!);
   return { keys: [first, ...others].flatMap(({ keys }) => keys), where: { any } };
 }
