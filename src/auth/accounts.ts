@@ -4,6 +4,7 @@ import { after, type Eventually } from "../eventually.ts";
 import type { Identity, IdentityFields, Role } from "../identity.ts";
 import { aStore } from "../store/checking.ts";
 import type { Change, Collection, Row, Store } from "../store/store.ts";
+import { equals } from "./conditions.ts";
 
 /** What logs in: the side of a user that is never shown. Its id is the user's. */
 export interface Account {
@@ -75,12 +76,7 @@ export function firstGeneration(now: number): number {
  * may have looked before a deactivation, and what ends with that must not be made after it.
  */
 export function requireActive(id: number): Change {
-  const where = {
-    all: [
-      { column: "id", operator: "eq", value: id },
-      { column: "active", operator: "eq", value: true },
-    ],
-  } as const;
+  const where = { all: [equals("id", id), equals("active", true)] };
   return { kind: "require", collection: accountsCollection, where, atLeast: 1, name: NOT_ACTIVE };
 }
 
@@ -91,6 +87,12 @@ export const NOT_ACTIVE = "not_active";
 export interface Accounts {
   find(id: number): Eventually<Account | null>;
   findByUsername(username: string): Eventually<Account | null>;
+}
+
+/** Whether it can be somebody's name. A store need not be asked for others, and cannot be asked for some (U+0000). */
+export function isPossibleName(name: unknown): name is string {
+  if (typeof name !== "string" || name === "" || name.length > 300) return false;
+  return name.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(name);
 }
 
 /** Which fields of a user stand in the identity, and where users are kept. */

@@ -5,6 +5,7 @@ import type { Observer } from "../observation.ts";
 import { problem } from "../problem/problem.ts";
 import { keyOf, type Change, type Collection, type Row, type Store } from "../store/store.ts";
 import { accountOf, accountsCollection, type Account, type Accounts, type UsernameOrigin } from "./accounts.ts";
+import { ofUser, timeText } from "./conditions.ts";
 
 /** Which identity from outside is which account; the key is the two names of the identity as JSON, letter by letter. */
 export const bindingsCollection: Collection = {
@@ -154,14 +155,10 @@ function isClaimable({ record }: Row): boolean {
 }
 
 function insertBinding(key: string, user_id: number | ReturnType<typeof keyOf>, now: number): Change {
-  const values = { user_id, created_at: new Date(now).toISOString() };
+  const values = { user_id, created_at: timeText(now) };
   return { kind: "insert", collection: bindingsCollection, key, values };
 }
 
 function keyFor({ issuer, subject }: Pick<ExternalIdentity, "issuer" | "subject">): string {
   return JSON.stringify([issuer, subject]);
-}
-
-function ofUser(id: number) {
-  return { column: "user_id", operator: "eq", value: id } as const;
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { text as filePath } from "../checking/members.ts";
+import { isObject, text as filePath } from "../checking/members.ts";
 import { requireArguments } from "../checking/options.ts";
 import { aSecret, digest, type Secret } from "../crypto/secret.ts";
 
@@ -91,7 +91,7 @@ export function readSigningKeys(path: string): SigningKeys {
 
 /** The keys of a JWK Set (RFC 7517 §5). `source` names it in messages. Throws `SigningKeysError` with everything that is wrong. */
 export function parseSigningKeys(text: string, source: string): SigningKeys {
-  const entries = readSet(text);
+  const entries = parseKeySet(text);
   if (entries === null)
     throw new SigningKeysError([
       `${source} is not a JWK Set. Write {"keys": [ … ]} with the private key that signs first.`,
@@ -129,7 +129,8 @@ function keysOf(keys: readonly ReadKey[]): SigningKeys {
   return { signing, version: 0, find, jwks: () => published };
 }
 
-function readSet(text: string): readonly unknown[] | null {
+/** The entries of a JWK Set, none of them looked at yet; null where it is none. */
+export function parseKeySet(text: string): readonly unknown[] | null {
   try {
     const set: unknown = JSON.parse(text);
     return isObject(set) && Array.isArray(set["keys"]) ? set["keys"] : null;
@@ -174,10 +175,6 @@ function verifyingKey(publicKey: KeyObject, alg: SigningAlgorithm, named?: strin
   const thumbprint = digest(JSON.stringify(members)).toString("base64url");
   const kid = named ?? thumbprint;
   return { kid, thumbprint, alg, publicKey, jwk: { ...members, kid, alg, use: "sig" } };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function shown(value: unknown): string {

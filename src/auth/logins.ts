@@ -1,4 +1,5 @@
-import type { ListQuery, Value } from "../store/store.ts";
+import type { Call } from "../call/call.ts";
+import type { ListQuery, Row, Value } from "../store/store.ts";
 
 /** A login that can be ended by itself, as its user sees it. */
 export interface ListedLogin {
@@ -40,6 +41,32 @@ export function loginPage(
   ];
   return { sort, limit, ...(after === null ? {} : { after }) };
 }
+
+/** A login as it is kept; `id` is the column with the id that is shown, and `currentKey` the key of the caller's own. */
+export function listedLogin(
+  { record }: Row,
+  kind: ListedLogin["kind"],
+  id: string,
+  currentKey: string | null,
+): ListedLogin {
+  return {
+    id: record[id] as string,
+    kind,
+    created_at: record["created_at"] as string,
+    last_seen_at: record["last_seen_at"] as string,
+    expires_at: record["expires_at"] as string,
+    address: record["address"] as string,
+    user_agent: record["user_agent"] as string | null,
+    current: record["id"] === currentKey,
+  };
+}
+
+/** From where a login was used, as it is kept. */
+export function seenFrom(call: Call) {
+  return { address: call.client.address, user_agent: call.header("user-agent")?.slice(0, MAX_USER_AGENT) ?? null };
+}
+
+const MAX_USER_AGENT = 300;
 
 /** Where a login stands in the order of a page. */
 export function placeOf({ created_at, id }: ListedLogin): readonly Value[] {

@@ -19,7 +19,8 @@ import { makeSideBySide } from "../throttle/side-by-side.ts";
 import type { LoginThrottle } from "../throttle/throttle.ts";
 import { aTracer } from "../tracer.ts";
 import type { Tracer } from "../tracer.ts";
-import { accountsCollection, type Account, type Accounts } from "./accounts.ts";
+import { accountsCollection, isPossibleName, type Account, type Accounts } from "./accounts.ts";
+import { equals, timeText } from "./conditions.ts";
 import { makeTurns, type Asker } from "./turns.ts";
 
 /** Checks and makes passwords. Every hash of the process is computed here, so that they can be counted. */
@@ -79,7 +80,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   async function check(call: Call, username: string, password: string, purpose: Purpose): Promise<Account | null> {
     const asker = askerOf(call, fold(username));
     turns.requirePlace(asker);
-    const account = isPossibleUsername(username) ? await accounts.findByUsername(username) : null;
+    const account = isPossibleName(username) ? await accounts.findByUsername(username) : null;
     // Counted under the stored spelling: what the store takes for the same name is one account.
     const name = account?.username ?? username;
     const { subjects } = await throttle.look(call, name);
@@ -103,7 +104,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
   /** Writes what a good password has taught: when it was used, from where, and its hash in our own format. */
   async function keep(call: Call, before: Account, after: Account, isLogin: boolean): Promise<void> {
     const values: WrittenValues = {
-      ...(isLogin ? { last_login_at: new Date(call.now).toISOString() } : {}),
+      ...(isLogin ? { last_login_at: timeText(call.now) } : {}),
       ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
       // Its user has it now.
       ...(before.passwordUntil === null || (before.passwordOnce ?? null) !== null ? {} : { password_until: null }),
@@ -111,8 +112,7 @@ export function makePasswords(options: PasswordsOptions): Passwords {
     const passed = await throttle.pass(call, before.username);
     if (Object.keys(values).length === 0 && passed.length === 0) return;
     // Only while the password is the one that was checked: a change of it that came in between stands.
-    const unchanged = { column: "password_hash", operator: "eq", value: before.passwordHash } as const;
-    const where = { all: [{ column: "id", operator: "eq", value: before.id } as const, unchanged] };
+    const where = { all: [equals("id", before.id), equals("password_hash", before.passwordHash)] };
     try {
       const learned: Change = { kind: "updateAll", collection: accountsCollection, where, values };
       await store.write({ changes: Object.keys(values).length === 0 ? passed : [learned, ...passed] });
@@ -154,16 +154,13 @@ async function useUp(
   { passwordHash }: Account,
 ): Promise<boolean> {
   const passed = await throttle.pass(call, before.username);
-  const same = [
-    { column: "id", operator: "eq", value: before.id },
-    { column: "password_hash", operator: "eq", value: before.passwordHash },
-    { column: "password_once", operator: "eq", value: "unused" },
-  ] as const;
-  const last_login_at = new Date(call.now).toISOString();
+  const isUnused = equals("password_once", "unused");
+  const where = { all: [equals("id", before.id), equals("password_hash", before.passwordHash), isUnused] };
+  const last_login_at = timeText(call.now);
   const values: WrittenValues = { password_once: "used", password_hash: passwordHash, last_login_at };
   const collection = accountsCollection;
-  const unused: Change = { kind: "require", collection, where: { all: same }, atLeast: 1, name: "password_once" };
-  const used: Change = { kind: "updateAll", collection, where: { all: same }, values };
+  const unused: Change = { kind: "require", collection, where, atLeast: 1, name: "password_once" };
+  const used: Change = { kind: "updateAll", collection, where, values };
   return (await store.write({ changes: [unused, used, ...passed] })).kind === "written";
 }
 
@@ -213,11 +210,6 @@ function isFor(purpose: Purpose, { passwordOnce = null }: Account): boolean {
 async function upgraded(account: Account, password: string, cost: PasswordCost): Promise<Account> {
   if (account.passwordHash === null || !needsUpgrade(account.passwordHash, cost)) return account;
   return { ...account, passwordHash: await hashPassword(password, cost) };
-}
-
-/** Names that a store need not be asked for: some cannot even be asked (U+0000). */
-function isPossibleUsername(username: string): boolean {
-  return username !== "" && username.length <= 300 && username.isWellFormed() && !controlCharacter.test(username);
 }
 
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;

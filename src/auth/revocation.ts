@@ -12,6 +12,7 @@ import {
   type WrittenValues,
 } from "../store/store.ts";
 import { accountsCollection, type Account } from "./accounts.ts";
+import { equals, ofUser, timeText, until } from "./conditions.ts";
 import { makeView, type RevocableClaims } from "./revoked.ts";
 
 /** What a login of the caller is kept by. */
@@ -113,7 +114,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
   ): Change {
     const none = { user_id: null, generation: null, role: null, role_changes: null, family: null, kept_family: null };
     const lifeMs = (typeof accessSeconds === "function" ? accessSeconds() : accessSeconds) * 1000;
-    const expires_at = new Date(now + lifeMs + slackMs).toISOString();
+    const expires_at = timeText(now + lifeMs + slackMs);
     return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
   }
 
@@ -164,8 +165,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     endFamily: (family, now) => [revoke({ family }, now)],
     prune(now) {
       view.forget(now);
-      const where = { column: "expires_at", operator: "lte", value: new Date(now).toISOString() } as const;
-      return [{ kind: "deleteAll", collection: revocationsCollection, where }];
+      return [{ kind: "deleteAll", collection: revocationsCollection, where: until("expires_at", now) }];
     },
   };
 }
@@ -193,12 +193,7 @@ function nextGeneration({ id, generation }: Pick<Account, "id" | "generation">, 
 
 /** Two of these from one reading would leave alive what was issued between them. */
 function countUp(id: number, column: string, value: number, values: WrittenValues): Change[] {
-  const where: Where = {
-    all: [
-      { column: "id", operator: "eq", value: id },
-      { column, operator: "eq", value },
-    ],
-  };
+  const where = { all: [equals("id", id), equals(column, value)] };
   return [
     { kind: "require", collection: accountsCollection, where, atLeast: 1, name: OVERTAKEN },
     { kind: "update", collection: accountsCollection, key: id, values },
@@ -207,10 +202,6 @@ function countUp(id: number, column: string, value: number, values: WrittenValue
 
 function hasGeneration({ columns }: Collection): boolean {
   return columns.some(({ name }) => name === "generation");
-}
-
-function ofUser(id: number): Where {
-  return { column: "user_id", operator: "eq", value: id };
 }
 
 function stale() {

@@ -1,5 +1,6 @@
 import type { Observer } from "../observation.ts";
 import type { Collection, Key, Store } from "../store/store.ts";
+import { timeText } from "./conditions.ts";
 
 export interface TouchOptions {
   readonly store: Store;
@@ -22,7 +23,7 @@ export function makeTouch({ store, collection, column, everyMs, observe }: Touch
     try {
       // The row may be gone by now, with its user or by a logout: then there is nothing to note.
       await store.write({
-        changes: [{ kind: "update", collection, key, values: { [column]: new Date(now).toISOString() } }],
+        changes: [{ kind: "update", collection, key, values: { [column]: timeText(now) } }],
       });
     } catch (error) {
       observe({

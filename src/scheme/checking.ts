@@ -15,7 +15,8 @@ import {
   type Checks,
   type Members,
 } from "../checking/members.ts";
-import type { Carrier, RejectionCode, Scheme } from "./scheme.ts";
+import type { Carrier, Scheme } from "./scheme.ts";
+import { rejectionCodes } from "./verdict.ts";
 
 /** What is wrong with a scheme, as somebody wrote it. No credential may travel in the parameters that are `taken` already. */
 export function schemeMistakes(scheme: Members, taken: readonly string[]): readonly string[] {
@@ -60,11 +61,7 @@ function carrierMistakes(carrier: unknown, at: number, taken: readonly string[])
   return mistakes.map((mistake) => `${place}: ${mistake}`);
 }
 
-const rejectionCodes = [
-  "invalid_credentials",
-  "invalid_token",
-  "token_not_valid",
-] as const satisfies readonly RejectionCode[];
+const codes = Object.keys(rejectionCodes);
 
 const schemeMembers: Checks & Readonly<Record<Exclude<keyof Scheme, "carriers">, Check>> = {
   name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like remote-user"),
@@ -74,7 +71,7 @@ const schemeMembers: Checks & Readonly<Record<Exclude<keyof Scheme, "carriers">,
   recognizes: optional(aFunction),
   challenge: optional(aFunction),
   missingDetail: optional(text),
-  rejectedAs: optional(oneOf(...rejectionCodes)),
-  alsoRejectedAs: optional(someOf(...rejectionCodes)),
+  rejectedAs: optional(oneOf(...codes)),
+  alsoRejectedAs: optional(someOf(...codes)),
   authenticate: aFunction,
 };

@@ -12,7 +12,8 @@ const reasons: Readonly<Record<Rejection["reason"], true>> = {
   password: true,
 };
 
-const codes: Readonly<Record<RejectionCode, true>> = {
+/** The codes that a rejection can have. */
+export const rejectionCodes: Readonly<Record<RejectionCode, true>> = {
   invalid_credentials: true,
   invalid_token: true,
   token_not_valid: true,
@@ -75,7 +76,7 @@ function wrongIn({ kind, identity, reason, code, detail }: Partial<Record<string
       return wrongInIdentity(identity);
     case "rejected":
       if (typeof reason !== "string" || !Object.hasOwn(reasons, reason)) return "the reason is none that there is";
-      if (code !== undefined && !(typeof code === "string" && Object.hasOwn(codes, code)))
+      if (code !== undefined && !(typeof code === "string" && Object.hasOwn(rejectionCodes, code)))
         return "the code is none that a rejection can have";
       return typeof detail === "string" ? null : "the detail is no text";
     default:

@@ -1,6 +1,7 @@
 import type { Call } from "../../call/call.ts";
 import type { Change, Collection, Store, Where } from "../../store/store.ts";
-import { loginPage, type ListedLogin, type LoginPage } from "../logins.ts";
+import { equals, later, ofUser, timeText, until } from "../conditions.ts";
+import { listedLogin, loginPage, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
 import type { RefreshToken } from "./refresh-token.ts";
 
 /** Refresh families that have been used; the key is the family. A login leaves nothing here. */
@@ -24,7 +25,6 @@ export const familiesCollection: Collection = {
 
 export interface TokenFamiliesOptions {
   readonly store: Store;
-  readonly refreshSeconds: number;
   readonly familySeconds: number;
 }
 
@@ -43,15 +43,10 @@ export interface TokenFamilies {
   prune(now: number): Change[];
 }
 
-const maxUserAgent = 300;
-
 /** The families in a store. */
 export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): TokenFamilies {
   const living = (userId: number, now: number): Where => ({
-    all: [
-      { column: "user_id", operator: "eq", value: userId },
-      { column: "idle_until", operator: "gt", value: timeText(now) },
-    ],
+    all: [ofUser(userId), later("idle_until", now)],
   });
 
   return {
@@ -59,8 +54,7 @@ export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): T
       const seen = {
         last_seen_at: timeText(call.now),
         idle_until: timeText(newestExpiresAt),
-        address: call.client.address,
-        user_agent: call.header("user-agent")?.slice(0, maxUserAgent) ?? null,
+        ...seenFrom(call),
       };
       const values = {
         user_id: userId,
@@ -73,22 +67,11 @@ export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): T
         { kind: "update", collection: familiesCollection, key: family, values: seen },
       ];
     },
-    forget: (family) => [
-      { kind: "deleteAll", collection: familiesCollection, where: { column: "id", operator: "eq", value: family } },
-    ],
+    forget: (family) => [{ kind: "deleteAll", collection: familiesCollection, where: equals("id", family) }],
     async list(userId, page, currentFamily) {
       const query = loginPage(page, "id");
       const rows = await store.list({ ...query, collection: familiesCollection, where: living(userId, page.now) });
-      return rows.map(({ record }) => ({
-        id: record["id"] as string,
-        kind: "tokens",
-        created_at: record["created_at"] as string,
-        last_seen_at: record["last_seen_at"] as string,
-        expires_at: record["expires_at"] as string,
-        address: record["address"] as string,
-        user_agent: record["user_agent"] as string | null,
-        current: record["id"] === currentFamily,
-      }));
+      return rows.map((row) => listedLogin(row, "tokens", "id", currentFamily));
     },
     async beyond(userId, count, now) {
       const query = loginPage({ after: null, backwards: false, limit: count * 2, now }, "id");
@@ -100,13 +83,6 @@ export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): T
       if (row === null || row.record["user_id"] !== userId) return null;
       return { userId, family, familyExp: Math.ceil(Date.parse(row.record["expires_at"] as string) / 1000) };
     },
-    prune(now) {
-      const where: Where = { column: "idle_until", operator: "lte", value: timeText(now) };
-      return [{ kind: "deleteAll", collection: familiesCollection, where }];
-    },
+    prune: (now) => [{ kind: "deleteAll", collection: familiesCollection, where: until("idle_until", now) }],
   };
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
 }

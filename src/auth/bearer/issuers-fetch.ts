@@ -1,4 +1,4 @@
-import { isObject } from "../../resource/draft.ts";
+import { parseKeySet } from "../keys.ts";
 
 /** The network, as far as it is needed here: `fetch`, or what looks like it and heeds the signal. */
 export type FetchKeys = (
@@ -58,19 +58,10 @@ async function readText({ body }: Response): Promise<string> {
 }
 
 function readEntries(text: string): readonly unknown[] {
-  const keys = parseKeys(text);
+  const keys = parseKeySet(text);
   if (keys === null) throw new KeySetFault("the answer is no JWK Set");
   if (keys.length > maxKeys) throw new KeySetFault(`the answer has more than ${maxKeys} keys`);
   return keys;
-}
-
-function parseKeys(text: string): readonly unknown[] | null {
-  try {
-    const set: unknown = JSON.parse(text);
-    return isObject(set) && Array.isArray(set["keys"]) ? set["keys"] : null;
-  } catch {
-    return null;
-  }
 }
 
 /** The system's word (`ECONNREFUSED`), which `fetch` keeps in the cause. */

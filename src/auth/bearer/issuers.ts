@@ -3,7 +3,7 @@ import { requireOptions, type ChecksOf } from "../../checking/options.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
 import { accepted, rejected, type Rejection, type Verdict } from "../../scheme/scheme.ts";
-import { identityOf } from "../accounts.ts";
+import { identityOf, isPossibleName } from "../accounts.ts";
 import type { Bindings } from "../bindings.ts";
 import { defineIssuers, type IssuerDeclaration, type TrustedIssuer } from "./issuers-declaration.ts";
 import type { FetchKeys } from "./issuers-fetch.ts";
@@ -208,15 +208,13 @@ function usernameIn(claims: Readonly<Record<string, unknown>>, claim: string): s
   const name = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
   // With some issuers anybody may enter any address, and would be its owner here.
   if (claim === "email" && claims["email_verified"] !== true) return null;
-  if (typeof name !== "string" || name === "" || name.length > 300 || !name.isWellFormed()) return null;
-  return /[\u0000-\u001f\u007f-\u009f]/.test(name) ? null : name;
+  return isPossibleName(name) ? name : null;
 }
 
 /** What the issuer calls its user for ever; where its tokens have no `sub`, the claim with the username has to stand for it. */
 function subjectIn({ sub }: Readonly<Record<string, unknown>>, claim: string, username: string): string | null {
   if (sub === undefined) return `${claim}=${username}`;
-  const isText = typeof sub === "string" && sub !== "" && sub.length <= 300 && sub.isWellFormed();
-  return isText && !/[\u0000-\u001f\u007f-\u009f]/.test(sub) ? sub : null;
+  return isPossibleName(sub) ? sub : null;
 }
 
 function refuse({ issuer }: TrustedIssuer, reason: Rejection["reason"], what: string): Rejection {

@@ -3,6 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import * as errors from "jose/errors";
 import { compactVerify } from "jose/jws/compact/verify";
+import { isObject } from "../../checking/members.ts";
 import { rejected, type Rejection } from "../../scheme/scheme.ts";
 
 /** A key and the one algorithm it is for (RFC 8725 §3.1). */
@@ -129,7 +130,7 @@ function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string, n
 function parseObject(json: Uint8Array): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : null;
+    return isObject(value) ? { ...value } : null;
   } catch {
     return null;
   }

@@ -3,6 +3,7 @@ import type { Call } from "../../call/call.ts";
 import { digest } from "../../crypto/secret.ts";
 import type { Change, Collection, Outcome, Store, Where } from "../../store/store.ts";
 import { accountsCollection } from "../accounts.ts";
+import { equals, timeText, until } from "../conditions.ts";
 import { maxLogins } from "../logins.ts";
 import type { Revocations } from "../revocation.ts";
 import type { TokenFamilies } from "./families.ts";
@@ -144,9 +145,7 @@ export function refreshUses({
         (await store.find(deadFamiliesCollection, token.family)) === null
       );
     },
-    sweep: (now) => [
-      eraseNonces({ column: "used_at", operator: "lte", value: timeText(now - graceSeconds * 1000 - sweepSlackMs) }),
-    ],
+    sweep: (now) => [eraseNonces(until("used_at", now - graceSeconds * 1000 - sweepSlackMs))],
     prune: (now) => [...deleteExpired(now), ...families.prune(now)],
   };
 }
@@ -171,7 +170,7 @@ function eraseNonces(where: Where): Change {
 }
 
 function deleteExpired(now: number): readonly Change[] {
-  const where: Where = { column: "expires_at", operator: "lte", value: timeText(now) };
+  const where = until("expires_at", now);
   return [refreshUsesCollection, deadFamiliesCollection].map((collection) => ({
     kind: "deleteAll",
     collection,
@@ -209,14 +208,6 @@ function keyOf({ jti }: RefreshToken): string {
 
 /** Not as `null: false`: SQLite uses no index for that. */
 const hasNonce: Where = { column: "nonce", operator: "gt", value: "" };
-
-function equals(column: string, value: string | number | boolean): Where {
-  return { column, operator: "eq", value };
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
-}
 
 function unexpected(outcome: Outcome): Error {
   return new Error(`The store answered ${outcome.kind} to a change of refresh tokens that cannot have it.`);

@@ -8,7 +8,8 @@ import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
 import type { Change, Collection, Row, Store, Where, WrittenValues } from "../../store/store.ts";
 import type { Account } from "../accounts.ts";
-import { loginPage, maxLogins, type ListedLogin, type LoginPage } from "../logins.ts";
+import { equals, later, ofUser, timeText, until } from "../conditions.ts";
+import { listedLogin, loginPage, maxLogins, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
 import { makeTouch } from "../touch.ts";
 
 /** Sessions; the key is a hash of the id, so nothing that is stored logs anyone in. */
@@ -76,7 +77,6 @@ export interface Sessions {
 }
 
 const idForm = /^[\w-]{43}$/;
-const maxUserAgent = 300;
 
 const checks: ChecksOf<SessionsOptions> = {
   store: anObject,
@@ -105,7 +105,7 @@ export function sessions(options: SessionsOptions): Sessions {
   }
 
   function livingOf(userId: number, now: number): Where {
-    return { all: [equals("user_id", userId), later("expires_at", now), later("last_seen_at", now - idleMs)] };
+    return { all: [ofUser(userId), later("expires_at", now), later("last_seen_at", now - idleMs)] };
   }
 
   /** Whoever logs in at once each look when all others that can be seen are there, and end the same ones. */
@@ -146,7 +146,7 @@ export function sessions(options: SessionsOptions): Sessions {
     async list(userId, page, currentKey) {
       const where = livingOf(userId, page.now);
       const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
-      return rows.map((row) => listed(row, currentKey));
+      return rows.map((row) => listedLogin(row, "session", "public_id", currentKey));
     },
     async endOne(userId, publicId) {
       const row = await store.findBy(sessionsCollection, "public_id", publicId);
@@ -169,8 +169,7 @@ function placeIn(call: Call): WrittenValues {
     public_id: randomBytes(12).toString("base64url"),
     created_at,
     last_seen_at: created_at,
-    address: call.client.address,
-    user_agent: call.header("user-agent")?.slice(0, maxUserAgent) ?? null,
+    ...seenFrom(call),
   };
 }
 
@@ -178,35 +177,6 @@ function endOf(id: string): Change {
   return { kind: "deleteAll", collection: sessionsCollection, where: equals("id", keyOf(id)) };
 }
 
-function listed({ record }: Row, currentKey: string | null): ListedLogin {
-  return {
-    id: record["public_id"] as string,
-    kind: "session",
-    created_at: record["created_at"] as string,
-    last_seen_at: record["last_seen_at"] as string,
-    expires_at: record["expires_at"] as string,
-    address: record["address"] as string,
-    user_agent: record["user_agent"] as string | null,
-    current: record["id"] === currentKey,
-  };
-}
-
 function keyOf(id: string): string {
   return digest(id).toString("base64url");
-}
-
-function equals(column: string, value: string | number): Where {
-  return { column, operator: "eq", value };
-}
-
-function later(column: string, ms: number): Where {
-  return { column, operator: "gt", value: timeText(ms) };
-}
-
-function until(column: string, ms: number): Where {
-  return { column, operator: "lte", value: timeText(ms) };
-}
-
-function timeText(ms: number): string {
-  return new Date(ms).toISOString();
 }

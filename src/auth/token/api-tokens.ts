@@ -9,12 +9,13 @@ import {
 } from "../../crypto/opaque-token.ts";
 import { hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
-import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
-import type { Change, Collection, Row, Store, Where, WrittenValues } from "../../store/store.ts";
+import type { Change, Collection, Row, WrittenValues } from "../../store/store.ts";
 import { requireActive } from "../accounts.ts";
+import { ofUser, timeText } from "../conditions.ts";
 import { makeTouch } from "../touch.ts";
-import { tokenChecks } from "./prefix.ts";
+import { markOf, secretHalfBytes, wasIssued } from "./marks.ts";
+import { tokenChecks, type TokensOptions } from "./prefix.ts";
 
 /** API tokens, one for a user at most; the key is the lookup id. The secret follows from the server's own and is not here. */
 export const apiTokensCollection: Collection = {
@@ -54,14 +55,6 @@ export type CheckedToken =
   /** The secret is not the one of that lookup id. */
   | { readonly kind: "forged" };
 
-export interface APITokensOptions {
-  readonly store: Store;
-  readonly secret: Secret;
-  readonly observe: Observer;
-  /** What they begin with; `key` where it is left out. */
-  readonly prefix?: string;
-}
-
 /** The API tokens of a store. `now` in milliseconds. */
 export interface APITokens {
   /** The user's token: a new one (`created`), which ends at `expiresAt` (milliseconds since the epoch), or the same as the last time. */
@@ -76,9 +69,6 @@ export interface APITokens {
   /** Whose token it is, and notes that it was used. */
   check(token: OpaqueToken, now: number): Eventually<CheckedToken>;
 }
-
-/** 120 bits: more than anybody can guess. */
-const secretHalfBytes = 15;
 
 /** What one of the server's secrets gives. */
 interface Keyring {
@@ -95,16 +85,12 @@ function keyringsOf(secret: Secret): readonly Keyring[] {
   return secret.deriveEach("api-token").map((key, at) => ({ name: names[at]!, key, markKey: markKeys[at]! }));
 }
 
-/** What every token with this lookup id begins with: when its row is gone, it tells a revoked token from a guess. */
-function markOf(lookup: string, { markKey }: Keyring): string {
-  return secretPart(hmac(markKey, lookup), secretHalfBytes);
-}
-
 /** The API tokens of a store. */
-export function storeAPITokens(options: APITokensOptions): APITokens {
+export function storeAPITokens(options: TokensOptions): APITokens {
   requireOptions(options, tokenChecks, { of: "storeAPITokens" });
   const { store, secret, observe, prefix } = options;
   const keyrings = keyringsOf(secret);
+  const markKeys = keyrings.map(({ markKey }) => markKey);
   const touch = makeTouch({ store, collection: apiTokensCollection, column: "last_used_at", everyMs: 60_000, observe });
 
   /**
@@ -118,7 +104,7 @@ export function storeAPITokens(options: APITokensOptions): APITokens {
     const keyring = nonce.includes(".") ? keyrings.find(({ name }) => nonce.startsWith(`${name}.`)) : keyrings.at(-1);
     if (keyring === undefined) return null;
     const living = hmac(keyring.key, `${lookup}|${String(record["user_id"])}|${nonce}`);
-    return markOf(lookup, keyring) + secretPart(living, secretHalfBytes);
+    return markOf(lookup, keyring.markKey) + secretPart(living, secretHalfBytes);
   }
 
   function textOf(row: Row): string | null {
@@ -158,13 +144,12 @@ export function storeAPITokens(options: APITokensOptions): APITokens {
     async revoke(userId) {
       const row = await findRow(userId);
       if (row === null) return false;
-      const where: Where = { column: "user_id", operator: "eq", value: userId };
-      await store.write({ changes: [{ kind: "deleteAll", collection: apiTokensCollection, where }] });
+      await store.write({ changes: [{ kind: "deleteAll", collection: apiTokensCollection, where: ofUser(userId) }] });
       return true;
     },
     check: (token, now) =>
       after(store.find(apiTokensCollection, token.lookup), (row): CheckedToken => {
-        if (row === null) return { kind: wasIssued(keyrings, token) ? "revoked" : "unknown" };
+        if (row === null) return { kind: wasIssued(token, markKeys) ? "revoked" : "unknown" };
         const expected = secretOf(row);
         if (expected === null) return { kind: "revoked" };
         if (!sameBytes(Buffer.from(expected), Buffer.from(token.secret))) return { kind: "forged" };
@@ -176,20 +161,13 @@ export function storeAPITokens(options: APITokensOptions): APITokens {
   };
 }
 
-function wasIssued(keyrings: readonly Keyring[], { lookup, secret: presented }: OpaqueToken): boolean {
-  return keyrings.some((keyring) => {
-    const mark = Buffer.from(markOf(lookup, keyring));
-    return sameBytes(mark, Buffer.from(presented.slice(0, mark.length)));
-  });
-}
-
 function newRow(userId: number, { name }: Keyring, now: number, expiresAt: number | null): WrittenValues {
   return {
     user_id: userId,
     nonce: `${name}.${randomBytes(16).toString("base64url")}`,
-    created_at: new Date(now).toISOString(),
+    created_at: timeText(now),
     last_used_at: null,
-    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    expires_at: expiresAt === null ? null : timeText(expiresAt),
   };
 }
 

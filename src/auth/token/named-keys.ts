@@ -7,14 +7,15 @@ import {
   secretPart,
   type OpaqueToken,
 } from "../../crypto/opaque-token.ts";
-import { hmac, sameBytes, type Secret } from "../../crypto/secret.ts";
+import { hmac, sameBytes } from "../../crypto/secret.ts";
 import { after, type Eventually } from "../../eventually.ts";
-import type { Observer } from "../../observation.ts";
 import { problem } from "../../problem/problem.ts";
-import type { Collection, Row, Store, Value, Where, Change, Outcome } from "../../store/store.ts";
+import type { Collection, Row, Store, Value, Change, Outcome } from "../../store/store.ts";
 import { NOT_ACTIVE, requireActive } from "../accounts.ts";
+import { ofUser, timeText } from "../conditions.ts";
 import { makeTouch } from "../touch.ts";
-import { tokenChecks } from "./prefix.ts";
+import { markOf, secretHalfBytes, wasIssued } from "./marks.ts";
+import { tokenChecks, type TokensOptions } from "./prefix.ts";
 
 /** Named keys; the key is the lookup id. What is kept of the secret is a digest that only this server can make. */
 export const namedKeysCollection: Collection = {
@@ -74,14 +75,6 @@ export interface KeyPage {
   readonly limit: number;
 }
 
-export interface NamedKeysOptions {
-  readonly store: Store;
-  readonly secret: Secret;
-  readonly observe: Observer;
-  /** What they begin with; `key` where it is left out. */
-  readonly prefix?: string;
-}
-
 /** The named keys of a store. `now` in milliseconds. */
 export interface NamedKeys {
   /** A new key, shown this once. */
@@ -96,13 +89,11 @@ export interface NamedKeys {
   check(key: OpaqueToken, now: number): Eventually<CheckedKey>;
 }
 
-/** Half of the secret tells that it was issued here, half is drawn: 120 bits. */
-const secretHalfBytes = 15;
 const maxKeys = 100;
 const idForm = /^[0-9A-Za-z]{14}$/;
 
 /** The named keys of a store. */
-export function storeNamedKeys(options: NamedKeysOptions): NamedKeys {
+export function storeNamedKeys(options: TokensOptions): NamedKeys {
   requireOptions(options, tokenChecks, { of: "storeNamedKeys" });
   const { store, secret, observe, prefix } = options;
   const digestKeys = secret.deriveEach("named-key");
@@ -114,28 +105,17 @@ export function storeNamedKeys(options: NamedKeysOptions): NamedKeys {
     return hmac(key, `${lookup}|${userId}|${presented}`);
   }
 
-  /** What every key with this lookup id begins with: when its row is gone, it tells a revoked key from a guess. */
-  function markOf(lookup: string, key = markKeys[0]!): string {
-    return secretPart(hmac(key, lookup), secretHalfBytes);
-  }
-
-  function wasIssued({ lookup, secret: presented }: OpaqueToken): boolean {
-    return markKeys.some((key) => {
-      const mark = Buffer.from(markOf(lookup, key));
-      return sameBytes(mark, Buffer.from(presented.slice(0, mark.length)));
-    });
-  }
-
   return {
     async create(userId, { name, scopes, expiresAt }, now) {
       const lookup = makeLookup();
-      const token = { lookup, secret: markOf(lookup) + secretPart(randomBytes(secretHalfBytes), secretHalfBytes) };
+      const drawn = secretPart(randomBytes(secretHalfBytes), secretHalfBytes);
+      const token = { lookup, secret: markOf(lookup, markKeys[0]!) + drawn };
       const values = {
         user_id: userId,
         name,
         digest: digestOf(token, userId).toString("base64url"),
         scopes,
-        created_at: new Date(now).toISOString(),
+        created_at: timeText(now),
         expires_at: expiresAt,
         last_used_at: null,
       };
@@ -165,7 +145,7 @@ export function storeNamedKeys(options: NamedKeysOptions): NamedKeys {
     },
     check: (token, now) =>
       after(store.find(namedKeysCollection, token.lookup), (row): CheckedKey => {
-        if (row === null) return { kind: wasIssued(token) ? "revoked" : "unknown" };
+        if (row === null) return { kind: wasIssued(token, markKeys) ? "revoked" : "unknown" };
         const { user_id, digest, scopes, expires_at, last_used_at } = row.record;
         const userId = user_id as number;
         const kept = Buffer.from(digest as string, "base64url");
@@ -203,10 +183,6 @@ function requireRows(outcome: Outcome): readonly (Row | null)[] {
     default:
       throw new Error(`The store answered ${outcome.kind} to a new key.`);
   }
-}
-
-function ofUser(userId: number): Where {
-  return { column: "user_id", operator: "eq", value: userId };
 }
 
 function listed({ record }: Row, prefix: string | undefined): ListedKey {

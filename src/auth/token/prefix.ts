@@ -1,5 +1,8 @@
 import { aFunction, anObject, optional, type Check } from "../../checking/members.ts";
-import { aSecret } from "../../crypto/secret.ts";
+import type { ChecksOf } from "../../checking/options.ts";
+import { aSecret, type Secret } from "../../crypto/secret.ts";
+import type { Observer } from "../../observation.ts";
+import type { Store } from "../../store/store.ts";
 
 /** What is wrong with a prefix of tokens; null where nothing is. */
 export const aTokenPrefix: Check = (value) =>
@@ -7,10 +10,19 @@ export const aTokenPrefix: Check = (value) =>
     ? null
     : "it has to be up to 16 lower-case letters and digits, like key";
 
-/** How the options of both kinds of tokens are checked: where they are kept, what they are derived from, and what they begin with. */
-export const tokenChecks = {
+/** What both kinds of tokens are made of: where they are kept, what they are derived from, and what they begin with. */
+export interface TokensOptions {
+  readonly store: Store;
+  readonly secret: Secret;
+  readonly observe: Observer;
+  /** `key` where it is left out. */
+  readonly prefix?: string;
+}
+
+/** How these are checked. */
+export const tokenChecks: ChecksOf<TokensOptions> = {
   store: anObject,
   secret: aSecret,
   observe: aFunction,
   prefix: optional(aTokenPrefix),
-} as const;
+};
