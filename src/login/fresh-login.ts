@@ -2,14 +2,19 @@ import type { Context } from "../http/exchange.ts";
 import { problem } from "../problem/problem.ts";
 import { text } from "../resource/kinds/fields.ts";
 
-/** The field by which somebody shows again who they are. */
-export const proofField = text({
+/** What a field is like in which somebody sends their own password, to show again who they are. */
+export const ownPassword = {
   maxLength: 256,
   trim: false,
   optional: true,
   writeOnly: true,
   transient: true,
   confidential: true,
+} as const;
+
+/** The field by which somebody shows again who they are. */
+export const proofField = text({
+  ...ownPassword,
   description: "The caller's own password, where the login is older than ten minutes.",
 });
 

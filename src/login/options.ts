@@ -5,6 +5,11 @@ import type { LoginOptions } from "./login.ts";
 /** Of what every way of logging in can be told. */
 export const loginChecks: ChecksOf<LoginOptions> = { enabled: optional(aBoolean) };
 
+export const DAY_SECONDS = 86_400;
+
+/** How often what has ended for good is forgotten. */
+export const PRUNE_SECONDS = 60;
+
 /** What is wrong with lives of which each bounds the one before it: one sentence for each pair. */
 export function livesMistakes(lives: Readonly<Record<string, number>>): readonly string[] {
   // What is no number is told by itself.

@@ -15,6 +15,7 @@ import { shapeMistakes } from "../resource/kinds/field-mistakes.ts";
 import { isRequired, isShown, isStored, isWritable, type Field } from "../resource/kinds/field.ts";
 import { boolean, email, text } from "../resource/kinds/fields.ts";
 import { DeclarationError, defineResource, type Fields, type Operator, type RecordOf } from "../resource/resource.ts";
+import { ownPassword } from "./fresh-login.ts";
 
 const MAX_IDENTITY_FIELDS = 8;
 
@@ -42,24 +43,11 @@ const unshown = {
     description: "What the user logs in with; the e-mail address where it is left out.",
   }),
   password: text({
+    ...ownPassword,
     minLength: 8,
-    maxLength: 256,
-    trim: false,
-    optional: true,
-    writeOnly: true,
-    transient: true,
-    confidential: true,
     description: "A user without one cannot log in with a password.",
   }),
-  current_password: text({
-    maxLength: 256,
-    trim: false,
-    optional: true,
-    writeOnly: true,
-    transient: true,
-    confidential: true,
-    description: "Needed to change one's own password, username or e-mail.",
-  }),
+  current_password: text({ ...ownPassword, description: "Needed to change one's own password, username or e-mail." }),
   end_keys: boolean({
     optional: true,
     writeOnly: true,

@@ -14,6 +14,7 @@ import { boolean, dateTime, enumeration, text } from "../../resource/kinds/field
 import { defineResource } from "../../resource/resource.ts";
 import type { Change, StoredRecord } from "../../store/store.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { ownPassword } from "../fresh-login.ts";
 import type { AccountsParts } from "./parts.ts";
 import { requireProof } from "./passwords/proof.ts";
 import { requireFree, requireMayProbe } from "./taken.ts";
@@ -31,14 +32,7 @@ const accountResource = (roles: readonly Role[]) =>
       active: boolean(),
       created_at: dateTime({ readOnly: true }),
       last_login_at: dateTime({ readOnly: true, optional: true }),
-      current_password: text({
-        maxLength: 256,
-        trim: false,
-        optional: true,
-        writeOnly: true,
-        transient: true,
-        confidential: true,
-      }),
+      current_password: text(ownPassword),
     },
   });
 

@@ -15,7 +15,7 @@ import { gauge, type MetricFamily } from "../../measurement.ts";
 import type { Fields } from "../../resource/resource.ts";
 import type { Collection } from "../../store/store.ts";
 import type { AccountsFeature, LoginSource, People } from "../login.ts";
-import { secondsFrom } from "../options.ts";
+import { DAY_SECONDS, PRUNE_SECONDS, secondsFrom } from "../options.ts";
 import { ownUserFieldsMistakes, type OwnUserFields } from "../users.ts";
 import { accountEndpoints } from "./account.ts";
 import { loginListEndpoints } from "./logins.ts";
@@ -59,11 +59,6 @@ const checks: ChecksOf<AccountsOptions> = {
   breachedPasswordsURL: optional(aRangeURL),
   outsideCredentialsSeconds: secondsFrom(0),
 };
-
-const DAY_SECONDS = 86_400;
-
-/** How often what was revoked for good is forgotten. */
-const PRUNE_SECONDS = 60;
 
 /**
  * Users, and the accounts with which they log in: `/users`, `/users/{id}/account`, `/users/{id}/sessions`, their passwords, what was

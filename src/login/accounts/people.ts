@@ -1,4 +1,5 @@
 import { accountsCollection, type Account } from "../../auth/accounts.ts";
+import { equals, timeText } from "../../auth/conditions.ts";
 import type { Call } from "../../call/call.ts";
 import type { Context } from "../../http/exchange.ts";
 import { problem } from "../../problem/problem.ts";
@@ -35,8 +36,8 @@ export async function requireLogin(
 
 /** Without a password that was checked, which writes the same (`passwords.ts`). */
 export async function noteLogin({ store }: AccountsParts, { now }: Context, { id }: Account): Promise<void> {
-  const where = { column: "id", operator: "eq", value: id } as const;
-  const values = { last_login_at: new Date(now).toISOString() };
+  const where = equals("id", id);
+  const values = { last_login_at: timeText(now) };
   try {
     await store.write({ changes: [{ kind: "updateAll", collection: accountsCollection, where, values }] });
   } catch (error) {

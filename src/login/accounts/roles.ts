@@ -1,4 +1,5 @@
 import { accountsCollection } from "../../auth/accounts.ts";
+import { equals } from "../../auth/conditions.ts";
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import type { Role } from "../../identity.ts";
 import type { Store, Where } from "../../store/store.ts";
@@ -13,7 +14,7 @@ export async function requireDeclaredRoles(store: Store, roles: readonly Role[])
     if (row === undefined) continue;
     const role = String(row.record["role"]);
     throw new DeclarationError([
-      `feature accounts: ${await store.count(accountsCollection, { column: "role", operator: "eq", value: role })} accounts have the role ${role}, which is not declared (any more). Declare it in roles, start, give them another role, and take it out then`,
+      `feature accounts: ${await store.count(accountsCollection, equals("role", role))} accounts have the role ${role}, which is not declared (any more). Declare it in roles, start, give them another role, and take it out then`,
     ]);
   }
 }

@@ -1,9 +1,10 @@
 import { accountOf, accountsCollection, firstGeneration } from "../../auth/accounts.ts";
+import { equals } from "../../auth/conditions.ts";
 import type { Context } from "../../http/exchange.ts";
 import { requireStillKnown } from "../../http/identifying/identifying.ts";
 import { mount, type Prepared, type Write } from "../../http/mount/mount.ts";
 import { administrator, allOf, anyone, unlimited } from "../../permission/permission.ts";
-import { keyOf, type Change, type Where, type WrittenValues } from "../../store/store.ts";
+import { keyOf, type Change, type WrittenValues } from "../../store/store.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../users.ts";
 import { requireAsGiven } from "./administered.ts";
@@ -172,12 +173,7 @@ async function hasAdministrator({ store }: UsersParts): Promise<boolean> {
   );
 }
 
-const activeAdministrator: Where = {
-  all: [
-    { column: "role", operator: "eq", value: "admin" },
-    { column: "active", operator: "eq", value: true },
-  ],
-};
+const activeAdministrator = { all: [equals("role", "admin"), equals("active", true)] };
 
 /** Somebody who can administer is left. */
 export const requireAdministrator: Change = {

@@ -136,15 +136,9 @@ const documentation = {
   read: {
     summary: "When a key was made and used",
     tag: "users",
-
     responses: { 200: { description: "What is known of it.", schema: keySchema } },
   },
-  revoke: {
-    summary: "Revoke a key",
-    tag: "users",
-
-    responses: { 204: { description: "Revoked." } },
-  },
+  revoke: { summary: "Revoke a key", tag: "users", responses: { 204: { description: "Revoked." } } },
 } satisfies Record<string, EndpointDocumentation>;
 
 async function create(parts: KeysParts, context: Context): Promise<Reply> {
@@ -200,7 +194,7 @@ async function list(parts: KeysParts, context: Context): Promise<Reply> {
 }
 
 async function read(parts: KeysParts, context: KeyContext): Promise<Reply> {
-  const value = await parts.keys.find((await parts.people.requireAccount(context)).id, keyId(context));
+  const value = await parts.keys.find((await parts.people.requireAccount(context)).id, context.params.key_id);
   if (value === null) throw problem("not_found");
   return { status: 200, cache: "no-store", body: { kind: "data", value, element: "key" } };
 }
@@ -208,11 +202,7 @@ async function read(parts: KeysParts, context: KeyContext): Promise<Reply> {
 type KeyContext = Context<{ readonly id: number; readonly key_id: string }>;
 
 async function revoke(parts: KeysParts, context: KeyContext): Promise<Reply> {
-  const revoked = await parts.keys.revoke((await parts.people.requireAccount(context)).id, keyId(context));
+  const revoked = await parts.keys.revoke((await parts.people.requireAccount(context)).id, context.params.key_id);
   if (!revoked) throw problem("not_found");
   return { status: 204, cache: "no-store" };
-}
-
-function keyId({ params }: KeyContext): string {
-  return params.key_id;
 }

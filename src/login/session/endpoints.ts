@@ -45,7 +45,7 @@ export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
       maxBodyBytes: MAX_LOGIN_BODY_BYTES,
       redirectsFor: ["text/html"],
       documentation: documentation.logIn,
-      guard: fromSameSite,
+      guard: (context) => context.requireSameSite(),
       handle: (context) => logIn(parts, context),
     }),
     builtInEndpoint({
@@ -151,14 +151,10 @@ const documentationOf = ({ roles }: People) =>
     },
   }) satisfies Record<string, EndpointDocumentation>;
 
-/** No other site may make a browser log in, or out. */
-function fromSameSite(context: Context): void {
-  context.requireSameSite();
-}
-
+/** No other site may make a browser log out. */
 function withOneCookie({ cookie }: SessionParts, context: Context): void {
   requireOneCookie(context.call, sessionCookieName(context.call, cookie));
-  fromSameSite(context);
+  context.requireSameSite();
 }
 
 /** Any site can make a browser send a form, so that those who may send JSON may not send one. */

@@ -8,7 +8,7 @@ import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { Context } from "../../http/exchange.ts";
 import { aCookieName } from "../../scheme/checking.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { livesMistakes, loginChecks, secondsFrom } from "../options.ts";
+import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, secondsFrom } from "../options.ts";
 import { sessionEndpoints, startSession } from "./endpoints.ts";
 
 /** Options of `sessionLogin()`: how long a session lives, in seconds, and what its cookie is called. */
@@ -37,9 +37,6 @@ const checks: ChecksOf<SessionLoginOptions> = {
   lifetimeSeconds: secondsFrom(1),
   cookie: optional(aCookieName),
 };
-
-const DAY_SECONDS = 86_400;
-const PRUNE_SECONDS = 60;
 
 /**
  * Logging in with a session cookie, by JSON, XML or the form of a page: `/api/session/`.

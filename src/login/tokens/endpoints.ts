@@ -214,29 +214,27 @@ function deliver({ cookies }: TokensParts, context: Context, pair: TokenPair | F
 }
 
 async function refresh(parts: TokensParts, context: Context): Promise<Reply> {
-  const { token, byCookie } = presentedToken(parts, context);
-  if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
+  const { token, byCookie } = requireToken(parts, context);
   const pair = await parts.pairs.refresh(token, context.call);
   if (pair.kind === "rejected") throw await refused(parts, context, pair);
   return deliver(parts, context, pair, byCookie);
 }
 
 async function logOut(parts: TokensParts, context: Context): Promise<Reply> {
-  const { token, byCookie } = presentedToken(parts, context);
-  if (token === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
+  const { token, byCookie } = requireToken(parts, context);
   await parts.pairs.end(token, context.call.now);
   return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(context, parts.cookies) : [] };
 }
 
 /** The refresh token of the body, else of the cookie; a browser may have sent that one unasked. */
-function presentedToken(
+function requireToken(
   { cookies }: TokensParts,
   context: Context,
-): { readonly token: string | null; readonly byCookie: boolean } {
+): { readonly token: string; readonly byCookie: boolean } {
   const { refresh: sent } = requireDraft(refreshBody, context, { id: null, current: null }).values;
   if (sent !== null) return { token: sent, byCookie: false };
   const cookie = requireRefreshCookie(context.call, cookies);
-  if (cookie === null) return { token: null, byCookie: false };
+  if (cookie === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
   context.requireSameSite();
   return { token: cookie, byCookie: true };
 }

@@ -14,7 +14,7 @@ import type { Context } from "../../http/exchange.ts";
 import { aCookieName } from "../../scheme/checking.ts";
 import { withoutPrefix } from "../../scheme/presented.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { livesMistakes, loginChecks, secondsFrom } from "../options.ts";
+import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, secondsFrom } from "../options.ts";
 import type { CookieNames } from "./cookies.ts";
 import { keysEndpoint, startTokens, tokenEndpoints } from "./endpoints.ts";
 
@@ -61,9 +61,6 @@ const checks: ChecksOf<TokenLoginOptions> = {
   accessCookie: optional(aCookieName),
   refreshCookie: optional(aCookieName),
 };
-
-const DAY_SECONDS = 86_400;
-const PRUNE_SECONDS = 60;
 
 /**
  * Logging in for a pair of tokens, a JWT for some minutes and one that gives the next pair, in the body or as cookies:

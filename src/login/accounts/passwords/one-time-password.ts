@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { accountsCollection } from "../../../auth/accounts.ts";
+import { equals } from "../../../auth/conditions.ts";
 import type { Reply } from "../../../call/call.ts";
 import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
 import { objectSchema, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
@@ -70,11 +71,10 @@ async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
     password_once: "unused",
   };
   // Refused where the account has changed meanwhile: nobody gets a password that another one has replaced.
-  const where = { column: "id", operator: "eq", value: id } as const;
   const { kind } = await parts.store.write({
     changes: [
       ...parts.revocations.endAccount({ id, generation }, call.now),
-      { kind: "updateAll", collection: accountsCollection, where, values },
+      { kind: "updateAll", collection: accountsCollection, where: equals("id", id), values },
     ],
   });
   if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });

@@ -13,13 +13,7 @@ export async function requireFreshLogin(parts: UsersParts, context: Context, pro
   const identity = context.requireIdentity();
   if (proof === undefined && isFresh(identity, context.call.now)) return;
   if (proof === undefined)
-    throw invalid([
-      {
-        pointer: "/current_password",
-        code: "required",
-        detail: "The login is not fresh. Send your own password, or log in again.",
-      },
-    ]);
+    throw wrongProof("required", "The login is not fresh. Send your own password, or log in again.");
   const account = await parts.accounts.find(identity.id);
   await requirePassword(parts, context.call, account, proof);
 }
