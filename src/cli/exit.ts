@@ -13,6 +13,11 @@ export const exits = {
   settings: 78,
 } as const;
 
+/** What an error says, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** What was asked for could not be done. */
 export class CommandFailed extends Error {
   /** For programs: the problem's code where the service refused. */

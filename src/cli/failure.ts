@@ -2,7 +2,7 @@ import { SigningKeysError } from "../door/auth.ts";
 import type { Issue } from "../door/http.ts";
 import { MigrationNeeded, StoreSetupError } from "../door/stores.ts";
 import { ConfigError } from "../service/settings/error.ts";
-import { CommandFailed, exits, UsageError } from "./exit.ts";
+import { CommandFailed, exits, messageOf, UsageError } from "./exit.ts";
 import { painterOf } from "./output.ts";
 
 /** Whether the settings are wrong, or do not fit what is on the disk. */
@@ -32,8 +32,7 @@ function readFailure(error: unknown): { code: string; detail: string; issues: re
   if (error instanceof UsageError) return { code: "usage", detail: error.message, issues: [], exit: exits.usage };
   if (error instanceof CommandFailed)
     return { code: error.code, detail: error.message, issues: error.issues, exit: exits.failed };
-  const detail = error instanceof Error ? error.message : String(error);
-  return { code: "failed", detail, issues: [], exit: exits.failed };
+  return { code: "failed", detail: messageOf(error), issues: [], exit: exits.failed };
 }
 
 function writeIssue({ pointer, detail }: Issue): string {

@@ -2,14 +2,12 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { inspectPostgres, inspectSQLite, type FoundExisting } from "../door/stores.ts";
 import { declarationsOf } from "../service/inspecting/inspect.ts";
-import { ConfigError } from "../service/settings/error.ts";
-import { databaseIn, readEach } from "../service/settings/reading.ts";
+import { codeOf } from "../service/settings/error.ts";
 import type { Database } from "../service/settings/values.ts";
-import { loadConfigFile } from "../service/system/config-file.ts";
 import { collectionsOf } from "../service/system/migrate.ts";
-import { requireLastingStore } from "../service/users/operator.ts";
-import { CommandFailed } from "./exit.ts";
+import { CommandFailed, messageOf } from "./exit.ts";
 import { show } from "./output.ts";
+import { requirePlace } from "./settings.ts";
 
 /** The options of `latchkey db inspect`. */
 export interface InspectOptions {
@@ -19,7 +17,7 @@ export interface InspectOptions {
 
 /** `latchkey db inspect` */
 export async function inspect({ table = [], out }: InspectOptions): Promise<void> {
-  const database = await readPlace();
+  const { database } = await requirePlace(false);
   const all = await readTables(database);
   const own = database.tablePrefix === undefined ? await collectionsOf(database, {}) : [];
   const unknown = table.filter((name) => !all.has(name));
@@ -47,24 +45,11 @@ function write(out: string, text: string): void {
   try {
     writeFileSync(out, text, { flag: "wx" });
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST")
-      throw new CommandFailed(`${out} is there already. Name another file.`, "not_empty");
-    throw new CommandFailed(
-      `${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
-      "failed",
-    );
+    if (codeOf(error) === "EEXIST") throw new CommandFailed(`${out} is there already. Name another file.`, "not_empty");
+    throw new CommandFailed(`${out} cannot be written: ${messageOf(error)}`);
   }
 }
 
 async function readTables(database: Database): Promise<ReadonlyMap<string, FoundExisting>> {
   return database.kind === "sqlite" ? inspectSQLite(path.resolve(database.path)) : inspectPostgres(database.url);
-}
-
-async function readPlace(): Promise<Database> {
-  const problems: string[] = [];
-  const readings = readEach(process.env, (await loadConfigFile(process.cwd())) ?? {}, problems);
-  if (readings.database.isWrong || readings.tablePrefix.isWrong) throw new ConfigError(problems);
-  const database = databaseIn(readings);
-  requireLastingStore(database, false);
-  return database;
 }

@@ -11,6 +11,11 @@ export function painterOf(stream: NodeJS.WriteStream): Paint {
   return (style, text) => styleText(style, text, { stream });
 }
 
+/** The option of every command that shows something. */
+export interface Output {
+  readonly json?: boolean;
+}
+
 /** What is shown of a thing. */
 export type Shown = Readonly<Record<string, unknown>>;
 

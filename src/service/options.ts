@@ -1,6 +1,7 @@
 import type { MetricFamily, Observer, Tracer } from "../door/ops.ts";
 import { nearest, shownName } from "../door/resources.ts";
 import type { Store } from "../door/stores.ts";
+import { isObject } from "./objects.ts";
 import { ConfigError } from "./settings/error.ts";
 import { problemsOfConfig } from "./settings/reading.ts";
 import type { Settings } from "./settings/settings.ts";
@@ -59,8 +60,4 @@ function problemsOf(options: Readonly<Record<string, unknown>>): readonly string
       : ["createLatchkey has no settings. Write createLatchkey({ settings: readSettings(process.env) })."]),
     ...(isObject(config) ? problemsOfConfig(config) : []),
   ];
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

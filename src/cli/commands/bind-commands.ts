@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { CommandFailed } from "../exit.ts";
-import { show } from "../output.ts";
+import { show, type Output } from "../output.ts";
 import { requireUserId, withOperator } from "../with-operator.ts";
 
-interface BindOptions {
+interface BindOptions extends Output {
   readonly issuer?: string;
-  readonly json?: boolean;
 }
 
 /** `latchkey user bind` and `unbind`: which identity from outside is which user. */

@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { CopyError } from "../../door/stores.ts";
-import { ConfigError } from "../../service/settings/error.ts";
-import { databaseIn, readEach, type Readings } from "../../service/settings/reading.ts";
+import { databaseIn, type Readings } from "../../service/settings/reading.ts";
 import { database as parseDatabase, type Database } from "../../service/settings/values.ts";
-import { loadConfigFile } from "../../service/system/config-file.ts";
 import {
   backupDatabase,
   checkDatabase,
@@ -16,13 +14,10 @@ import {
 } from "../../service/system/databases.ts";
 import { requireLastingStore } from "../../service/users/operator.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
-import { show, showList, type Shown } from "../output.ts";
+import { show, showList, type Output, type Shown } from "../output.ts";
 import { makeProgress } from "../progress.ts";
+import { requireSettings } from "../settings.ts";
 import { withOperator } from "../with-operator.ts";
-
-interface Output {
-  readonly json?: boolean;
-}
 
 /** `latchkey db move` */
 export async function move(fromText: string, toText: string, { json = false }: Output): Promise<void> {
@@ -169,10 +164,7 @@ async function* shownOf(pages: AsyncIterable<readonly object[]>): AsyncGenerator
 
 /** What says where the database is. The rest of the settings may be as it is: a restore needs no secret, and makes none. */
 async function readDatabase(): Promise<Readings> {
-  const problems: string[] = [];
-  const readings = readEach(process.env, (await loadConfigFile(process.cwd())) ?? {}, problems);
-  if (readings.database.isWrong || readings.accessSeconds.isWrong) throw new ConfigError(problems);
-  return readings;
+  return (await requireSettings("database", "accessSeconds")).readings;
 }
 
 /** The file with the server's secret, where there is one. */

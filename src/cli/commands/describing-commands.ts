@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { Service } from "../../door/index.ts";
+import { codeOf } from "../../service/settings/error.ts";
 import { CommandFailed } from "../exit.ts";
 import { showList } from "../output.ts";
 import { listRoutes } from "../routes.ts";
@@ -57,7 +58,6 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
-    throw new CommandFailed(`${file} cannot be written (${code}). Name another file.`);
+    throw new CommandFailed(`${file} cannot be written (${codeOf(error)}). Name another file.`);
   }
 }

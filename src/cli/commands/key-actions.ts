@@ -1,7 +1,6 @@
 import { ConfigError } from "../../service/settings/error.ts";
 import { findSecret } from "../../service/settings/own-secret.ts";
-import { readEach, type Readings } from "../../service/settings/reading.ts";
-import { loadConfigFile } from "../../service/system/config-file.ts";
+import type { Readings } from "../../service/settings/reading.ts";
 import { CommandFailed } from "../exit.ts";
 import {
   changeKeyFile,
@@ -12,14 +11,11 @@ import {
   stateOf,
   type StoredKey,
 } from "../input/key-file.ts";
-import { show, showList } from "../output.ts";
-
-interface KeyOptions {
-  readonly json?: boolean;
-}
+import { show, showList, type Output } from "../output.ts";
+import { requireSettings } from "../settings.ts";
 
 /** The options of `latchkey key new`. */
-export interface NewKeyOptions extends KeyOptions {
+export interface NewKeyOptions extends Output {
   readonly alg: "EdDSA" | "ES256";
 }
 
@@ -55,7 +51,7 @@ function formerKeys(readings: Readings, problems: string[]): readonly StoredKey[
 }
 
 /** Lets a key sign from now on. */
-export async function activate(kid: string, { json = false }: KeyOptions): Promise<void> {
+export async function activate(kid: string, { json = false }: Output): Promise<void> {
   const { file } = await requireKeySettings();
   const shown = await changeKeyFile(file, async (before) => {
     const found = requireKey(before, kid);
@@ -75,7 +71,7 @@ export async function activate(kid: string, { json = false }: KeyOptions): Promi
 /** Removes a key that no longer signs. */
 export async function retire(
   kid: string,
-  { force = false, json = false }: KeyOptions & { readonly force?: boolean },
+  { force = false, json = false }: Output & { readonly force?: boolean },
 ): Promise<void> {
   const { file, accessSeconds } = await requireKeySettings();
   const shown = await changeKeyFile(file, async (before) => {
@@ -89,7 +85,7 @@ export async function retire(
 }
 
 /** Lists the keys. */
-export async function list({ json = false }: KeyOptions): Promise<void> {
+export async function list({ json = false }: Output): Promise<void> {
   const { file } = await requireKeySettings();
   const keys = await readKeyFile(file);
   await showList(json, [keys.map((key) => describe(key, keys))], ["kid", "alg", "state", "stopped_signing_at"]);
@@ -138,10 +134,8 @@ interface KeySettings {
 
 /** Only what is needed here: the first key is made before the settings as a whole can be right. */
 async function requireKeySettings(): Promise<KeySettings> {
-  const problems: string[] = [];
-  const readings = readEach(process.env, (await loadConfigFile(process.cwd())) ?? {}, problems);
+  const { readings, problems } = await requireSettings("signingKeys", "accessSeconds");
   const { signingKeys, accessSeconds } = readings;
-  if (signingKeys.isWrong || accessSeconds.isWrong) throw new ConfigError(problems);
   if (signingKeys.value === null)
     throw new ConfigError([
       "LATCHKEY_SIGNING_KEYS names no file, so the key is derived from the server's secret. Name a file; it need not be there yet.",

@@ -1,14 +1,10 @@
 import { createInterface } from "node:readline/promises";
 import type { Plan, PlannedTable } from "../../door/stores.ts";
-import { ConfigError } from "../../service/settings/error.ts";
-import { databaseIn, readEach } from "../../service/settings/reading.ts";
-import type { Database } from "../../service/settings/values.ts";
-import { loadConfigFile, type ConfigFile } from "../../service/system/config-file.ts";
 import { migrateDatabase, planDatabase, type Migrated, type Renamed } from "../../service/system/migrate.ts";
-import { requireLastingStore } from "../../service/users/operator.ts";
 import { CommandFailed, exits, UsageError } from "../exit.ts";
 import { formatTable, show } from "../output.ts";
 import { makeProgress } from "../progress.ts";
+import { requirePlace } from "../settings.ts";
 
 /** The options of `latchkey db plan` and `latchkey db migrate`. */
 export interface MigrationCommandOptions {
@@ -25,7 +21,7 @@ export async function plan({
   json = false,
 }: MigrationCommandOptions): Promise<void> {
   // What is not there is no state to plan from: its name may be misspelt.
-  const { database, config } = await readPlace({ mayCreate: false });
+  const { database, config } = await requirePlace(false);
   const planned = await planDatabase(database, config, { dropped: allowDataLoss });
   requireColumns(planned);
   if (check) process.exitCode = exitFor(planned);
@@ -35,7 +31,7 @@ export async function plan({
 /** `latchkey db migrate` */
 export async function migrate(options: MigrationCommandOptions, program: string): Promise<void> {
   const { allowDataLoss = [], dryRun = false, json = false } = options;
-  const { database, config } = await readPlace({ mayCreate: !dryRun });
+  const { database, config } = await requirePlace(!dryRun);
   const planned = await planDatabase(database, config, { dropped: allowDataLoss });
   requireColumns(planned);
   const renamed = await askForRenames(planned);
@@ -61,20 +57,6 @@ export async function migrate(options: MigrationCommandOptions, program: string)
 
 const nowAsDeclared =
   "All tables are as declared: start the new version. What is left of before is being removed; if this is broken off, the next latchkey db migrate goes on with it.";
-
-async function readPlace({
-  mayCreate,
-}: {
-  readonly mayCreate: boolean;
-}): Promise<{ readonly database: Database; readonly config: ConfigFile }> {
-  const config = (await loadConfigFile(process.cwd())) ?? {};
-  const problems: string[] = [];
-  const readings = readEach(process.env, config, problems);
-  if (readings.database.isWrong || readings.tablePrefix.isWrong) throw new ConfigError(problems);
-  const database = databaseIn(readings);
-  requireLastingStore(database, mayCreate);
-  return { database, config };
-}
 
 /** A column that was misspelt would stay, and nobody would know. */
 function requireColumns({ strangers }: Plan): void {

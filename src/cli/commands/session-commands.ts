@@ -1,10 +1,6 @@
 import type { Command } from "commander";
-import { show, showList, type Shown } from "../output.ts";
+import { show, showList, type Output, type Shown } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
-
-interface Output {
-  readonly json?: boolean;
-}
 
 /** `latchkey session …` */
 export function addSessionCommands(session: Command): void {

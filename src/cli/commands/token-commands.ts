@@ -1,11 +1,7 @@
 import type { Command } from "commander";
 import { CommandFailed, exits } from "../exit.ts";
-import { show, showList } from "../output.ts";
+import { show, showList, type Output } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
-
-interface Output {
-  readonly json?: boolean;
-}
 
 /** `latchkey token …` */
 export function addTokenCommands(token: Command): void {

@@ -3,13 +3,9 @@ import type { Where } from "../../door/stores.ts";
 import type { Operator } from "../../service/users/operator.ts";
 import { UsageError } from "../exit.ts";
 import { addPasswordOptions, obtainPassword, type PasswordOptions } from "../input/password-input.ts";
-import { show, showList } from "../output.ts";
+import { show, showList, type Output } from "../output.ts";
 import { requireDone, requireUserId, withOperator } from "../with-operator.ts";
 import { addBindCommands } from "./bind-commands.ts";
-
-interface Output {
-  readonly json?: boolean;
-}
 
 /** `latchkey user …` */
 export function addUserCommands(user: Command): void {

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { backupDatabase, emptyTables } from "../../service/system/databases.ts";
+import { messageOf } from "../exit.ts";
 import type { NeededMigration } from "./messages.ts";
 
 /** A question that waits for its answer. */
@@ -30,7 +31,7 @@ export function askHowToGoOn({ tables, file }: NeededMigration, done: (told: str
     if (line.trim() !== "empty" || !mayEmpty) return lines.prompt();
     drop();
     emptied(file, tables).then(done, (error: unknown) => {
-      process.stdout.write(`${error instanceof Error ? error.message : String(error)}\n`);
+      process.stdout.write(`${messageOf(error)}\n`);
     });
   });
   return { drop };

@@ -1,8 +1,10 @@
 import { createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { Problem, readJSON } from "../../door/http.ts";
+import { isObject } from "../../service/objects.ts";
+import { codeOf } from "../../service/settings/error.ts";
 import type { ImportLine, RefusedLine } from "../../service/users/import-users.ts";
-import { CommandFailed } from "../exit.ts";
+import { CommandFailed, messageOf } from "../exit.ts";
 import { readCSV, recordsCSV, usersCSV, type CSVRules } from "./import-csv.ts";
 
 /** What a file is written in. */
@@ -73,7 +75,7 @@ async function openFile(name: string, format: ImportFormat | null, reading: Read
 
 /** Why an import has ended before its end; `before` says what is in already, where anything is. */
 export function brokenOff(error: unknown, imported: number, before: string): CommandFailed {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new CommandFailed(imported === 0 ? reason : `${reason}\n${before}`);
 }
 
@@ -84,9 +86,7 @@ function sizeOf(name: string): number {
     return found.size;
   } catch (error) {
     if (error instanceof CommandFailed) throw error;
-    throw new CommandFailed(
-      `${name} cannot be read (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"}).`,
-    );
+    throw new CommandFailed(`${name} cannot be read (${codeOf(error)}).`);
   }
 }
 
@@ -268,8 +268,4 @@ async function* inUTF8(lines: AsyncIterable<ReadLine>): AsyncGenerator<ReadLine>
       ? read
       : { line: read.line, reasons: broken.map(([name]) => `${name}: It is not UTF-8.`) };
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

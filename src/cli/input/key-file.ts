@@ -16,6 +16,7 @@ import {
 import { calculateJwkThumbprint, type JWK } from "jose";
 import { derivedSigningKeys, readSigningKeys } from "../../door/auth.ts";
 import type { Secret } from "../../door/index.ts";
+import { codeOf } from "../../service/settings/error.ts";
 import { CommandFailed } from "../exit.ts";
 
 /** A key as the file has it. */
@@ -95,8 +96,7 @@ function openDraft(draft: string): number {
   try {
     return openSync(draft, "wx", 0o600);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
-    if (code === "EEXIST")
+    if (codeOf(error) === "EEXIST")
       throw new CommandFailed(`Another command is changing the keys. Where none is, remove ${draft} and try again.`);
     throw error;
   }

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Arrival } from "../../door/http.ts";
+import { codeOf } from "../../service/settings/error.ts";
 import { CommandFailed, UsageError } from "../exit.ts";
 
 /** A request as a command line writes it down. */
@@ -47,9 +48,7 @@ async function readHead(file: string): Promise<string> {
   try {
     return file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
   } catch (error) {
-    throw new CommandFailed(
-      `${file} cannot be read (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"}).`,
-    );
+    throw new CommandFailed(`${file} cannot be read (${codeOf(error)}).`);
   }
 }
 

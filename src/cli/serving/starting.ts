@@ -4,8 +4,10 @@ import { listen } from "../../door/index.ts";
 import { DeclarationError } from "../../door/resources.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../../door/stores.ts";
 import type { Latchkey } from "../../service/latchkey.ts";
+import { codeOf } from "../../service/settings/error.ts";
 import { ConfigError, type Settings } from "../../service/settings/settings.ts";
 import type { FirstAdministrator } from "../../service/users/first-administrator.ts";
+import { messageOf } from "../exit.ts";
 import { tellFirst } from "./banner.ts";
 
 /** Where a service listens, or would. */
@@ -74,12 +76,8 @@ function explainListening(cause: unknown, { host, port }: Address): string {
     case "EADDRNOTAVAIL":
       return `This machine has no address ${host}. Give LATCHKEY_HOST one that it has: 127.0.0.1 for itself, 0.0.0.0 for all.`;
     default:
-      return `It cannot listen on ${at}: ${cause instanceof Error ? cause.message : String(cause)}.`;
+      return `It cannot listen on ${at}: ${messageOf(cause)}.`;
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : null;
 }
 
 /** Where a fault lies behind one of the mistakes, it is told with its stack. */

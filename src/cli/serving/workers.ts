@@ -1,6 +1,6 @@
 import cluster, { type Worker } from "node:cluster";
 import { setTimeout as wait } from "node:timers/promises";
-import { exits } from "../exit.ts";
+import { exits, messageOf } from "../exit.ts";
 import { watchForCrashes } from "./crash.ts";
 import { endUnread } from "./ending.ts";
 import { makeRestartDelay } from "./restart-delay.ts";
@@ -40,10 +40,7 @@ export async function runWorkers(count: number, signals: Signals): Promise<void>
   let replacing: Promise<unknown> = Promise.resolve();
   signals.hangUpWith(() => {
     replacing = replacing.then(crew.replaceAll).catch((error: unknown) => {
-      if (!crew.isStopping())
-        tell(
-          `The restart stopped, and those that served before go on: ${error instanceof Error ? error.message : String(error)}`,
-        );
+      if (!crew.isStopping()) tell(`The restart stopped, and those that served before go on: ${messageOf(error)}`);
     });
   });
 

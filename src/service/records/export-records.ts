@@ -1,5 +1,6 @@
 import type { MountInPlace } from "../../door/resources.ts";
 import type { Key, Store, StoredRecord } from "../../door/stores.ts";
+import { pagesOf } from "./pages.ts";
 import { placesOf } from "./records-of.ts";
 
 const PAGE = 1000;
@@ -16,14 +17,7 @@ export function exportedColumns(placed: MountInPlace): readonly string[] {
 /** All records of a resource by their ids, a page at a time; what nobody is shown is not among it. */
 export async function* exportRecords(store: Store, placed: MountInPlace): AsyncGenerator<readonly ExportedRecord[]> {
   const columns = exportedColumns(placed);
-  for (let after: Key | null = null; ;) {
-    const rows = await store.list({
-      collection: placed.collection,
-      where: after === null ? null : { column: "id", operator: "gt", value: after },
-      sort: [{ column: "id" }],
-      limit: PAGE,
-    });
-    if (rows.length === 0) return;
+  for await (const rows of pagesOf(store, placed.collection, PAGE)) {
     const places = await placesOfEach(
       store,
       placed,
@@ -33,7 +27,6 @@ export async function* exportRecords(store: Store, placed: MountInPlace): AsyncG
       const shown: ExportedRecord = { ...places[at], ...placed.show(record) };
       return Object.fromEntries(columns.map((name) => [name, shown[name]]));
     });
-    after = rows.at(-1)!.record["id"] as Key;
   }
 }
 

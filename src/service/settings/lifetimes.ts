@@ -1,8 +1,9 @@
 import { oneOf, seconds } from "./values.ts";
 
-const hour = 3600;
-const day = 24 * hour;
-const year = 366 * day;
+const day = 86_400;
+
+/** The longest life that can be given, in seconds. */
+export const year = 366 * day;
 
 /** How long tokens and sessions live: a part of the table of settings. */
 export const lifetimeSettings = {

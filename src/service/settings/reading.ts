@@ -1,6 +1,7 @@
 import { ownUserFieldsMistakes } from "../../door/auth.ts";
 import { declarationMistakes, nearest, shownName } from "../../door/resources.ts";
 import { optionalFeatures } from "../built-in.ts";
+import { isObject } from "../objects.ts";
 import type { ConfigFile } from "../system/config-file.ts";
 import { settingsTable, type Setting, type SettingName, type SettingValue } from "./table.ts";
 import type { Database } from "./values.ts";
@@ -215,10 +216,6 @@ function problemsOfFeatures({
       return `without in the config file names ${shownName(said)}, which is no feature that can be left out. The nearest is ${nearest(said, optionalFeatures)}.`;
     }),
   ];
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const kubernetesCure =

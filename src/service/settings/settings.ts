@@ -1,5 +1,6 @@
 import type { PasswordCost, TrustedIssuer } from "../../door/auth.ts";
 import type { Secret } from "../../door/index.ts";
+import { isObject } from "../objects.ts";
 import type { ConfigFile } from "../system/config-file.ts";
 import { ConfigError } from "./error.ts";
 import { readIssuers } from "./issuers.ts";
@@ -137,8 +138,6 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
 
 /** What is no object has no members, and would be taken for one that says nothing. */
 function requireObjects(given: Readonly<Record<string, unknown>>): void {
-  const wrong = Object.entries(given).filter(
-    ([, value]) => typeof value !== "object" || value === null || Array.isArray(value),
-  );
+  const wrong = Object.entries(given).filter(([, value]) => !isObject(value));
   if (wrong.length > 0) throw new ConfigError(wrong.map(([name]) => `readSettings: ${name} has to be an object.`));
 }

@@ -1,4 +1,4 @@
-import { lifetimeSettings } from "./lifetimes.ts";
+import { lifetimeSettings, year } from "./lifetimes.ts";
 import {
   basePath,
   baseURL,
@@ -37,10 +37,6 @@ export interface Setting {
   readonly meaning: string;
   readonly parse: Parse<unknown>;
 }
-
-const hour = 3600;
-const day = 24 * hour;
-const year = 366 * day;
 
 /** Every setting there is. Reading, the check for unknown names and docs/settings.md follow from it. */
 export const settingsTable = {

@@ -6,6 +6,7 @@ import type { DocumentationOptions } from "../../door/features.ts";
 import type { Feature, ServiceOptions } from "../../door/index.ts";
 import { DeclarationError } from "../../door/resources.ts";
 import type { BuiltIn, OptionalFeature } from "../built-in.ts";
+import { isObject } from "../objects.ts";
 import { ConfigError } from "../settings/error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "../settings/table.ts";
 
@@ -63,10 +64,11 @@ export async function loadConfigFile(directory: string): Promise<ConfigFile | un
     ]);
   }
   const exported = await run(path.resolve(directory, file), file);
-  if (!isConfig(exported)) {
+  // Its members are looked at with the settings, so that everything that is wrong is told at once.
+  if (!isObject(exported)) {
     throw new ConfigError([`${file} gives no configuration. End it with: export default { settings: { … } }`]);
   }
-  return exported;
+  return exported as ConfigFile;
 }
 
 async function run(location: string, file: string): Promise<unknown> {
@@ -85,9 +87,4 @@ function cureOf(cause: unknown, file: string): string {
   const isTaken = cause instanceof SyntaxError && /import statement|Unexpected token 'export'/.test(cause.message);
   if (!isTaken || !/\.[tj]s$/.test(file)) return "";
   return `. Node takes it for CommonJS, because of the nearest package.json: write "type": "module" there, or call the file ${file.replace(/(?=[tj]s$)/, "m")}.`;
-}
-
-/** Its members are looked at with the settings, so that everything that is wrong is told at once. */
-function isConfig(value: unknown): value is ConfigFile {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,6 +7,7 @@ import {
   type Revocations,
 } from "../../door/auth.ts";
 import type { Change, Collection, Content, Store } from "../../door/stores.ts";
+import { pagesOf } from "../records/pages.ts";
 
 /** What ends: nothing, what a login gave (sessions, refresh and access tokens), or API tokens and named keys too. */
 export type Ending = "nothing" | "logins" | "everything";
@@ -51,14 +52,7 @@ export async function endLogins(store: Store, options: EndLoginsOptions): Promis
 /** Generations go up to the present time: above every one that was ever handed out, in this state or after it. */
 async function endAccounts(store: Store, revocations: Revocations, now: number): Promise<number> {
   let count = 0;
-  for (let after = 0; ;) {
-    const page = await store.list({
-      collection: accountsCollection,
-      where: { column: "id", operator: "gt", value: after },
-      sort: [{ column: "id" }],
-      limit: PAGE,
-    });
-    if (page.length === 0) return count;
+  for await (const page of pagesOf(store, accountsCollection, PAGE)) {
     const changes = page.flatMap(({ record }): Change[] => {
       const [id, was] = [record["id"] as number, record["generation"] as number];
       const generation = Math.max(was + 1, now);
@@ -70,8 +64,8 @@ async function endAccounts(store: Store, revocations: Revocations, now: number):
     });
     await store.write({ changes });
     count += page.length;
-    after = page.at(-1)!.record["id"] as number;
   }
+  return count;
 }
 
 /** Accounts that were made later are gone, and access tokens are believed without asking for their account. */

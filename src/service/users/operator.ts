@@ -15,6 +15,7 @@ import type { Observer } from "../../door/ops.ts";
 import { sqliteFileProblems, type Store, type Where } from "../../door/stores.ts";
 import { openLatchkey } from "../latchkey.ts";
 import { gatheringStore, type GatheringStore } from "../records/gathering-store.ts";
+import { pagesOf } from "../records/pages.ts";
 import { ConfigError, type Settings } from "../settings/settings.ts";
 import type { ConfigFile } from "../system/config-file.ts";
 import { passwordFileOf } from "../system/password-file.ts";
@@ -144,15 +145,7 @@ async function* listUsers(
   users: People["users"],
   where: Where | null,
 ): AsyncGenerator<readonly ListedUser[]> {
-  for (let after = 0; ;) {
-    const behind: Where = { column: "id", operator: "gt", value: after };
-    const page = await store.list({
-      collection: accountsCollection,
-      where: where === null ? behind : { all: [where, behind] },
-      sort: [{ column: "id" }],
-      limit: PAGE,
-    });
-    if (page.length === 0) return;
+  for await (const page of pagesOf(store, accountsCollection, PAGE, where)) {
     const ids = page.map(({ record }) => record["id"]!);
     const named = await store.list({
       collection: users.collection,
@@ -169,7 +162,6 @@ async function* listUsers(
       created_at,
       last_login_at,
     }));
-    after = ids.at(-1) as number;
   }
 }
 

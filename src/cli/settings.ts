@@ -1,0 +1,30 @@
+import { ConfigError } from "../service/settings/error.ts";
+import { databaseIn, readEach, type Readings } from "../service/settings/reading.ts";
+import type { SettingName } from "../service/settings/table.ts";
+import type { Database } from "../service/settings/values.ts";
+import { loadConfigFile, type ConfigFile } from "../service/system/config-file.ts";
+import { requireLastingStore } from "../service/users/operator.ts";
+
+/** The settings as they were read. What is wrong with others than those that the command needs is in `problems`. */
+export async function requireSettings(...needed: readonly SettingName[]): Promise<{
+  readonly config: ConfigFile;
+  readonly readings: Readings;
+  readonly problems: string[];
+}> {
+  const config = (await loadConfigFile(process.cwd())) ?? {};
+  const problems: string[] = [];
+  const readings = readEach(process.env, config, problems);
+  if (needed.some((name) => readings[name].isWrong)) throw new ConfigError(problems);
+  return { config, readings, problems };
+}
+
+/** The database of the service, which others can open too, and what the config file declares. */
+export async function requirePlace(mayCreate: boolean): Promise<{
+  readonly database: Database;
+  readonly config: ConfigFile;
+}> {
+  const { config, readings } = await requireSettings("database", "tablePrefix");
+  const database = databaseIn(readings);
+  requireLastingStore(database, mayCreate);
+  return { database, config };
+}

@@ -1,0 +1,18 @@
+import type { Collection, Key, Row, Store, Where } from "../../door/stores.ts";
+
+/** All rows, or those of a condition, in the order of their keys and so many at a time. */
+export async function* pagesOf(
+  store: Store,
+  collection: Collection,
+  limit: number,
+  where: Where | null = null,
+): AsyncGenerator<readonly Row[]> {
+  for (let last: Key | null = null; ;) {
+    const behind: Where | null = last === null ? null : { column: "id", operator: "gt", value: last };
+    const all: readonly Where[] = [where, behind].filter((each) => each !== null);
+    const page = await store.list({ collection, where: { all }, sort: [{ column: "id" }], limit });
+    if (page.length === 0) return;
+    yield page;
+    last = page.at(-1)!.record["id"] as Key;
+  }
+}
