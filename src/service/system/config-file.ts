@@ -68,7 +68,7 @@ export async function loadConfigFile(directory: string): Promise<ConfigFile | un
   if (!isObject(exported)) {
     throw new ConfigError([`${file} gives no configuration. End it with: export default { settings: { … } }`]);
   }
-  return exported as ConfigFile;
+  return exported;
 }
 
 async function run(location: string, file: string): Promise<unknown> {
