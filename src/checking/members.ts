@@ -214,7 +214,8 @@ export function orNull(check: Check): Check {
   return (value) => (value === null ? null : check(value));
 }
 
-export function isObject(value: unknown): value is Members {
+/** Whether it is an object of JSON, or looks like one: neither null nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

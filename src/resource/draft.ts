@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { atOnce, tooLate } from "../checking/at-once.ts";
-import { sortOf } from "../checking/members.ts";
+import { isObject, sortOf } from "../checking/members.ts";
 import { anIssueList, type Issue } from "../problem/problem.ts";
 import {
   Flaw,
@@ -209,9 +209,4 @@ function checkId(sent: unknown, { id, leavesAreText }: DraftOptions, issues: Iss
       code: "read_only",
       detail: id === null ? "The id is given by the service." : "The id cannot be changed.",
     });
-}
-
-/** Whether it is an object of JSON: neither null nor an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

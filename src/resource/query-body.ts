@@ -1,6 +1,6 @@
+import { isObject } from "../checking/members.ts";
 import type { Issue } from "../problem/problem.ts";
 import { readCondition, type Condition } from "./conditions.ts";
-import { isObject } from "./draft.ts";
 import { pointerTo } from "./pointer.ts";
 import { isOnce, readOnce, type AskedOnce } from "./query.ts";
 import type { Resource } from "./resource.ts";

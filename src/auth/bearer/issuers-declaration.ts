@@ -1,5 +1,5 @@
+import { isObject } from "../../checking/members.ts";
 import { suggestion } from "../../checking/nearest.ts";
-import { isObject } from "../../resource/draft.ts";
 import { findTLSProblems, type IssuerTLSFiles } from "./issuers-tls.ts";
 
 /** The signature algorithms that an outside issuer may use (RFC 7518 §3.1, RFC 8037, RFC 9864): asymmetric ones only. */

@@ -1,8 +1,8 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
+import { isObject } from "../../checking/members.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Observer } from "../../observation.ts";
 import { problem, type Problem } from "../../problem/problem.ts";
-import { isObject } from "../../resource/draft.ts";
 import { keyShapes, type IssuerAlgorithm, type TrustedIssuer } from "./issuers-declaration.ts";
 import { fetchKeySet, KeySetFault, type FetchKeys } from "./issuers-fetch.ts";
 

@@ -1,6 +1,6 @@
+import { isObject } from "../../checking/members.ts";
 import type { Deprecated } from "../../deprecation.ts";
 import type { Condition } from "../../resource/conditions.ts";
-import { isObject } from "../../resource/draft.ts";
 import type { SortField } from "../../resource/query.ts";
 import type { Resource } from "../../resource/resource.ts";
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "../../checking/members.ts";
 import { problem, type Problem } from "../../problem/problem.ts";
-import { isObject } from "../../resource/draft.ts";
 import { takeTurnAgain } from "../body/turns.ts";
 import { setMember } from "../formats/member.ts";
 import { MAX_LEVELS } from "../formats/text.ts";

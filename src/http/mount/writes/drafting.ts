@@ -1,7 +1,8 @@
 import { requireSecureTransport } from "../../../call/transport.ts";
+import { isObject } from "../../../checking/members.ts";
 import type { Eventually } from "../../../eventually.ts";
 import { Problem, problem, type Issue } from "../../../problem/problem.ts";
-import { isObject, readDraft, tooLong, type Draft, type DraftOptions } from "../../../resource/draft.ts";
+import { readDraft, tooLong, type Draft, type DraftOptions } from "../../../resource/draft.ts";
 import { isWritable, longestJSON } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Key, StoredRecord } from "../../../store/store.ts";

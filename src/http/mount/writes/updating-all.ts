@@ -1,7 +1,8 @@
 import type { Reply } from "../../../call/call.ts";
+import { isObject } from "../../../checking/members.ts";
 import { parseETags, sameStrong, type ETags } from "../../../headers/etag.ts";
 import { problem, type Problem } from "../../../problem/problem.ts";
-import { isObject, type Draft } from "../../../resource/draft.ts";
+import { type Draft } from "../../../resource/draft.ts";
 import { parseId, type IdKind } from "../../../resource/ids.ts";
 import type { Change, Idempotency, Key, Row, Where, WrittenValues } from "../../../store/store.ts";
 import { everyTag } from "../../answer/tags.ts";
