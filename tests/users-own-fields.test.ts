@@ -97,7 +97,7 @@ const slips: readonly (readonly [users: unknown, told: RegExp])[] = [
     /there is no option administerd; did you mean administered\?\n.*identity.*tem.*did you mean team\?/,
   ],
   [{ feilds: {} }, /users in the config file: there is no option feilds; did you mean fields\?$/],
-  [{ fields: [] }, /users in the config file: fields is .*; it has to be an object/],
+  [{ fields: [] }, /users in the config file: fields is a list; it has to be a plain object/],
   [{ fields: { email: text() } }, /users have the field email already; give yours another name/],
   [{ fields: { password: text() } }, /users have the field password already/],
   [{ fields: { tenant: text() } }, /the field tenant of users is required, .*; make it optional, or give it a default/],
