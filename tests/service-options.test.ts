@@ -37,3 +37,18 @@ for (const [options, told] of slips)
       return true;
     });
   });
+
+test("a store serves one service, and another one when that is closed or could not start", async () => {
+  const store = sqliteStore({ path: ":memory:" });
+  const first = await createService({ store });
+
+  await assert.rejects(
+    createService({ store }),
+    /createService: store serves another service that is open, and would be taken from it; make one for each/,
+  );
+  assert.equal((await first.fetch(new Request("http://a/"), { peer: null })).status, 404);
+  await first.close();
+  await assert.rejects(createService({ store, collections: [{ name: "a", key: "none" as "text", columns: [] }] }));
+
+  await (await createService({ store })).close();
+});

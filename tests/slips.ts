@@ -205,6 +205,31 @@ export const slips: readonly Slip[] = [
     started: /mount\(\/books\): beforeWrite gave a wrong title: A text is required\./,
   },
   {
+    code: `write(mount(books, { permission: anyone, beforeWrite: () => problem("conflict") }))`,
+    compiled: /a problem is thrown: throw problem\(…\)/,
+    started: /mount\(\/books\): beforeWrite gave something wrong: a problem; throw it: throw problem\(…\)/,
+  },
+  {
+    code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ title: "x" }) }))`,
+    compiled: /title belongs into values/,
+    started: /there is no option title; there are values, changes, complete/,
+  },
+  {
+    code: `write(mount(books, { permission: anyone, beforeWrite: () => ({ values: { title: Promise.resolve("x") } }) }))`,
+    compiled: /'Promise<string>' is not assignable/,
+    started: /mount\(\/books\): beforeWrite gave a promise for title; await it\./,
+  },
+  action(
+    `handle: () => problem("conflict")`,
+    /a problem is thrown: throw problem\(…\)/,
+    /The action lend of \/books gave a problem; throw it: throw problem\(…\)\./,
+  ),
+  action(
+    `handle: () => ({ title: "x" })`,
+    /title belongs into values/,
+    /The action lend of \/books gave something unknown: there is no option title; there are values/,
+  ),
+  {
     code: `write(mount(books, { permission: anyone, beforeWrite: () => {} }))`,
     compiled: /it has to give { values, changes }, or {} where nothing is added/,
     started:

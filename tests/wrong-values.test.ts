@@ -13,7 +13,7 @@ import {
   defineResource,
   mount,
 } from "../src/door/index.ts";
-import { integer, listen, Secret, sessionLogin, text, tokenLogin } from "../src/door/index.ts";
+import { integer, listen, problem, Secret, sessionLogin, text, tokenLogin } from "../src/door/index.ts";
 import { array, DeclarationError, defineField } from "../src/door/resources.ts";
 import { postgresStore, sqliteStore, type Change, type Collection } from "../src/door/stores.ts";
 import { createLatchkey, readSettings } from "../src/service/service.ts";
@@ -464,6 +464,7 @@ test("a page of less than no rows is a fault, and not an empty one", async () =>
 
 for (const [what, reply, told] of [
   ["a slip", { staus: 200 }, /GET \/a gave what is no reply: there is no option staus; did you mean status\?/],
+  ["a problem", problem("conflict"), /The handler of GET \/a gave a problem; throw it: throw problem\(…\)\./],
   ["nothing", undefined, /it is missing; a handler gives \{ status, body \}/],
   ["a body of no kind", { status: 200, body: { hello: "you" } }, /its kind is missing; .*data, json, raw/],
   ["a status that is none", { status: 99 }, /status is 99; it has to be a whole number from 200 to 599/],

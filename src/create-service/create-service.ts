@@ -100,6 +100,27 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const mistakes = mistakesOf(options);
   // Without a store nothing can be set up, and so nobody can say more.
   if (!canSetUp(options)) throw new DeclarationError(mistakes);
+  const { store } = options;
+  if (serving.has(store))
+    throw new DeclarationError([
+      ...mistakes,
+      "createService: store serves another service that is open, and would be taken from it; make one for each",
+    ]);
+  serving.add(store);
+  const release = (): void => void serving.delete(store);
+  try {
+    const service = await putTogether(options, mistakes);
+    return { ...service, close: () => service.close().finally(release) };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** The stores of the services that are open: whoever opens one again takes it from the service that had it. */
+const serving = new WeakSet<Store>();
+
+async function putTogether(options: ServiceOptions, mistakes: readonly string[]): Promise<Service> {
   const { tracer = null, ownOrigins = [], name = "api" } = options;
   // What is none is told with everything else.
   const secret = options.secret instanceof Secret ? options.secret : null;

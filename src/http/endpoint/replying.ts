@@ -19,6 +19,7 @@ import {
 } from "../../checking/members.ts";
 import { readDeprecation } from "../../deprecation.ts";
 import { after } from "../../eventually.ts";
+import { Problem } from "../../problem/problem.ts";
 import { isBuiltIn } from "./built-in.ts";
 import type { Endpoint, ServedEndpoint } from "./endpoint.ts";
 
@@ -36,6 +37,8 @@ export function served(endpoint: Endpoint): ServedEndpoint {
 
 function requireReply({ method, path }: ServedEndpoint, reply: Reply): Reply {
   const given: unknown = reply;
+  if (given instanceof Problem)
+    throw new TypeError(`The handler of ${method} ${path} gave a problem; throw it: throw problem(…).`);
   const mistakes = isObject(given)
     ? [...membersMistakes(given, replyMembers), ...bodyless(given)]
     : [`it is ${sortOf(given)}; a handler gives { status, body }`];

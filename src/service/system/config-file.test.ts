@@ -5,6 +5,7 @@ import path from "node:path";
 import { after, test } from "node:test";
 import { inspect } from "node:util";
 import { ConfigError } from "../settings/error.ts";
+import { ofService } from "./config-cures.ts";
 import { defineConfig, loadConfigFile } from "./config-file.ts";
 
 const place = mkdtempSync(path.join(tmpdir(), "latchkey-config-"));
@@ -112,6 +113,43 @@ test("a config file without a configuration is refused", async () => {
   for (const text of texts) {
     assert.match((await problemOf({ "latchkey.config.mjs": text })).message, /gives no configuration/);
   }
+});
+
+test("a file that is imported by another end is told by its own", async () => {
+  const shop = "export const mounts = [];";
+  const config = (end: string): string => `import { mounts } from "./shop${end}"; export default { mounts };`;
+
+  for (const end of [".js", ""]) {
+    const { message } = await problemOf({ "shop.ts": shop, "latchkey.config.mts": config(end) });
+    assert.match(message, /Node runs TypeScript as it is, by the file's own name: import shop\.ts\.$/);
+  }
+  assert.doesNotMatch((await problemOf({ "latchkey.config.mts": config(".js") })).message, /shop\.ts/);
+});
+
+test("what stands in another module of Latchkey, or is a type, is told with the cure", async () => {
+  const folder = folderWith({});
+  mkdirSync(path.join(folder, "node_modules/latchkey"), { recursive: true });
+  writeFileSync(path.join(folder, "node_modules/latchkey/index.mjs"), "export const mount = 1;");
+  writeFileSync(path.join(folder, "node_modules/latchkey/package.json"), `{ "exports": "./index.mjs" }`);
+  const tell = async (name: string): Promise<string> => {
+    const at = path.join(folder, name);
+    mkdirSync(at);
+    writeFileSync(path.join(at, "latchkey.config.mts"), `import { ${name} } from "latchkey"; export default {};`);
+    const error: unknown = await loadConfigFile(at).catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof ConfigError);
+    return error.message;
+  };
+
+  assert.match(await tell("outbox"), /It stands in another module: import { outbox } from "latchkey\/features"\.$/);
+  assert.match(await tell("defineConfig"), /import { defineConfig } from "latchkey\/service"\.$/);
+  assert.match(await tell("Feature"), /If it is a type, say so: import { type Feature } from "latchkey"\.$/);
+  assert.deepEqual(Object.keys(await import("../service.ts")).toSorted(), ofService);
+});
+
+test("a line that cannot be read is named", async () => {
+  const { message } = await problemOf({ "latchkey.config.ts": "export default {\n  mounts: [\n};\n" });
+
+  assert.match(message, /SyntaxError: .*, in latchkey\.config\.ts, line 3/);
 });
 
 test("defineConfig freezes what it is given", () => {

@@ -9,6 +9,7 @@ import type { BuiltIn, OptionalFeature } from "../built-in.ts";
 import { isObject } from "../objects.ts";
 import { ConfigError } from "../settings/error.ts";
 import type { PlainSetting, SettingName, SettingValue } from "../settings/table.ts";
+import { cureOf } from "./config-cures.ts";
 
 /** Settings by their names, as plain values. */
 export type ConfigSettings = { readonly [K in SettingName]?: PlainSetting<SettingValue<K>> | undefined };
@@ -78,13 +79,6 @@ async function run(location: string, file: string): Promise<unknown> {
   } catch (cause) {
     if (cause instanceof DeclarationError) throw new ConfigError(cause.mistakes, { cause });
     const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
-    throw new ConfigError([`${file} cannot be run. ${reason}${cureOf(cause, file)}`], { cause });
+    throw new ConfigError([`${file} cannot be run. ${reason}${await cureOf(cause, file)}`], { cause });
   }
-}
-
-/** A file that Node has taken for CommonJS, as `npm init` has it, fails with words that do not say so. */
-function cureOf(cause: unknown, file: string): string {
-  const isTaken = cause instanceof SyntaxError && /import statement|Unexpected token 'export'/.test(cause.message);
-  if (!isTaken || !/\.[tj]s$/.test(file)) return "";
-  return `. Node takes it for CommonJS, because of the nearest package.json: write "type": "module" there, or call the file ${file.replace(/(?=[tj]s$)/, "m")}.`;
 }

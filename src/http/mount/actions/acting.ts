@@ -1,6 +1,6 @@
 import type { Reply } from "../../../call/call.ts";
 import { isObject, isStrange, isStrangeToCopy, sentence, sortOf, unknownMembers } from "../../../checking/members.ts";
-import { problem } from "../../../problem/problem.ts";
+import { problem, Problem } from "../../../problem/problem.ts";
 import { issuesFound, regeneratedValues } from "../../../resource/draft.ts";
 import { isStored } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
@@ -193,6 +193,7 @@ function readDone(placed: MountInPlace, action: ServedAction, given: unknown): D
   const fault = (what: string): TypeError =>
     new TypeError(`The action ${action.name} of ${placed.resource.path} gave ${sentence([what])}`);
   if (!isObject(given)) throw fault("no object; it has to give { values, changes, answer }, or nothing");
+  if (given instanceof Problem) throw fault("a problem; throw it: throw problem(…)");
   if (isStrange(given, RESULT)) throw fault(`${sortOf(given)}, which says nothing of this kind`);
   const unknown = unknownMembers(given, RESULT);
   if (unknown.length > 0) throw fault(`something unknown: ${unknown.join("; ")}`);

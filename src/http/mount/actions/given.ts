@@ -1,7 +1,7 @@
 import type { ThereIsNo } from "../../../checking/members.ts";
 import type { Fields, RecordOf, Resource } from "../../../resource/resource.ts";
 import type { Change } from "../../../store/store.ts";
-import type { PreparedValues, Stray, StrayColumn } from "../writes/write.ts";
+import type { Misgiven, PreparedValues, Stray, StrayColumn } from "../writes/write.ts";
 
 /** What an action leaves, all of it in one transaction. `A` are the fields of its answer, where it declares them. */
 export interface ActionResult<R extends Resource = Resource, A = unknown> {
@@ -30,7 +30,9 @@ type Exactly<P, R extends Resource, A> = [NameOfNothing<Awaited<P>, R, A>] exten
   ? P extends Promise<unknown>
     ? Promise<ActionResult<R, A> | void>
     : ActionResult<R, A> | void
-  : ThereIsNo<NameOfNothing<Awaited<P>, R, A>, keyof ActionResult | keyof PreparedValues<R> | keyof A>;
+  : [Misgiven<Awaited<P>, keyof PreparedValues<R>>] extends [never]
+    ? ThereIsNo<NameOfNothing<Awaited<P>, R, A>, keyof ActionResult | keyof PreparedValues<R> | keyof A>
+    : Misgiven<Awaited<P>, keyof PreparedValues<R>>;
 
 type NameOfNothing<P, R extends Resource, A> = P extends object
   ?

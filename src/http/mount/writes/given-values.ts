@@ -31,6 +31,7 @@ function isKeyOf(value: unknown): boolean {
 export function readValue(name: string, { kind, options }: Field, value: unknown, fault: MakeFault): unknown {
   if (value === null && options.optional === true) return null;
   const read = kind.parse(value);
+  if (value instanceof Promise) throw fault(`a promise for ${name}; await it`);
   if (read instanceof Flaw) throw fault(`a wrong ${name}: ${read.detail.replace(/\.$/, "")}`);
   return read;
 }

@@ -15,6 +15,7 @@ import {
 } from "../../../checking/members.ts";
 import { shownName, suggestion } from "../../../checking/nearest.ts";
 import type { Eventually } from "../../../eventually.ts";
+import { Problem } from "../../../problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { RecordOf, Resource, StoredOf, WritableOf } from "../../../resource/resource.ts";
 import type { Cause, Change, Collection, KeyOf } from "../../../store/store.ts";
@@ -93,7 +94,16 @@ export interface Prepared<R extends Resource = Resource> {
 /** What a function gives that gives `P`: the compiler lets names pass in it that mean nothing, and here it does not. */
 export type Exactly<P, R extends Resource> = [NameOfNothing<Awaited<P>, R>] extends [never]
   ? PreparedAs<P, R>
-  : ThereIsNo<NameOfNothing<Awaited<P>, R>, keyof Prepared | keyof PreparedValues<R>>;
+  : [Misgiven<Awaited<P>, keyof PreparedValues<R>>] extends [never]
+    ? ThereIsNo<NameOfNothing<Awaited<P>, R>, keyof Prepared | keyof PreparedValues<R>>
+    : Misgiven<Awaited<P>, keyof PreparedValues<R>>;
+
+/** What the compiler says of a problem that is given, and of columns that stand beside `values`. */
+export type Misgiven<P, Columns> = [Extract<P, Error>] extends [never]
+  ? P extends object
+    ? `${Extract<keyof P, Columns & string>} belongs into values`
+    : never
+  : "a problem is thrown: throw problem(…)";
 
 /** A promise is held against a promise and all else against what it has to be, so that the compiler points at the value that is wrong. */
 type PreparedAs<P, R extends Resource> =
@@ -146,6 +156,7 @@ export function preparedMistakes(prepared: unknown, { columns }: Collection): re
     return [`it is ${sortOf(prepared)}; it has to give { values, changes }, or {} where nothing is added`];
   const known = columns.map(({ name }) => name);
   const { values } = prepared;
+  if (prepared instanceof Problem) return ["a problem; throw it: throw problem(…)"];
   if (isStrange(prepared, Object.keys(preparedMembers)))
     return [`${sortOf(prepared)}, which says nothing of this kind`];
   if (isObject(values) && isStrangeToCopy(values, known)) return [`values that are ${sortOf(values)}`];
