@@ -9,6 +9,7 @@ import { builtInFeatures, chosenFeatures } from "./features.ts";
 import { requireLatchkeyOptions, type LatchkeyOptions } from "./options.ts";
 import { importsCollection } from "./records/import-records.ts";
 import { ConfigError, type Settings } from "./settings/settings.ts";
+import { serviceName } from "./settings/values.ts";
 import { makeFirstAdministrator, type FirstAdministrator } from "./users/first-administrator.ts";
 
 /** The whole service, ready to be served. */
@@ -86,7 +87,7 @@ export async function openLatchkey({
   const builtIn = builtInFeatures({ settings, config, measured, gather });
   const features = chosenFeatures(settings, builtIn, config);
   service = await openedWith(settings, {
-    name: "latchkey",
+    name: serviceName,
     allowedOriginsSetting: "LATCHKEY_ALLOWED_ORIGINS",
     store,
     features,

@@ -4,6 +4,7 @@ import { checkNewPassword, readSigningKeys, SigningKeysError } from "../../door/
 import { serversInPlainText, sqliteFileProblems } from "../../door/stores.ts";
 import type { Reading, Readings } from "./reading.ts";
 import type { SettingName } from "./table.ts";
+import { firstEmail, serviceName } from "./values.ts";
 
 /** What is wrong between settings, or with what they name, each with its cure. */
 export function checkTogether(readings: Readings): readonly string[] {
@@ -108,10 +109,12 @@ function checkDatabase({ database, workers, secret, secretFile }: Readings): rea
   return sqliteFileProblems(file, true).map((problem) => `${database.label}: ${problem}`);
 }
 
-function checkAdministrator({ adminUsername, adminPassword }: Readings): readonly string[] {
+function checkAdministrator({ adminUsername, adminPassword, issuer, publicURL }: Readings): readonly string[] {
   if (adminPassword.value === null) return [];
   const given = adminPassword.value.reveal().toString("utf8");
-  const issue = checkNewPassword(given, { username: adminUsername.value, email: null });
+  const hostname = publicURL.value === null ? [] : [new URL(publicURL.value).hostname];
+  const names = [serviceName, ...(issuer.value === null ? [] : [issuer.value]), ...hostname];
+  const issue = checkNewPassword(given, { username: adminUsername.value, email: firstEmail }, names);
   if (issue === null) return [];
   return [`${adminPassword.label} cannot be used. ${issue.detail} Choose another, or leave it out to have one drawn.`];
 }

@@ -219,7 +219,15 @@ const refused: readonly (readonly [name: string, ...values: readonly string[]])[
     `${longSecret}\0`,
   ],
   ["LATCHKEY_ADMIN_USERNAME", "a:b", " a", "x".repeat(151), "a\nb"],
-  ["LATCHKEY_ADMIN_PASSWORD", "short", "password", "x".repeat(257), "with\0control"],
+  [
+    "LATCHKEY_ADMIN_PASSWORD",
+    "short",
+    "password",
+    "x".repeat(257),
+    "with\0control",
+    "Latchkey",
+    "admin@example.invalid",
+  ],
   ["LATCHKEY_SCHEMES", "basic,jwt", "Basic", "basic,basic", ",", "__proto__"],
   [
     "LATCHKEY_TRUSTED_PROXIES",
@@ -418,6 +426,13 @@ test("no message shows a secret", () => {
   }
   const settings = inMemory({ LATCHKEY_SECRET: longSecret, LATCHKEY_ADMIN_PASSWORD: "hide-and-seek" });
   assert.ok(!`${inspect(settings, { depth: null })}${JSON.stringify(settings)}`.includes(hidden));
+});
+
+test("the first administrator's password is none of the service's names", () => {
+  const named = { LATCHKEY_PUBLIC_URL: "https://api.example", LATCHKEY_ISSUER: "the shop's logins" };
+
+  for (const password of ["api.example", "The Shop's Logins"])
+    assert.match(onlyProblemOf({ ...named, LATCHKEY_ADMIN_PASSWORD: password }), /must not be the service's name/);
 });
 
 test("remote-user needs proxies that are trusted", () => {

@@ -9,7 +9,7 @@ import { databaseIn, readEach, type Environment } from "./reading.ts";
 import { checkTogether } from "./rules.ts";
 import type { SettingValue } from "./table.ts";
 import { readTLS, type TLS } from "./tls.ts";
-import type { Database, SchemeName } from "./values.ts";
+import { serviceName, type Database, type SchemeName } from "./values.ts";
 
 export { ConfigError } from "./error.ts";
 export type { SchemeName } from "./values.ts";
@@ -83,7 +83,7 @@ export function readSettings(environment: Environment, config: ConfigFile = {}):
   const readings = readEach(environment, config, problems);
   problems.push(...checkTogether(readings));
   const tls = readTLS(readings, problems);
-  const issuer = readings.issuer.value ?? readings.publicURL.value ?? "latchkey";
+  const issuer = readings.issuer.value ?? readings.publicURL.value ?? serviceName;
   const issuers = readIssuers(readings, config, issuer, problems);
   // Last, so that a start that something else stops leaves no secret behind.
   const secret = readSecret(readings, problems);

@@ -25,6 +25,11 @@ export type Database = (
   readonly tablePrefix?: string;
 };
 
+/** What the service is called. */
+export const serviceName = "latchkey";
+/** The first administrator's e-mail where the username is none: of a domain that is nobody's, for ever (RFC 2606 §2), and that validators take. */
+export const firstEmail = "admin@example.invalid";
+
 const schemeNames = ["basic", "session", "token", "bearer", "remote-user", "custom-header"] as const;
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { accountsCollection, type People } from "../../door/auth.ts";
 import type { Change, Store } from "../../door/stores.ts";
 import type { Settings } from "../settings/settings.ts";
+import { firstEmail } from "../settings/values.ts";
 import { draftPasswordFile } from "../system/password-file.ts";
 
 /** What the operator is told once. */
@@ -66,8 +67,7 @@ async function insertAdministrator(
 ): Promise<boolean> {
   const username = settings.adminUsername;
   const address = people.users.resource.fields.email.kind;
-  // A domain that is nobody's, for ever (RFC 2606 §2), and that validators take for an e-mail.
-  const email = address.parse(username) === username ? username : "admin@example.invalid";
+  const email = address.parse(username) === username ? username : firstEmail;
   const user = { name: "Administrator", email, username, role: "admin", passwordHash, now } as const;
   const outcome = await store.write({
     changes: [...people.insertUser(passwordUntil === undefined ? user : { ...user, passwordUntil }), onlyOne],
