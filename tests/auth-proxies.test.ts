@@ -106,6 +106,23 @@ test("as the only scheme it has no challenge", async (t) => {
   assert.equal((await ask(api, [["X-Who", "admin"]])).status, 200);
 });
 
+test("an unknown user whose name the proxy leaves empty is called by the username", async (t) => {
+  const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_REMOTE_USER_CREATE: "true" } });
+
+  for (const [username, name] of [
+    ["cal", ""],
+    ["dan", " "],
+    ["eli", "\u00a0"],
+  ] as const) {
+    const headers = [
+      ["X-Remote-User", username],
+      ["X-Remote-Email", `${username}@example.com`],
+      ["X-Remote-Name", name],
+    ] as const;
+    assert.equal((await ask(api, headers)).json.user?.name, username);
+  }
+});
+
 test("an unknown user is made where that is wanted, once, and only with an e-mail", async (t) => {
   const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_REMOTE_USER_CREATE: "true" } });
   const zoe = [
