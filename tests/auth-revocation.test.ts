@@ -253,7 +253,9 @@ test("keys end with a new password where that is wanted, and only with one", asy
   const ann = await api.user("Ann");
   const hers = await everyCredential(api, ann);
   const proof = { current_password: ann.password, end_keys: true };
-  await api.patch(`/users/${ann.id}`, { name: "Anna", ...proof }, ann.headers);
+  const alone = await api.patch(`/users/${ann.id}`, { name: "Anna", ...proof }, ann.headers);
+  assert.deepEqual([alone.status, alone.json.errors[0].pointer], [400, "/end_keys"]);
+  assert.equal((await api.patch(`/users/${ann.id}`, { name: "Anna", end_keys: false }, ann.headers)).status, 200);
   assert.deepEqual(await living(api, hers), everything);
 
   const changed = await api.patch(`/users/${ann.id}`, { password: newPassword, ...proof }, ann.headers);

@@ -1,9 +1,10 @@
 import { accountOf, accountsCollection, firstGeneration } from "../../auth/accounts.ts";
 import { equals } from "../../auth/conditions.ts";
-import type { Context } from "../../http/exchange.ts";
+import { invalid, type Context } from "../../http/exchange.ts";
 import { requireStillKnown } from "../../http/identifying/identifying.ts";
 import { mount, type Prepared, type Write } from "../../http/mount/mount.ts";
 import { administrator, allOf, anyone, unlimited } from "../../permission/permission.ts";
+import type { Issue } from "../../problem/problem.ts";
 import { keyOf, type Change, type WrittenValues } from "../../store/store.ts";
 import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
 import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../users.ts";
@@ -95,6 +96,8 @@ async function changeAccount(
   identityFields: readonly string[],
 ): Promise<UserChanges> {
   const { username, password, current_password: proof, end_keys: endKeys = false } = draft.transient;
+  // Whoever asks for it believes that they have ended.
+  if (endKeys && password === undefined) throw invalid([endsNoKeys]);
   const address = draft.values.email;
   const row = await parts.store.find(accountsCollection, id);
   if (row === null) return {};
@@ -137,6 +140,12 @@ async function changeAccount(
     },
   };
 }
+
+const endsNoKeys: Issue = {
+  pointer: "/end_keys",
+  code: "invalid",
+  detail: "The API token and the keys end with a new password, and none is sent.",
+};
 
 /** Whether a field that stands in the identity gets another value. What the draft leaves out stays. */
 function isChanged(
