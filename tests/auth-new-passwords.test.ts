@@ -49,6 +49,18 @@ test("a breached password is refused where the operator says who knows them, and
   assert.equal((await api.get("/protected/", basicHeader(ann.email, breached))).status, 200);
 });
 
+test("whoever signs up has others asked ten times a minute", async (t) => {
+  const mirror = await startMirror(t);
+  const settings = { LATCHKEY_BREACHED_PASSWORDS_URL: mirror.url };
+  const api = await serve(t, { settings, config: { registration: "open" } });
+  const signUp = (at: number) => api.post("/users", { name: "B", email: `b${at}@example.com`, password: breached });
+
+  const answers = await Promise.all(Array.from({ length: 30 }, (_, at) => signUp(at)));
+
+  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [...Array(10).fill(400), ...Array(20).fill(429)]);
+  assert.equal(mirror.asked, 10);
+});
+
 test("without a setting nobody is asked", async (t) => {
   const mirror = await startMirror(t);
   const api = await serve(t);

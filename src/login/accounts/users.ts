@@ -66,7 +66,7 @@ async function createAccount(
   const { username: chosen, password } = draft.transient;
   const username = chosen ?? email;
   if (chosen !== undefined) requireMayName(parts, context);
-  if (password !== undefined) await requireGoodPassword(parts, password, { username, email });
+  if (password !== undefined) await requireGoodPassword(parts, context, password, { username, email });
   const { call } = context;
   return {
     async complete() {
@@ -115,7 +115,7 @@ async function changeAccount(
   const isRenamed = username !== undefined && username !== account.username;
   if (isRenamed) requireMayName(parts, context);
   if (isRenamed || isMoved || password !== undefined) await requireProof(parts, context, account, proof);
-  if (password !== undefined) await requireGoodPassword(parts, password, { username: name, email: address });
+  if (password !== undefined) await requireGoodPassword(parts, context, password, { username: name, email: address });
   return {
     async complete() {
       if (Object.keys(names).length > 0) await requireFree(parts, mounted, context, { id, ...names });

@@ -1,5 +1,5 @@
 import { checkNewPassword } from "../../../auth/passwords.ts";
-import { invalid } from "../../../http/exchange.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
 import type { Issue } from "../../../problem/problem.ts";
 import type { UsersParts } from "../parts.ts";
 
@@ -11,13 +11,28 @@ interface Names {
 
 /** Ends the request (400) where nobody should have this password. */
 export async function requireGoodPassword(
-  { serviceNames, isBreached }: UsersParts,
+  parts: UsersParts,
+  context: Context,
   password: string,
   names: Names,
 ): Promise<void> {
-  const issue = checkNewPassword(password, names, serviceNames);
+  const issue = checkNewPassword(password, names, parts.serviceNames);
   if (issue !== null) throw invalid([issue]);
-  if (isBreached !== null && (await isBreached(password))) throw invalid([breached]);
+  if (await isKnown(parts, context, password)) throw invalid([breached]);
+}
+
+/** Somebody else is asked for it, and whoever signs up may ask them only so often: each that is refused counts as a sign-up. */
+async function isKnown(
+  { isBreached, throttle }: UsersParts,
+  { call, identity }: Context,
+  password: string,
+): Promise<boolean> {
+  if (isBreached === null) return false;
+  if (identity !== null) return isBreached(password);
+  return throttle.probe(call, async () => {
+    const result = await isBreached(password);
+    return { counts: result, result };
+  });
 }
 
 const breached: Issue = {
