@@ -14,6 +14,7 @@ import { whereOf } from "./conditions.ts";
 import { columnsOf } from "./expand/beside.ts";
 import type { Showing } from "./expand/expanding.ts";
 import { expansionsOf } from "./expand/expansion.ts";
+import { withinLength } from "./page-length.ts";
 import { shapeOf } from "./places.ts";
 
 /** What is asked for, whoever asks and wherever. */
@@ -127,6 +128,7 @@ export function askFor(
     sort: sortFor(placed, sort).map(({ field, descending }) => ({ column: field, descending })),
     limit,
     columns: showing === null ? columnsFor(placed, fields) : columnsOf(collection),
+    ...withinLength(placed.resource, limit),
   };
   return { cursor, search, showing, fields, query: { ...query, long: !isServed(query) } };
 }

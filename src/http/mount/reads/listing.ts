@@ -149,6 +149,7 @@ function readPage(
   if (cursor === null) return askForPage(exchange, query, beside);
   if (cursor.direction === "after")
     return askForPage(exchange, { ...query, after: cursor.values, repeated: false }, beside);
+  if (query.maxLength !== undefined) return readLargeBefore(exchange, query, cursor);
   // The page before: the nearest rows the other way round, turned back.
   return after(askForRows(exchange, { ...query, sort: reversed(query.sort), after: cursor.values }), (rows) => {
     const turned = rows.toReversed();
@@ -162,6 +163,15 @@ function readPage(
       first: values(0),
       last: values(turned.length - 1),
     };
+  });
+}
+
+/** The same of records that may be large, of which only so many are read. */
+function readLargeBefore(exchange: Exchange, query: ListQuery, { values }: Cursor): Eventually<ListText> {
+  const before = { ...query, sort: reversed(query.sort), after: values, repeated: false };
+  return after(askForPage(exchange, before), ({ json, count, first, last }) => {
+    const turned = (JSON.parse(json) as readonly unknown[]).toReversed();
+    return { json: JSON.stringify(turned), count, more: true, first: last, last: first };
   });
 }
 

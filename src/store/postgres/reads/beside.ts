@@ -16,6 +16,7 @@ const [ofPage, ofEach] = [4, 2] as const;
 export function canBeTold(query: ListQuery, beside: readonly BesideQuery[]): boolean {
   return (
     beside.length > 0 &&
+    query.maxLength === undefined &&
     [query, ...beside].every(({ long, collection }) => long !== true && collection.existing === undefined)
   );
 }

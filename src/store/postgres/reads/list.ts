@@ -27,17 +27,27 @@ export function selectListJSON(query: ListQuery, rows: string, values: Parameter
   const limit = `${values.place(query.limit)}::integer`;
   const sorted = query.sort.map(({ column }) => valueOf(requireColumn(table, column)));
   const record = recordOf(table, query.columns);
-  return (
-    `SELECT array_to_string((array_agg(record))[1:${limit}], ','), count(*), (array_agg(ends))[1], (array_agg(ends))[least(count(*), ${limit})] FROM (` +
+  const page =
     `SELECT row_to_json(${SHOWN})::text AS record, json_build_array(${sorted.join(", ")})::text AS ends ` +
-    `FROM ${rows} AS t, LATERAL (SELECT ${record}) AS ${SHOWN}) AS page`
+    `FROM ${rows} AS t, LATERAL (SELECT ${record}) AS ${SHOWN}`;
+  if (query.maxLength !== undefined) return selectWithin(page, limit, values.place(query.maxLength));
+  return `SELECT array_to_string((array_agg(record))[1:${limit}], ','), count(*), (array_agg(ends))[1], (array_agg(ends))[least(count(*), ${limit})] FROM (${page}) AS page`;
+}
+
+/** The same of a page that may be large, and behind it how many of the rows it has: those before which there are not as many octets as it may have. */
+function selectWithin(page: string, limit: string, maxLength: string): string {
+  const within = `row_number() OVER before <= ${limit} AND sum(octet_length(record)) OVER before - octet_length(record) < ${maxLength}::bigint`;
+  return (
+    `SELECT array_to_string(array_agg(record) FILTER (WHERE within), ','), count(*), (array_agg(ends))[1], ` +
+    `(array_agg(ends) FILTER (WHERE within))[count(*) FILTER (WHERE within)], count(*) FILTER (WHERE within) ` +
+    `FROM (SELECT record, ends, ${within} AS within FROM (${page}) AS page WINDOW before AS (ROWS UNBOUNDED PRECEDING)) AS page`
   );
 }
 
 /** What `compileListJSON` gave. */
-export function readListJSON([json, found, first, last]: readonly Value[], limit: number): ListText {
-  const more = (found as number) > limit;
-  const count = more ? limit : (found as number);
+export function readListJSON([json, found, first, last, within]: readonly Value[], limit: number): ListText {
+  const count = (within ?? Math.min(found as number, limit)) as number;
+  const more = (found as number) > count;
   if (count === 0) return { json: "[]", count, more, first: null, last: null };
   const ends = { first: JSON.parse(first as string) as Value[], last: JSON.parse(last as string) as Value[] };
   return { json: `[${json as string}]`, count, more, ...ends };

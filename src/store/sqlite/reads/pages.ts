@@ -79,9 +79,9 @@ function shownOf(table: Table, names: readonly string[] | undefined): Shown {
   return shown;
 }
 
-/** Whether the text of a page tells by itself where its rows begin and which values they are sorted by. */
-function tellsItsEnds({ columns, isFlat }: Shown, { sort }: ListQuery): boolean {
-  return isFlat && sort.every(({ column }) => columns.some(({ name }) => name === column));
+/** Whether the text of a page tells by itself where its rows begin and which values they are sorted by. One that may be large ends before its end. */
+function tellsItsEnds({ columns, isFlat }: Shown, { sort, maxLength }: ListQuery): boolean {
+  return maxLength === undefined && isFlat && sort.every(({ column }) => columns.some(({ name }) => name === column));
 }
 
 /** What a page is read by. */
@@ -156,19 +156,36 @@ function readText(table: Table, statements: Statements, query: ListQuery, shown:
 function readRows(table: Table, statements: Statements, query: ListQuery, { named }: Shown): ListText {
   const parameters = parametersOf(sqlite);
   const rest = restOf(table, query, parameters);
-  const rows = statements(`rows ${named} ${rest}`, () => rowsOf(table, query, rest)).all(...parameters.values) as [
-    record: string,
-    beside: string | number | null,
-  ][];
-  const count = Math.min(rows.length, query.limit);
-  if (count === 0) return nothing;
-  const valuesOf = ([record, beside]: (typeof rows)[number]): Value[] =>
+  const statement = statements(`rows ${named} ${rest}`, () => rowsOf(table, query, rest));
+  // What is not shown is not read either, where the page may be large.
+  const found =
+    query.maxLength === undefined ? statement.all(...parameters.values) : statement.iterate(...parameters.values);
+  const { rows, more } = rowsWithin(found as Iterable<RowText>, query);
+  if (rows.length === 0) return nothing;
+  const valuesOf = ([record, beside]: RowText): Value[] =>
     sortedValues(typeof beside === "string" ? beside : record, query);
-  const records = rows.slice(0, count).map(([record]) => record);
-  return new Page(`[${records.join()}]`, count, rows.length > count, {
+  return new Page(`[${rows.map(([record]) => record).join()}]`, rows.length, more, {
     first: () => valuesOf(rows[0]!),
-    last: () => valuesOf(rows[count - 1]!),
+    last: () => valuesOf(rows.at(-1)!),
   });
+}
+
+/** A row as JSON, and the sorted values that it does not show. */
+type RowText = readonly [record: string, beside: string | number | null];
+
+/** The rows of the page, and whether there are more. */
+function rowsWithin(
+  found: Iterable<RowText>,
+  { limit, maxLength = Infinity }: ListQuery,
+): { readonly rows: readonly RowText[]; readonly more: boolean } {
+  const rows: RowText[] = [];
+  let length = 0;
+  for (const row of found) {
+    if (rows.length === limit || length >= maxLength) return { rows, more: true };
+    rows.push(row);
+    length += row[0].length;
+  }
+  return { rows, more: false };
 }
 
 /** How the values are read by which the ends of a page are found. */

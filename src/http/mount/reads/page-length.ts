@@ -1,0 +1,37 @@
+import { longestJSON, type Field } from "../../../resource/kinds/field.ts";
+import type { Resource } from "../../../resource/resource.ts";
+import type { ListQuery } from "../../../store/store.ts";
+
+/** A page ends behind the record with which it has so many characters: reading, tagging and writing it takes milliseconds, and others wait for that. */
+const MOST_CHARACTERS = 1024 * 1024;
+
+/** Pages that cannot become longer than this are read as a whole, which is faster. */
+const LONG_CHARACTERS = 4 * MOST_CHARACTERS;
+
+/** What is no text and no JSON, or has a form of its own: numbers, times, words. */
+const SHORT_CHARACTERS = 40;
+
+const longest = new WeakMap<Resource, number>();
+
+/** Where a page of so many records has to end, if they may be large. */
+export function withinLength(resource: Resource, limit: number): Pick<ListQuery, "maxLength"> {
+  return limit * longestOf(resource) > LONG_CHARACTERS ? { maxLength: MOST_CHARACTERS } : {};
+}
+
+/** How many characters of JSON a record may have, by its declaration. */
+function longestOf(resource: Resource): number {
+  let found = longest.get(resource);
+  if (found === undefined) {
+    found = Object.entries(resource.fields).reduce((sum, [name, field]) => sum + name.length + longestValue(field), 0);
+    longest.set(resource, found);
+  }
+  return found;
+}
+
+function longestValue({ kind }: Field): number {
+  const { column, schema } = kind;
+  if (column.type === "json") return longestJSON(kind);
+  if (column.type !== "text") return SHORT_CHARACTERS;
+  if (typeof schema["maxLength"] === "number") return schema["maxLength"];
+  return schema["enum"] === undefined && schema["format"] === undefined ? longestJSON(kind) : SHORT_CHARACTERS;
+}
