@@ -264,6 +264,16 @@ test("a login of one's own begins a session, or gives tokens, of the built-in lo
   const cookie = (begun.headers.get("set-cookie") ?? "").split(";")[0]!;
   assert.equal((await api.get("/protected/", { cookie })).status, 200);
   assert.equal((await api.get("/protected/", { authorization: `Bearer ${pair.json.access}` })).status, 200);
+
+  const off = await serve(t, { config, settings: { LATCHKEY_SCHEMES: "basic" } });
+  for (const [path, login] of [
+    ["/badge/session", "session-login"],
+    ["/badge/tokens", "token-login"],
+  ] as const) {
+    assert.equal((await off.post(path, null, { "x-badge": "admin" })).status, 500);
+    const fault = off.observed.findLast(({ kind }) => kind === "fault");
+    assert.match(String(fault !== undefined && "error" in fault && fault.error), new RegExp(`${login} is turned off`));
+  }
 });
 
 test("the start names what is there", async (t) => {

@@ -5,6 +5,14 @@ import type { LoginOptions } from "./login.ts";
 /** Of what every way of logging in can be told. */
 export const loginChecks: ChecksOf<LoginOptions> = { enabled: optional(aBoolean) };
 
+/** Throws a TypeError where a login that is turned off is to start something: nobody would be known by it. */
+export function requireOn(enabled: boolean, login: string): void {
+  if (enabled) return;
+  throw new TypeError(
+    `${login} is turned off, so that whoever logs in by it would be nobody at the next request. Turn it on, or leave out what starts it.`,
+  );
+}
+
 export const DAY_SECONDS = 86_400;
 
 /** How often what has ended for good is forgotten. */

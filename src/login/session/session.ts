@@ -8,7 +8,7 @@ import { defineFeature, type Feature } from "../../feature/feature.ts";
 import type { Context } from "../../http/exchange.ts";
 import { aCookieName } from "../../scheme/checking.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, secondsFrom } from "../options.ts";
+import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, requireOn, secondsFrom } from "../options.ts";
 import { sessionEndpoints, startSession } from "./endpoints.ts";
 
 /** Options of `sessionLogin()`: how long a session lives, in seconds, and what its cookie is called. */
@@ -69,6 +69,7 @@ export function sessionLogin(people: AccountsFeature, options: SessionLoginOptio
         offer: {
           sessions: kept,
           async start(context: Context, account: Account) {
+            requireOn(enabled, "session-login");
             const reply = await startSession(parts, context, account);
             await parts.people.noteLogin(context, account);
             return reply;

@@ -14,7 +14,7 @@ import type { Context } from "../../http/exchange.ts";
 import { aCookieName } from "../../scheme/checking.ts";
 import { withoutPrefix } from "../../scheme/presented.ts";
 import type { AccountsFeature, LoginOptions } from "../login.ts";
-import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, secondsFrom } from "../options.ts";
+import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, requireOn, secondsFrom } from "../options.ts";
 import type { CookieNames } from "./cookies.ts";
 import { keysEndpoint, startTokens, tokenEndpoints } from "./endpoints.ts";
 
@@ -120,6 +120,7 @@ export function tokenLogin(people: AccountsFeature, options: TokenLoginOptions =
           access,
           keys,
           async start(context: Context, account: Account, { cookie = false }: { readonly cookie?: boolean } = {}) {
+            requireOn(enabled, "token-login");
             const reply = await startTokens(parts, context, account, cookie);
             await offered.noteLogin(context, account);
             return reply;
