@@ -12,7 +12,7 @@ import type { MountInPlace } from "../mount.ts";
 import { toldAsOlder } from "../older/translating.ts";
 import { matches } from "../reads/matches.ts";
 import { readGiven } from "./given-values.ts";
-import { preparedMistakes, type Prepared, type Write } from "./write.ts";
+import { preparedMistakes, type Prepared, type Write, type WriteOfRecord } from "./write.ts";
 
 /** A caller who may reach only some rows may make or leave behind only such. And what is left can be shown. */
 export function requireAllowed(
@@ -26,7 +26,7 @@ export function requireAllowed(
 }
 
 /** What the mount's own hook adds to a write. */
-export async function prepare(placed: MountInPlace, write: Write): Promise<Prepared> {
+export async function prepare(placed: MountInPlace, write: WriteOfRecord): Promise<Prepared> {
   const { beforeWrite, resource, collection } = placed;
   await giveWay(write.context.body);
   if (beforeWrite === null) return {};
@@ -34,7 +34,7 @@ export async function prepare(placed: MountInPlace, write: Write): Promise<Prepa
   Object.freeze(write.draft?.values);
   Object.freeze(write.draft?.transient);
   Object.freeze(write.current);
-  const given = toldAsOlder(placed, () => beforeWrite(write));
+  const given = toldAsOlder(placed, () => beforeWrite({ ...write, collection } as Write));
   const prepared = await write.context.call.awaiting(() => `beforeWrite of ${resource.path}`, given);
   const mistakes = preparedMistakes(prepared, collection);
   const fault = (what: string): TypeError =>

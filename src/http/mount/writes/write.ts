@@ -24,7 +24,15 @@ import type { Context } from "../../exchange.ts";
 type WriteKind = "create" | "replace" | "update" | "delete";
 
 /** A write that is about to happen, told apart by `kind`: any, or one of those kinds. */
-export type Write<R extends Resource = Resource, K extends WriteKind = WriteKind> = Writes<R>[K];
+export type Write<R extends Resource = Resource, K extends WriteKind = WriteKind> = Writes<R>[K] & OfTable<R>;
+
+/** The same, before its table stands beside it. */
+export type WriteOfRecord = Writes<Resource>[WriteKind];
+
+interface OfTable<R extends Resource> {
+  /** The table of its own resource, for `changes`: a mount cannot be named in its own hooks. */
+  readonly collection: Collection<StoredOf<R>>;
+}
 
 interface Writes<R extends Resource> {
   readonly create: Creation<R>;
