@@ -110,6 +110,13 @@ test("a role that is not declared, and a name that is taken, make no user", asyn
 
 test("what is misspelt in a test is told, and not passed over", async () => {
   await using api = await testLatchkey(config);
+  const ann = api.user();
+  assert.throws(
+    () => api.as(ann as never),
+    /as: who asks is a promise; write as\(await api\.user\(\)\), or as\(\{ id: 1 \}\)/,
+  );
+  assert.equal((await api.as(await ann).get("/users")).status, 200);
+  await assert.rejects(api.get("users"), /GET users: a path begins with a slash: \/users/);
 
   await assert.rejects(api.user({ activ: false } as object), /user: there is no option activ; did you mean active\?/);
   await assert.rejects(

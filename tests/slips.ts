@@ -553,6 +553,26 @@ export const slips: readonly Slip[] = [
     /feature outbox: the subscriber mail: to is a list; 'books' stands there; it has to name resources, as defineResource gives them/,
   ),
   {
+    code: `start([], { features: [health] })`,
+    compiled: /is not assignable to type 'Feature<unknown>'/,
+    started: /features\[0\] is a function; make one with defineFeature, or call what makes it: health\(\)/,
+  },
+  {
+    code: `start([], { formats: [csv] })`,
+    compiled: /is not assignable to type 'Format'|missing the following properties from type 'Format'/,
+    started: /formats\[0\] is a function, and no object; write one, or call what makes it: csv\(\)/,
+  },
+  made(
+    `problem("conflict", "There is none left.")`,
+    /has no properties in common|'string' is not assignable|"There is none left."/,
+    /problem\(conflict\): a text stands behind it; write { detail: … }/,
+  ),
+  feature(
+    `rateLimits({ limits: [{ name: "few", by: "user", limit: 1, windowSeconds: 60, at: [mount(books, { permission: anyone })] }] })`,
+    /'Mount<.*missing the following properties from type 'Resource</,
+    /limits\[0\]: at is a list; it has to be a list of resources and endpoints.*a resource as defineResource gives it/,
+  ),
+  {
     code: `start([], { features: [accounts({ registation: "open" })] })`,
     compiled: /'registation'.*Did you mean.*'registration'/,
     started: /feature accounts: there is no option registation; did you mean registration\?/,

@@ -231,6 +231,11 @@ export function shown(value: unknown): string {
   return isObject(value) ? (classOf(value) ?? "an object") : inspect(value).slice(0, 60);
 }
 
+/** What is to be said of a function that stands where what it makes belongs: `csv` for `csv()`. */
+export function uncalled(value: unknown): string {
+  return typeof value === "function" && value.name !== "" ? `, or call what makes it: ${value.name}()` : "";
+}
+
 /** What an object is of the classes that JavaScript has. */
 function classOf(value: object): string | null {
   if (types.isDate(value)) return "a Date";

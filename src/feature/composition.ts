@@ -14,6 +14,7 @@ import {
   shown,
   text,
   texts,
+  uncalled,
   type Check,
 } from "../checking/members.ts";
 import { isThrown } from "../checking/thrown.ts";
@@ -207,7 +208,8 @@ function givenBy(parts: unknown): string {
 }
 
 function shapeMistakes(feature: unknown, at: number): readonly string[] {
-  if (!isObject(feature)) return [`features[${at}] is ${shown(feature)}; make one with defineFeature`];
+  if (!isObject(feature))
+    return [`features[${at}] is ${shown(feature)}; make one with defineFeature${uncalled(feature)}`];
   const place = isText(feature["name"]) ? `feature ${feature["name"]}` : `features[${at}]`;
   return membersMistakes(feature, featureMembers).map((mistake) => `${place}: ${mistake}`);
 }

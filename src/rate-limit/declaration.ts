@@ -65,9 +65,11 @@ const limitChecks: ChecksOf<RateLimit> = {
   limit: wholeFrom(1, MAX_LIMIT),
   windowSeconds: wholeFrom(1, MAX_WINDOW_SECONDS),
   at: optional((value) =>
-    Array.isArray(value) && value.length > 0 && value.every((each) => isText(each) || isObject(each))
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((each) => isText(each) || (isObject(each) && isText(each["path"])))
       ? null
-      : 'it has to be a list of resources and endpoints, like ["POST /api/token/"]',
+      : 'it has to be a list of resources and endpoints, like [orders, "POST /api/token/"]; a resource as defineResource gives it',
   ),
   actions: optional(someOf(...everyAction)),
 };

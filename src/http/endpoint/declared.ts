@@ -13,6 +13,7 @@ import {
   text,
   texts,
   together,
+  uncalled,
   type Check,
   type Members,
 } from "../../checking/members.ts";
@@ -58,7 +59,7 @@ function each(list: string, values: unknown, mistakesOf: (value: Members) => rea
   if (!Array.isArray(values)) return [`${list} is ${shown(values)}; it has to be a list: ${list}: [ … ]`];
   return Array.from(values, (value: unknown, at) => {
     const place = `${list}[${at}]`;
-    if (!isObject(value)) return [`${place} is ${shown(value)}, and no object`];
+    if (!isObject(value)) return [`${place} is ${shown(value)}, and no object; write one${uncalled(value)}`];
     if (value instanceof Promise) return [`${place} is a promise; await it`];
     return mistakesOf(value).map((mistake) => `${place}${titleOf(value)}: ${mistake}`);
   }).flat();

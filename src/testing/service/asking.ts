@@ -44,6 +44,7 @@ export type Send = (request: Request) => Promise<Response>;
 /** Somebody who asks with these header fields besides their own. */
 export function makeAsker(send: Send, always: () => AskedHeaders): Asker {
   async function ask(method: string, path: string, { body, headers = {} }: Ask = {}): Promise<TestReply> {
+    if (!path.startsWith("/")) throw new TypeError(`${method} ${path}: a path begins with a slash: /${path}`);
     for (const [name, value] of Object.entries<unknown>(headers))
       if (!isText(value))
         throw new TypeError(

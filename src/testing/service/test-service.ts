@@ -1,4 +1,4 @@
-import { aWholeNumber, anObject, optional, type Members } from "../../checking/members.ts";
+import { aWholeNumber, anObject, isObject, optional, shown, type Members } from "../../checking/members.ts";
 import { requireArguments, requireOptions } from "../../checking/options.ts";
 import { createService, type Service, type ServiceOptions } from "../../create-service/create-service.ts";
 import type { AccountsFeature, People } from "../../login/login.ts";
@@ -165,6 +165,9 @@ async function open(
   return {
     ...makeAsker(send, () => ({})),
     as(who, credential = {}) {
+      const given: unknown = who;
+      if (!isObject(given) || !Number.isSafeInteger(given["id"]))
+        throw new TypeError(`as: who asks is ${shown(given)}; write as(await api.user()), or as({ id: 1 })`);
       const headers = callers.login(who, credential);
       return makeAsker(send, () => headers);
     },
