@@ -28,7 +28,7 @@ test("whatever upkeep looks for each second or minute is found by an index, howe
   for (const table of ["refresh_uses", "dead_families", "families", "sessions", "revocations", "guess_streaks"])
     assert.ok(tables.includes(table), `${table}: ${tables.join()}`);
   assert.deepEqual(
-    looked.filter(([, plan]) => plan.some((step) => step.startsWith("SCAN"))),
+    looked.filter(([, plan]) => plan.some((step) => /^(?:SCAN|MULTI-INDEX OR|USE TEMP B-TREE)/.test(step))),
     [],
   );
 });

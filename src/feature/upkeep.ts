@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { atOnce } from "../checking/at-once.ts";
 import { aFunction, aWholeNumber, isObject, membersMistakes, shown, sortOf, type Check } from "../checking/members.ts";
 import type { Observer } from "../observation.ts";
+import { rangedColumn } from "../store/served.ts";
 import type { Change, Store } from "../store/store.ts";
 import type { Upkeep } from "./feature.ts";
 import { LONGEST_PAUSE_MS, pauseMs, portionSize } from "./portions.ts";
@@ -87,19 +88,25 @@ async function erase(store: Store, changes: readonly Change[], signal: AbortSign
 
 /** Writes only where something is due, so that a service nobody uses leaves the disk alone. */
 async function eraseInPortions(store: Store, change: Erasing, signal: AbortSignal): Promise<void> {
-  const { collection, where } = change;
+  const { collection } = change;
+  const ranged = rangedColumn(collection, change.where);
+  const sort = ranged === null ? [] : [{ column: ranged }];
   const size = portionSize();
+  let { where } = change;
   let before: unknown = null;
   while (!signal.aborted) {
-    const [first] = await store.list({ collection, where, sort: [], limit: 1 });
+    const [first] = await store.list({ collection, where, sort, limit: 1 });
     if (first === undefined) return;
+    const { record } = first;
+    // What is gone stands in the indexes of PostgreSQL until they are vacuumed, and is not passed over again and again.
+    if (ranged !== null) where = { all: [change.where, { column: ranged, operator: "gte", value: record[ranged]! }] };
     const start = performance.now();
-    await store.write({ changes: [{ ...change, atMost: size.rows() }] });
+    await store.write({ changes: [{ ...change, where, atMost: size.rows() }] });
     const tookMs = performance.now() - start;
     size.took(tookMs);
     // It was passed over: whoever holds it may do so for long.
-    const isHeld = first.record["id"] === before;
-    before = first.record["id"];
+    const isHeld = record["id"] === before;
+    before = record["id"];
     await wait(isHeld ? LONGEST_PAUSE_MS : pauseMs(tookMs), undefined, { ref: false });
   }
 }

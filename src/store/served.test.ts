@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isServed } from "./served.ts";
+import { isServed, rangedColumn } from "./served.ts";
 import type { Collection, Sort, Where } from "./store.ts";
 
 const things: Collection = {
@@ -82,3 +82,24 @@ for (const [title, where, sort, served] of rows)
   test(`${title}: ${served ? "served" : "not served"}`, () => {
     assert.equal(isServed({ collection: things, where, sort }), served);
   });
+
+test("some rows of a range are taken in the order of an index that begins with it", () => {
+  const visits: Collection = {
+    name: "visits",
+    key: "integer",
+    columns: [
+      { name: "at", type: "integer" },
+      { name: "count", type: "integer" },
+      { name: "left_at", type: "integer", nullable: true },
+    ],
+    indexes: [["at"], ["left_at"]],
+  };
+  const below = (column: string): Where => ({ column, operator: "lt", value: 9 });
+
+  assert.equal(rangedColumn(visits, below("at")), "at");
+  assert.equal(rangedColumn(visits, { all: [below("count"), below("at")] }), "at");
+  assert.equal(rangedColumn(visits, below("count")), null);
+  assert.equal(rangedColumn(visits, below("left_at")), null);
+  assert.equal(rangedColumn(visits, eq("at", 9)), null);
+  assert.equal(rangedColumn(visits, { any: [below("at"), below("count")] }), null);
+});

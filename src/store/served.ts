@@ -45,6 +45,23 @@ export function isServed(query: Pick<ListQuery, "collection" | "where" | "sort">
   return indexesOf(collection).some((index) => leads(collection, index, equal, [first, ...rest]));
 }
 
+/**
+ * The column in whose order an index gives the rows of a range one after another; null where there is none. Whoever takes some of them takes them in this
+ * order: a database that expects many would else look through the table for the first one, also when all are gone.
+ */
+export function rangedColumn({ existing, columns, indexes = [] }: Collection, where: Where): string | null {
+  if (existing !== undefined) return null;
+  const conditions = "all" in where ? where.all : [where];
+  for (const condition of conditions) {
+    if (!("column" in condition) || !isRange(condition.operator)) continue;
+    const column = columns.find(({ name }) => name === condition.column);
+    // Databases do not agree on where rows without a value stand in an index.
+    if (column === undefined || column.nullable === true) continue;
+    if (indexes.some(([first]) => first === column.name)) return column.name;
+  }
+  return null;
+}
+
 type Link = Extract<Where, { readonly link: unknown }>;
 
 /** What links to one value, in the order of the ids and nothing else: the table of the links has these rows one behind another. Null for other lists. */

@@ -160,7 +160,7 @@ export function loginThrottle(options: LoginThrottleOptions): LoginThrottle {
   }
 
   function due(now: number): readonly Change[] {
-    return [window.prune(now), ...pruneRecords(now, ceiling, knownMs)];
+    return [...window.prune(now), ...pruneRecords(now, ceiling, knownMs)];
   }
 
   async function unlock(account: string, now: number): Promise<void> {

@@ -30,7 +30,7 @@ export interface GuessWindow {
   /** Counts a try in memory, and gives what has to be written. */
   count(subject: string, now: number): Change;
   /** Removes what no window holds any more. */
-  prune(now: number): Change;
+  prune(now: number): readonly Change[];
 }
 
 /** Subjects whose latest tries are kept in memory; the store knows all of them. */
@@ -72,17 +72,12 @@ export function makeGuessWindow(store: Store, windowSeconds: number, maxLimit: n
     return { kind: "insert", collection: guessesCollection, values: { subject, at: now } };
   }
 
-  function prune(now: number): Change {
-    return {
-      kind: "deleteAll",
-      collection: guessesCollection,
-      where: {
-        any: [
-          { column: "at", operator: "lte", value: now - windowMs },
-          { column: "at", operator: "gt", value: now + windowMs },
-        ],
-      },
-    };
+  function prune(now: number): readonly Change[] {
+    const outside: readonly Where[] = [
+      { column: "at", operator: "lte", value: now - windowMs },
+      { column: "at", operator: "gt", value: now + windowMs },
+    ];
+    return outside.map((where) => ({ kind: "deleteAll", collection: guessesCollection, where }));
   }
 
   return { room, count, prune };

@@ -155,10 +155,13 @@ export function sessions(options: SessionsOptions): Sessions {
       const outcome = await store.write({ changes: [{ kind: "delete", collection: sessionsCollection, key }] });
       return outcome.kind === "written";
     },
-    prune(now) {
-      const where: Where = { any: [until("expires_at", now), until("last_seen_at", now - idleMs)] };
-      return [{ kind: "deleteAll", collection: sessionsCollection, where }];
-    },
+    // Each by its index: for both at once a database may look through the table.
+    prune: (now) =>
+      [until("expires_at", now), until("last_seen_at", now - idleMs)].map((where) => ({
+        kind: "deleteAll",
+        collection: sessionsCollection,
+        where,
+      })),
   };
 }
 

@@ -1,6 +1,16 @@
-import { isKeyOf, type Change, type Key, type KeyOf, type TableWrite, type WrittenValues } from "../../store.ts";
+import { rangedColumn } from "../../served.ts";
+import {
+  isKeyOf,
+  type Change,
+  type Key,
+  type KeyOf,
+  type TableWrite,
+  type Where,
+  type WrittenValues,
+} from "../../store.ts";
 import { encode } from "../codec.ts";
 import { parametersOf, type Parameters } from "../dialect.ts";
+import { quote } from "../names.ts";
 import type { Statement } from "../schema/script.ts";
 import type { ExistingNames, Table } from "../schema/table.ts";
 import { compileWhere } from "../where.ts";
@@ -176,10 +186,16 @@ function matching(table: Table, { where, atMost }: AnyChange<"updateAll" | "dele
   const { existing, id, name, dialect } = table;
   const condition = compileWhere(table, where, values);
   if (atMost === undefined && existing === null) return condition;
-  const limit = atMost === undefined ? "" : ` LIMIT ${values.place(atMost)}`;
+  const limit = atMost === undefined ? "" : `${orderOf(table, where)} LIMIT ${values.place(atMost)}`;
   const select = `SELECT ${id.quoted} FROM ${name} WHERE ${condition}${limit}`;
   const key = existing === null ? id.sql : existing.nameOf("id");
   return atMost === undefined ? dialect.isLocked(key, select) : dialect.isSomeOf(key, select);
+}
+
+/** Some rows of a range are those that come first in it. */
+function orderOf({ collection }: Table, where: Where): string {
+  const column = rangedColumn(collection, where);
+  return column === null ? "" : ` ORDER BY ${quote(column)}`;
 }
 
 /** How many rows a `require` has found, counted no further than it matters, and how many there have to be. `keep` locks what has to be there. */
