@@ -92,6 +92,8 @@ test("the word of a framework about its caller is the last, and makes nobody tru
   assert.deepEqual(await ask(), ["127.0.0.1", false, true, false, url]);
   isNear = false;
   assert.deepEqual(await ask(), ["127.0.0.1", false, false, false, url]);
+  told = { address: `evil.example ${"x".repeat(1000)}`, encrypted: false };
+  assert.deepEqual(await ask(), ["unknown", false, false, false, url]);
   // Of one who has gone no framework knows it.
   told = { address: undefined, encrypted: false };
   assert.deepEqual(await ask(), ["unknown", false, false, false, url]);

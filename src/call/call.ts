@@ -8,7 +8,7 @@ export type Weigh = (bytes: number) => void;
 
 /** Who calls, as somebody in front of the service has found out. */
 export interface ToldClient {
-  /** The caller's address; undefined where nobody can tell, as of one who has gone already. */
+  /** The caller's IP address; undefined where nobody can tell, as of one who has gone already. */
   readonly address: string | undefined;
   /** The caller's connection is TLS. */
   readonly encrypted: boolean;
