@@ -123,7 +123,7 @@ export type Outcome =
   | { readonly kind: "taken"; readonly change: number; readonly column: string }
   /** A reference to a row that is not there. */
   | { readonly kind: "dangling"; readonly change: number; readonly column: string }
-  /** A table that was there before has a rule of its own that the values do not keep; null where the database does not tell which column. */
+  /** A table that was there before has a rule of its own that the values do not keep, or the database has no room for one of them; null where it does not tell which column. */
   | { readonly kind: "unfit"; readonly change: number; readonly column: string | null }
   /** Others refer to the row and it was declared that they keep it. */
   | { readonly kind: "referenced"; readonly change: number; readonly collection: string }

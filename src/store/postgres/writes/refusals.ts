@@ -41,6 +41,8 @@ function brokenBy(error: ServerError, table: Table, change: Change): BrokenRule 
     }
     case state.check:
       return { rule: "own", column: table.collection.existing?.constraints?.[constraint ?? ""] ?? null };
+    case state.tooLargeForIndex:
+      return { rule: "room", column: longestText(change) };
     case state.exclusion:
     case state.raised:
       return { rule: "own", column: null };
@@ -66,6 +68,14 @@ function unfitColumn({ collection: { existing } }: Table, change: Change): strin
   if (tooLarge.length > 0) return tooLarge[0]!;
   const others = found(hasSyntax);
   return others.length === 1 ? others[0]! : null;
+}
+
+/** The column of the longest text: PostgreSQL does not tell which one an index has no room for. */
+function longestText(change: Change): string | null {
+  const texts = Object.entries("values" in change ? change.values : {}).flatMap(([name, value]) =>
+    typeof value === "string" ? [{ name, length: value.length }] : [],
+  );
+  return texts.toSorted((one, other) => other.length - one.length)[0]?.name ?? null;
 }
 
 /** Types whose texts are written in a way of their own, which no kind of field checks. */

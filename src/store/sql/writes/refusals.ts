@@ -11,7 +11,9 @@ export type BrokenRule =
   /** A reference: `column` leads to no row, or rows of `holder` lead to what was to be removed. They are asked for where they count. */
   | { readonly rule: "reference"; column(): string | null; holder(): string }
   /** Any rule that a table may have which was there before. */
-  | { readonly rule: "own"; readonly column: string | null };
+  | { readonly rule: "own"; readonly column: string | null }
+  /** A value has no room where the database has to keep it, as in an index. */
+  | { readonly rule: "room"; readonly column: string | null };
 
 /** What becomes of a change that has broken a rule; null where it is a fault of the program: tables of ours have no rules of their own. */
 export function refusalOf(
@@ -33,5 +35,7 @@ export function refusalOf(
     }
     case "own":
       return unfit(broken.column);
+    case "room":
+      return { kind: "unfit", change: at, column: broken.column };
   }
 }
