@@ -189,6 +189,14 @@ test("what a config file says wrong of features is told at once", () => {
   );
 });
 
+test("a function of the config file that gives no list of features is told", async (t) => {
+  for (const [features, told] of [
+    [() => undefined, /features in the config file is a function, and what it gives is nothing\. It has to give one/],
+    [async () => [], /what it gives is no list\./],
+  ] as const)
+    await assert.rejects(serve(t, { config: { features: features as never } }), told);
+});
+
 test("users have the fields that the config file gives them, the first administrator too", async (t) => {
   const fields = { phone: text({ optional: true }), tenant_id: text({ default: "main" }) };
   const api = await serve(t, { config: { users: { fields } } });

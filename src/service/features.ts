@@ -7,6 +7,7 @@ import { mountedItems, mountedOrders } from "./endpoints/orders.ts";
 import { wayIn } from "./endpoints/way-in.ts";
 import { protectedEndpoint } from "./endpoints/who.ts";
 import { accountsOf, builtInLogins, furtherLogins } from "./logins.ts";
+import { ConfigError } from "./settings/error.ts";
 import type { Settings } from "./settings/settings.ts";
 import type { ConfigFile } from "./system/config-file.ts";
 
@@ -58,8 +59,16 @@ export function chosenFeatures(
   return [
     ...chosen.map(([, feature]) => feature),
     ...furtherLogins(settings, builtIn.accounts).filter(({ name }) => !left.has(name)),
-    ...(typeof features === "function" ? features(builtIn) : features),
+    ...(typeof features === "function" ? requireList(features(builtIn)) : features),
   ];
+}
+
+/** Throws `ConfigError` where the function of a config file gives something else. */
+function requireList(made: unknown): readonly Feature[] {
+  if (Array.isArray(made)) return made as readonly Feature[];
+  throw new ConfigError([
+    `features in the config file is a function, and what it gives is ${made === undefined ? "nothing" : "no list"}. It has to give one at once: features: ({ accounts }) => [ … ].`,
+  ]);
 }
 
 const license = { name: "MIT", identifier: "MIT" };
