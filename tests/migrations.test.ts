@@ -101,6 +101,26 @@ test("a conversion that gives a promise is told as one, and nothing is changed",
   }
 });
 
+test("keys of another kind stand in the way of rows; a table without any is made anew by a start, which the plan says", async (t) => {
+  for (const database of await databases(t)) {
+    const [old, now] = [books(titled), books(titled, { id: "uuid" })];
+    await planted(database, old);
+
+    assert.match(
+      (await plan(database, now)).obstacles.join(),
+      /books: keys were \w+ and are declared text\. The table has no rows, so that a start makes it anew: start the service/,
+    );
+    assert.deepEqual(await read(database, now), []);
+    assert.deepEqual((await plan(database, now)).obstacles, []);
+
+    await planted(database, old, { title: "a", pages: 1 });
+    assert.match(
+      (await plan(database, now)).obstacles.join(),
+      /Keys stay what they are, for everything refers to them/,
+    );
+  }
+});
+
 test("a declared rename, conversion and backfill keep what is there, and are in the history", async (t) => {
   for (const database of await databases(t)) {
     const old = books({ ...titled, price: integer() });

@@ -117,9 +117,10 @@ function firstObstacles(schema: Schema, collection: Collection, found: Found): s
     ];
   const { storage } = found.columns.get("id")!;
   if (storage === keyType(schema, key)) return [];
-  return [
-    `${name}: keys were ${storage.toLowerCase()} and are declared ${key}. Keys stay what they are, for everything refers to them: declare the new form as a resource of another plural, and copy the records.`,
-  ];
+  const cure = found.rows
+    ? "Keys stay what they are, for everything refers to them: declare the new form as a resource of another plural, and copy the records."
+    : "The table has no rows, so that a start makes it anew: start the service, and then migrate what is left.";
+  return [`${name}: keys were ${storage.toLowerCase()} and are declared ${key}. ${cure}`];
 }
 
 function yearAfter(month: string): string {
