@@ -13,6 +13,16 @@ export function parametersOf({ query }: View): Parameters {
   }
 }
 
+/** One parameter of the query; undefined where it has none of that name. */
+export function parameterOf(view: View, name: string): string | undefined {
+  return parametersOf(view).find(([each]) => each === name)?.[1];
+}
+
+/** What was asked: the path with the query. */
+export function targetOf({ call, query }: Pick<View, "call" | "query">): string {
+  return query === "" ? call.path : `${call.path}?${query}`;
+}
+
 /** This address with other parameters: those that are named are replaced, or taken away where they are null. A page of a list is left for its first one. */
 export function withParameters(view: View, changes: Readonly<Record<string, string | null>>): string {
   const kept = parametersOf(view).filter(([name]) => name !== "cursor" && !Object.hasOwn(changes, name));

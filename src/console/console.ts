@@ -11,7 +11,7 @@ import type { DataBody, Format, ProblemDocument } from "../http/formats/format.t
 import type { View } from "../http/formats/view.ts";
 import { servedBy } from "../http/mount/endpoints.ts";
 import { problem } from "../problem/problem.ts";
-import { parametersOf } from "./addresses.ts";
+import { parameterOf } from "./addresses.ts";
 import { giveWayFor, inCell, onPage } from "./excerpt.ts";
 import { choicesFor } from "./forms/choices.ts";
 import { hasLoginForm } from "./forms/login-form.ts";
@@ -155,7 +155,7 @@ async function labelsOf(site: Site, view: View, { value, items, element }: DataB
 
 /** Only the record's own tag says which state a change is meant for. */
 async function tagOf(view: View, path: string): Promise<string | null> {
-  if (view.tag === null || !parametersOf(view).some(([name]) => name === "expand")) return view.tag;
+  if (view.tag === null || parameterOf(view, "expand") === undefined) return view.tag;
   const found = await view.ask(path);
   return typeof found?.tag === "string" ? `"${found.tag}"` : null;
 }

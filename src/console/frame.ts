@@ -1,7 +1,7 @@
 import { html, type PageContent, type Markup } from "../html/markup.ts";
 import { writePage } from "../html/page.ts";
 import type { View } from "../http/formats/view.ts";
-import { inFormat, withParameters } from "./addresses.ts";
+import { inFormat, targetOf, withParameters } from "./addresses.ts";
 import { quoted } from "./parts.ts";
 import { isReadable, isServed, partsOf } from "./paths.ts";
 import { addressOf, type Drawn, type Site } from "./site.ts";
@@ -92,8 +92,8 @@ function hasXML({ facts }: Site): boolean {
 
 /** The answer in one line: what was asked, what came of it, and the same for a program. */
 function stripOf(site: Site, view: View): Markup {
-  const { call, query, status, tag } = view;
-  const target = query === "" ? call.path : `${call.path}?${query}`;
+  const { call, status, tag } = view;
+  const target = targetOf(view);
   const classes = status >= 500 ? "st c5" : status >= 400 ? "st c4" : "st";
   // The headers of HEAD are those of GET, and the tag is made of the page.
   const method = call.method === "HEAD" ? "GET" : call.method;

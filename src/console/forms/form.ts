@@ -1,6 +1,7 @@
 import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import type { Issue } from "../../problem/problem.ts";
+import { pointerTo } from "../../resource/pointer.ts";
 import { isTooLong } from "../excerpt.ts";
 import { labelFieldOf } from "../labels.ts";
 import { needsScript } from "../parts.ts";
@@ -165,7 +166,7 @@ function writeSelect(input: Input, choices: readonly unknown[], about: Markup, v
 const selected = html` selected`;
 
 function isAt(pointer: string, name: string): boolean {
-  const at = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const at = pointerTo(name);
   return pointer === at || pointer.startsWith(`${at}/`);
 }
 

@@ -1,5 +1,6 @@
 import { isObject } from "../../checking/members.ts";
 import { html, type Markup } from "../../html/markup.ts";
+import { isResource } from "../../http/endpoint/shape.ts";
 import type { Offer } from "../../http/formats/view.ts";
 import { isRequired, isShown, isStored, isWritable, type Field } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
@@ -41,10 +42,6 @@ export function inputsOf({ resource, body, request, method, name }: Offer): read
   return isResource(request) ? inputsOfFields(request, method) : inputsOfSchema(request);
 }
 
-function isResource(shape: object): shape is Resource {
-  return "parentColumn" in shape;
-}
-
 function inputsOfFields({ fields }: Resource, method: string): readonly Input[] {
   const writable = Object.entries(fields).filter(
     ([name, field]) => isWritable(field) && !(method === "POST" && OF_CHANGES.has(name)),
@@ -56,7 +53,7 @@ function inputsOfFields({ fields }: Resource, method: string): readonly Input[] 
 const OF_CHANGES: ReadonlySet<string> = new Set(["current_password", "end_keys"]);
 
 /** The input of a declared field, where a whole record is sent or, by `PATCH`, what has changed. */
-export function inputOfField(name: string, field: Field, method: string): Input {
+function inputOfField(name: string, field: Field, method: string): Input {
   const { kind } = field;
   const choices = kind.column.type === "boolean" ? [true, false] : kind.schema["enum"];
   return {

@@ -3,6 +3,7 @@ import { isObject } from "../../checking/members.ts";
 import { linkTo } from "../../html/link.ts";
 import { html, type PageContent } from "../../html/markup.ts";
 import type { View } from "../../http/formats/view.ts";
+import { targetOf } from "../addresses.ts";
 import { SESSION_PATH } from "../frame.ts";
 import { addressOf, type Site } from "../site.ts";
 
@@ -48,5 +49,5 @@ function sentTo({ sent, call, query, basePath }: View): { readonly username?: st
   }
   const isHere = call.path.replace(/\/$/, "") === basePath + SESSION_PATH.slice(0, -1);
   if (isHere || isUnsafe(call.method)) return { next: `${basePath}/` };
-  return { next: linkTo(query === "" ? call.path : `${call.path}?${query}`) };
+  return { next: linkTo(targetOf({ call, query })) };
 }

@@ -7,6 +7,7 @@ import { asJSON } from "../parts.ts";
 import type { Drawing, Drawn } from "../site.ts";
 import { showValue } from "../values.ts";
 import { keysOf, loginsOf, tokenOf } from "./credential-lists.ts";
+import { recordOf } from "./rows.ts";
 
 /** Somebody's account: who they are, how they log in, where they are logged in, and what their programs come with. */
 export async function drawAccount(drawing: Drawing): Promise<Drawn | null> {
@@ -17,7 +18,7 @@ export async function drawAccount(drawing: Drawing): Promise<Drawn | null> {
   const user = `/users/${id}`;
   const isOwn = view.identity?.id === id;
   const found = await view.ask(user);
-  const record = found?.body?.kind === "data" && isObject(found.body.value) ? found.body.value : {};
+  const record = recordOf(found) ?? {};
   const title = isOwn ? "Your account" : `The account of ${value["username"]}`;
   const main = html`<div class="head">
       <div>

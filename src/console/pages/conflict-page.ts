@@ -6,6 +6,7 @@ import { attributesOf, writeField } from "../forms/form.ts";
 import { inputsOf, type Input } from "../forms/inputs.ts";
 import { needsScript } from "../parts.ts";
 import { addressOf, titleOf, type Drawn } from "../site.ts";
+import { recordOf } from "./rows.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -28,16 +29,11 @@ export async function drawConflict(view: View, path: string): Promise<Drawn | nu
   if (Object.values(sent).some(isTooLong)) return null;
   const offer = (await view.offers(path)).find(({ action }) => action === "update");
   const found = await view.ask(path);
-  if (
-    offer === undefined ||
-    found?.body?.kind !== "data" ||
-    !isObject(found.body.value) ||
-    typeof found.tag !== "string"
-  )
-    return null;
+  const current = recordOf(found);
+  if (offer === undefined || current === null || typeof found?.tag !== "string") return null;
   const tag = `"${found.tag}"`;
   const whole = call.method === "PUT" ? { ...emptiesOf(offer), ...sent } : sent;
-  return page({ view, offer, path, current: found.body.value, tag, sent: whole });
+  return page({ view, offer, path, current, tag, sent: whole });
 }
 
 /** Whoever replaces a record empties what they leave out. */

@@ -1,11 +1,10 @@
-import { isObject } from "../../checking/members.ts";
 import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import type { Offer, View } from "../../http/formats/view.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { column, table } from "../parts.ts";
 import { addressOf, type Drawing } from "../site.ts";
 import { showValue } from "../values.ts";
-import { isRows } from "./rows.ts";
+import { isRows, recordOf } from "./rows.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -102,8 +101,7 @@ export async function tokenOf(drawing: Drawing, user: string): Promise<PageConte
   const offers = await view.offers(path);
   const make = offers.find(({ method }) => method === "POST");
   if (offers.length === 0) return "";
-  const found = await view.ask(path);
-  const token = found?.body?.kind === "data" && isObject(found.body.value) ? found.body.value : null;
+  const token = recordOf(await view.ask(path));
   const facts = Object.entries(token ?? {}).map(
     ([name, value]) => html`<div><dt>${name}</dt><dd>${showValue(drawing, null, value)}</dd></div>`,
   );

@@ -1,4 +1,5 @@
 import { html, type Markup } from "../../html/markup.ts";
+import type { View } from "../../http/formats/view.ts";
 import type { Operator, Resource } from "../../resource/resource.ts";
 import { parametersOf, withoutParameter } from "../addresses.ts";
 import type { Drawing } from "../site.ts";
@@ -21,14 +22,13 @@ const words: Readonly<Record<Operator, string>> = {
 /** A form for each question that the declaration permits, field by field: each is an address of its own, and needs no script. */
 export function filtersOf({ view }: Drawing, resource: Resource): Markup {
   if (resource.filters.size === 0) return html``;
-  const kept = parametersOf(view).filter(([name]) => name !== "cursor");
-  const hidden = kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
+  const kept = keptInputs(view);
   const fields = [...resource.filters].map(([field, operators]) => {
     const forms = operators.map((operator) => {
       const id = `filter-${field}-${operator}`;
       const name = operator === "eq" ? (field === "format" ? "format[eq]" : field) : `${field}[${operator}]`;
       return html`<form class="row" action="${view.call.path}">
-        ${hidden}<label for="${id}"><span class="vh">${field} </span>${words[operator]}</label>
+        ${kept}<label for="${id}"><span class="vh">${field} </span>${words[operator]}</label>
         ${inputOf(resource, field, operator, html` id="${id}" name="${name}"`)}<button class="btn low">Filter</button>
       </form> `;
     });
@@ -41,6 +41,12 @@ export function filtersOf({ view }: Drawing, resource: Resource): Markup {
     <summary class="btn">Filter</summary>
     <div class="stack near">${fields}</div>
   </details>`;
+}
+
+/** What a form sends along that asks for this list with one parameter more; it begins at the first page. */
+export function keptInputs(view: View, without?: string): readonly Markup[] {
+  const kept = parametersOf(view).filter(([name]) => name !== "cursor" && name !== without);
+  return kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`);
 }
 
 function inputOf({ fields }: Resource, field: string, operator: Operator, about: Markup): Markup {

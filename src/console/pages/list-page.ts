@@ -1,7 +1,7 @@
 import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { View } from "../../http/formats/view.ts";
 import { shownFields, type Resource } from "../../resource/resource.ts";
-import { linksOf, parametersOf, withParameters } from "../addresses.ts";
+import { linksOf, parameterOf, parametersOf, withParameters } from "../addresses.ts";
 import { excerptOf, inCell } from "../excerpt.ts";
 import { actionButtons, actionForms } from "../forms/actions.ts";
 import { writeForm } from "../forms/form.ts";
@@ -10,7 +10,7 @@ import { writeRaw } from "../forms/raw-form.ts";
 import { column, goingNote, table } from "../parts.ts";
 import { addressOf, recordAddress, titleOf, type Drawing, type Drawn } from "../site.ts";
 import { isNumeric, showValue } from "../values.ts";
-import { chipsOf, filtersOf } from "./filters.ts";
+import { chipsOf, filtersOf, keptInputs } from "./filters.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -91,8 +91,7 @@ interface Order {
 
 /** The first field of the order that was asked for. */
 function sortOf({ view }: Drawing): Order | null {
-  const [, text = ""] = parametersOf(view).find(([name]) => name === "sort") ?? [];
-  const [first = ""] = text.split(",");
+  const [first = ""] = parameterOf(view, "sort")?.split(",") ?? [];
   if (first === "") return null;
   return { name: first.replace(/^-/, ""), descending: first.startsWith("-") };
 }
@@ -112,8 +111,7 @@ function headOf({ view }: Drawing, { fields, sorts }: Resource, name: string, or
 /** What a page shows and how much of it: as links, so that it needs no script and every view has an address. */
 function viewOf({ view }: Drawing, resource: Resource): Markup {
   const all = shownFields(resource);
-  const asked = parametersOf(view).find(([name]) => name === "fields")?.[1];
-  const shown = asked === undefined ? all : asked.split(",");
+  const shown = parameterOf(view, "fields")?.split(",") ?? all;
   const columns = all.map((name) => {
     const isShown = shown.includes(name);
     const others = all.filter((each) => (each === name ? !isShown : shown.includes(each)));
@@ -149,10 +147,7 @@ function viewOf({ view }: Drawing, resource: Resource): Markup {
 
 /** What can stand beside each record, as links that bring it along or leave it away. */
 export function expansionsOf(view: View): readonly Markup[] {
-  const asked =
-    parametersOf(view)
-      .find(([name]) => name === "expand")?.[1]
-      .split(",") ?? [];
+  const asked = parameterOf(view, "expand")?.split(",") ?? [];
   return (view.place?.expandable ?? []).map((name) => {
     const isShown = asked.includes(name);
     const names = isShown ? asked.filter((each) => each !== name) : [...asked, name];
@@ -164,10 +159,8 @@ export function expansionsOf(view: View): readonly Markup[] {
 /** Words are looked for where the declaration says. */
 function searchOf({ view }: Drawing, resource: Resource): PageContent {
   if (resource.search.length === 0) return "";
-  const kept = parametersOf(view).filter(([name]) => name !== "cursor" && name !== "search");
-  const hidden = kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
-  const [, asked = ""] = parametersOf(view).find(([name]) => name === "search") ?? [];
-  return html`<form class="find" role="search" action="${view.call.path}">${hidden}<label class="vh" for="search">Search ${resource.plural}</label>
+  const asked = parameterOf(view, "search") ?? "";
+  return html`<form class="find" role="search" action="${view.call.path}">${keptInputs(view, "search")}<label class="vh" for="search">Search ${resource.plural}</label>
 <input id="search" type="search" name="search" value="${asked}" placeholder="Search" required autocomplete="off" data-key="/"></form>`;
 }
 

@@ -1,6 +1,7 @@
 import { isObject } from "../../checking/members.ts";
 import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import type { Offer } from "../../http/formats/view.ts";
+import { targetOf } from "../addresses.ts";
 import { inCell } from "../excerpt.ts";
 import { writeButton, writeForm } from "../forms/form.ts";
 import { inputsOf } from "../forms/inputs.ts";
@@ -48,7 +49,7 @@ function formOf({ view, tag, path }: Drawing, offer: Offer): PageContent {
 }
 
 /** Secrets that an answer has given: it is the only one. */
-export function secretsOf({ view, body: { value } }: Drawing): PageContent {
+function secretsOf({ view, body: { value } }: Drawing): PageContent {
   if (view.place?.logsIn !== true || view.call.method !== "POST" || view.status >= 300 || !isObject(value)) return "";
   const secrets = SECRETS.flatMap((name) => (typeof value[name] === "string" ? [[name, value[name]] as const] : []));
   if (secrets.length === 0) return "";
@@ -63,7 +64,7 @@ export function secretsOf({ view, body: { value } }: Drawing): PageContent {
 const SECRETS = ["key", "token", "password", "access", "refresh"] as const;
 
 /** Rows that have an id, with a link to each and a way to end it, where the caller may. */
-export async function elementsOf(
+async function elementsOf(
   drawing: Drawing,
   rows: readonly Readonly<Record<string, unknown>>[],
   path: string,
@@ -82,7 +83,7 @@ export async function elementsOf(
   };
   const endOf = (may: readonly Offer[]): Markup => {
     const offer = may.find(({ method }) => method === "DELETE");
-    return html`<td>${offer === undefined ? "" : writeButton({ view, offer, does: "End", next: nextOf(drawing) }, "low")}</td>`;
+    return html`<td>${offer === undefined ? "" : writeButton({ view, offer, does: "End", next: targetOf(view) }, "low")}</td>`;
   };
   const lines = rows.map(
     (row, at) => html`<tr>
@@ -91,11 +92,6 @@ export async function elementsOf(
   );
   const columns = [...names.map((name) => column(name)), ...(hasEnds ? [html`<td></td>`] : [])];
   return table(`${rows.length} on this page`, columns, lines);
-}
-
-/** Back to this page. */
-function nextOf({ view }: Drawing): string {
-  return view.query === "" ? view.call.path : `${view.call.path}?${view.query}`;
 }
 
 /** What can stand in a path as it is. */

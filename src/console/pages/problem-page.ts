@@ -16,6 +16,7 @@ import { askedPath, isReadable, isServed } from "../paths.ts";
 import { addressOf, titleOf, type Drawn, type Site } from "../site.ts";
 import { drawConflict } from "./conflict-page.ts";
 import { drawWithoutRoot } from "./root-page.ts";
+import { recordOf } from "./rows.ts";
 import { programOf } from "./session-page.ts";
 
 /** A problem: what happened, why, and what to do about it. What was typed is still there. */
@@ -167,8 +168,9 @@ async function formAgain(site: Site, view: View, document: ProblemDocument): Pro
   const inputs = inputsOf(offer);
   if (inputs.length === 0) return null;
   const what = nameOf(view, offer);
+  // Of a change only what was sent is known.
   const values: Readonly<Record<string, unknown>> =
-    call.method === "PATCH" ? { ...(await recordOf(view)), ...sent } : { ...sent };
+    call.method === "PATCH" ? { ...recordOf(await view.ask(askedPath(view))), ...sent } : { ...sent };
   const asked = offer.body ?? offer.resource;
   const form = {
     choices: await choicesFor(site, view, [offer]),
@@ -197,10 +199,4 @@ function nameOf({ place, call }: View, { name, resource, description }: Offer): 
   return call.method === "POST"
     ? `New ${resource.name}`
     : titleOf(`${resource.name} ${String(place?.params["id"] ?? "")}`);
-}
-
-/** The record as it is: of a change only what was sent is known. */
-async function recordOf(view: View): Promise<object> {
-  const found = await view.ask(askedPath(view));
-  return found?.body?.kind === "data" && isObject(found.body.value) ? found.body.value : {};
 }

@@ -1,3 +1,4 @@
+import type { Reply } from "../../call/call.ts";
 import { isObject } from "../../checking/members.ts";
 import { html, type Markup } from "../../html/markup.ts";
 import { inCell } from "../excerpt.ts";
@@ -9,6 +10,11 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** The most columns of a table. */
 const MOST_COLUMNS = 100;
+
+/** The record that is answered; null where it is something else. */
+export function recordOf(reply: Reply | null): Values | null {
+  return reply?.body?.kind === "data" && isObject(reply.body.value) ? reply.body.value : null;
+}
 
 /** Whether data is a table, whoever declared it: rows with members of ever other names are none. */
 export function isRows(value: unknown): value is readonly Values[] {
@@ -25,7 +31,7 @@ function columnsOf(rows: readonly Values[]): readonly string[] | null {
 }
 
 /** Rows of which nobody declared anything. */
-export function rowsOf(drawing: Drawing, rows: readonly Readonly<Record<string, unknown>>[]): Markup {
+export function rowsOf(drawing: Drawing, rows: readonly Values[]): Markup {
   const names = columnsOf(rows) ?? [];
   if (rows.length === 0) return html`<div class="empty"><h2>Nothing here</h2></div>`;
   const lines = rows.map(
