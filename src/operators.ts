@@ -16,3 +16,6 @@ export const everyOperator = [
 
 /** How it is compared. */
 export type Operator = (typeof everyOperator)[number];
+
+/** They look at a part of a text, which need not be one that could be stored. */
+export const textOperators: ReadonlySet<Operator> = new Set(["contains", "starts", "icontains", "istarts"]);

@@ -1,12 +1,12 @@
 import { isText, type Check } from "./members.ts";
 
 /** A name that a header field may have (RFC 9110 §5.1). */
-export function isFieldName(name: string): boolean {
+function isFieldName(name: string): boolean {
   return /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/.test(name);
 }
 
 /** A value that can be sent in a header field (RFC 9110 §5.5): bytes, and none that would end it. */
-export function isFieldValue(value: string): boolean {
+function isFieldValue(value: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }
 

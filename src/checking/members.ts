@@ -101,6 +101,11 @@ export function unknownMembers(value: Members, known: readonly string[]): string
   return unknown.map((name) => `there is no option ${shownName(name)}${suggestion(name, known)}`);
 }
 
+/** Lower-case words joined by underscores, like `unit_price`. */
+export function isSnakeCase(name: string): boolean {
+  return /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name);
+}
+
 export const text: Check = (value) => (isText(value) && value !== "" ? null : "it has to be a text");
 export const aFunction: Check = (value) => (typeof value === "function" ? null : "it has to be a function");
 export const aBoolean: Check = (value) => (typeof value === "boolean" ? null : "it has to be true or false");

@@ -5,18 +5,17 @@ import { decideOn } from "../permission/decision.ts";
 import { Witness, formatExplanation, type Explanation } from "../scheme/explanation.ts";
 import type { Answer } from "./answer/writing.ts";
 import type { ServiceCore } from "./core.ts";
-import type { ServedEndpoint } from "./endpoint/endpoint.ts";
 import { Exchange } from "./exchange.ts";
 import { MAX_BODY_BYTES } from "./limits.ts";
-import type { FindRoute, Match } from "./routes.ts";
+import { findEndpoint, type FindRoute } from "./routes.ts";
 
 /** What the schemes would make of a request. Nothing is reported of it and nothing else happens. */
-export function explainArrival(
+function explainArrival(
   service: ServiceCore & { readonly find: FindRoute },
   arrival: Arrival,
 ): Eventually<Explanation> {
   const call = new Call(arrival, service.callContext);
-  if (endpointOf(service.find(call.path), call)?.access === "open")
+  if (findEndpoint(service.find(call.path)?.route, call.method)?.access === "open")
     return { outcome: "open", user: null, why: "The endpoint looks at no credential.", schemes: [] };
   call.letRead(() => arrival.readBody(MAX_BODY_BYTES));
   return service.chain.explain(call);
@@ -46,7 +45,7 @@ export async function explainWhole(
   const explanation = await explainArrival(service, arrival);
   const call = new Call(arrival, service.callContext);
   const match = service.find(call.path);
-  const endpoint = endpointOf(match, call);
+  const endpoint = findEndpoint(match?.route, call.method);
   const whole = { ...explanation, route: match?.route.path ?? null, permission: null };
   if (match === null || endpoint === undefined || endpoint.access === "open") return whole;
   const { outcome } = explanation;
@@ -57,10 +56,6 @@ export async function explainWhole(
   const decision = decideOn(endpoint.access, exchange.context, endpoint.rows ?? null);
   const said = typeof decision === "string" ? decision : "some rows";
   return { ...whole, permission: { name, action: exchange.action, said, by: said === "some rows" ? columns : [] } };
-}
-
-function endpointOf(match: Match | null, { method }: Call): ServedEndpoint | undefined {
-  return match?.route.methods.get(method === "HEAD" ? "GET" : method);
 }
 
 /** A witness for a caller who asks for an explanation; whether they may have it is known only afterwards. */

@@ -8,7 +8,7 @@ export const MAX_REQUEST_LINE_BYTES = 8 * 1024;
 /** The largest header block, in bytes. */
 export const MAX_HEADER_BYTES = 16 * 1024;
 /** The most header fields. */
-export const MAX_HEADER_FIELDS = 100;
+const MAX_HEADER_FIELDS = 100;
 
 // "GET  HTTP/1.1" without the target and the longest method of ours.
 const AROUND_TARGET_BYTES = " HTTP/1.1\r\n".length + 1;

@@ -3,7 +3,8 @@ import { problem } from "../problem/problem.ts";
 import { parseId } from "../resource/ids.ts";
 import { belowBasePath } from "./base-path.ts";
 import type { ServedEndpoint } from "./endpoint/endpoint.ts";
-import { parametersOf, type PathParameter } from "./endpoint/parameters.ts";
+import { parametersOf, PARAMETERS, type PathParameter } from "./endpoint/parameters.ts";
+import { withoutFinalSlash } from "./endpoint/path.ts";
 
 /** What a path offers. */
 export interface Route {
@@ -58,12 +59,7 @@ export function makeRoutes(
       parameters: parametersOf(path, first.mounted),
     };
     all.push(route);
-    router.on(
-      "GET",
-      path.replaceAll(/\{([a-z][a-z0-9_]*)(?::(?:text|uuid))?\}/g, ":$1") || "/",
-      () => undefined,
-      route,
-    );
+    router.on("GET", path.replaceAll(PARAMETERS, ":$1"), () => undefined, route);
   }
   return {
     all,
@@ -81,9 +77,14 @@ export function makeRoutes(
   };
 }
 
-/** The endpoint for a method: `HEAD` wherever `GET`. Null for `OPTIONS`, which every route answers. */
+/** The endpoint for a method: `HEAD` wherever `GET`. */
+export function findEndpoint(route: Route | undefined, method: string): ServedEndpoint | undefined {
+  return route?.methods.get(method === "HEAD" ? "GET" : method);
+}
+
+/** The endpoint for a method. Null for `OPTIONS`, which every route answers. */
 export function requireEndpoint(route: Route, method: string): ServedEndpoint | null {
-  const endpoint = route.methods.get(method === "HEAD" ? "GET" : method);
+  const endpoint = findEndpoint(route, method);
   if (endpoint !== undefined) return endpoint;
   if (method === "OPTIONS") return null;
   throw problem("method_not_allowed", { headers: [["Allow", route.allow]] });
@@ -108,8 +109,4 @@ function readParams(
     params[name] = value;
   }
   return params;
-}
-
-function withoutFinalSlash(path: string): string {
-  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }

@@ -1,5 +1,5 @@
 import { DeclarationError } from "../checking/declaration-error.ts";
-import { isObject, shown, unknownMembers, isText } from "../checking/members.ts";
+import { isObject, isSnakeCase, isText, shown, unknownMembers } from "../checking/members.ts";
 import { catalogue, type CatalogueEntry, type ProblemCode } from "./catalogue.ts";
 
 /** A problem of one's own: what `defineProblem` gives, to be thrown as `throw problem(outOfStock)`. */
@@ -52,7 +52,7 @@ function mistakesOf(definition: ProblemDefinition): readonly string[] {
   const texts = Object.entries({ title, detail, why, cure });
   return [
     ...unknownMembers({ ...definition }, MEMBERS),
-    ...(isText(code) && /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(code) && code.length <= 80
+    ...(isText(code) && isSnakeCase(code) && code.length <= 80
       ? []
       : ["the code has to be lower-case words joined by underscores, like out_of_stock"]),
     ...(Object.hasOwn(catalogue, code) ? ["the catalogue has this code; choose another, or throw that one"] : []),

@@ -4,6 +4,9 @@ import { shownName, suggestion } from "../checking/nearest.ts";
 import { catalogue, type CatalogueEntry } from "./catalogue.ts";
 import { codeOf, type AnyProblem } from "./definition.ts";
 
+/** How many wrong fields one answer tells at most. */
+export const MAX_ISSUES = 100;
+
 /** One wrong field of a body or one wrong query parameter. */
 export interface Issue {
   /** A JSON pointer (RFC 6901) into the body, or `?name` for a query parameter. */

@@ -1,5 +1,5 @@
 import { isObject } from "../checking/members.ts";
-import type { Issue } from "../problem/problem.ts";
+import { MAX_ISSUES, type Issue } from "../problem/problem.ts";
 import { comparedKind, MAX_VALUES, readFilterValue, type FilterValue } from "./filter-value.ts";
 import { kindOf } from "./ids.ts";
 import { Flaw } from "./kinds/field.ts";
@@ -23,7 +23,6 @@ const MAX_ALL_VALUES = 5000;
 /** How long all values of one `where` are together, in UTF-16 code units: databases keep the last ones that a statement was asked with. */
 const MAX_ALL_LENGTH = 65_536;
 // As many as a problem document tells.
-const MAX_ISSUES = 100;
 
 /** Reads a condition: fields with operators and values, `all`, `any` and `not`. All members of one have to hold. Says every issue, with its place. */
 export function readCondition(resource: Resource, given: unknown, pointer: string, issues: Issue[]): Condition | null {

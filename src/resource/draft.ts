@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { atOnce, tooLate } from "../checking/at-once.ts";
 import { isObject, sortOf } from "../checking/members.ts";
-import { anIssueList, type Issue } from "../problem/problem.ts";
+import { anIssueList, MAX_ISSUES, type Issue } from "../problem/problem.ts";
 import {
   Flaw,
   isRequired,
@@ -37,7 +37,6 @@ export interface DraftOptions {
 }
 
 // A body of 1 MiB can have thousands of wrong members; a caller who was told of a hundred knows enough.
-const MAX_ISSUES = 100;
 
 /** Reads a whole representation. Gives every issue at once, but never more than a hundred. */
 export function readDraft(resource: Resource, body: unknown, options: DraftOptions): Draft | readonly Issue[] {

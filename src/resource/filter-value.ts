@@ -1,13 +1,12 @@
+import { textOperators, type Operator } from "../operators.ts";
 import { kindOf } from "./ids.ts";
 import { Flaw, type Kind } from "./kinds/field.ts";
 import { parseNumber } from "./kinds/numbers.ts";
-import type { Operator, Resource } from "./resource.ts";
+import type { Resource } from "./resource.ts";
 
 /** What a field is compared with. */
 export type FilterValue = string | number | boolean | readonly (string | number | boolean)[];
 
-/** They look at a part of a text, which need not be one that could be stored. */
-const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
 /** Kinds of text with one spelling: what none of their values could be is a mistake. */
 const SPELLED = new Set(["enumeration", "url"]);
 /** How many values one `in` has at most. */
@@ -60,7 +59,7 @@ function readOne(
       ? text
       : new Flaw("invalid", "A decimal number is required.");
   }
-  if (kind.column.type === "text" && (!isSpelled(kind) || TEXTUAL.has(operator))) {
+  if (kind.column.type === "text" && (!isSpelled(kind) || textOperators.has(operator))) {
     // NUL cannot be stored by every engine, and no stored text has one.
     return text.includes("\0") ? new Flaw("invalid", "Control characters are not allowed.") : text;
   }

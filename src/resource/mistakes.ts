@@ -2,6 +2,7 @@ import {
   aBoolean,
   aFunction,
   isObject,
+  isSnakeCase,
   isText,
   membersMistakes,
   namedMembers,
@@ -17,7 +18,7 @@ import {
 } from "../checking/members.ts";
 import { shownName, suggestion } from "../checking/nearest.ts";
 import { aDeprecation } from "../deprecation.ts";
-import { everyOperator, type Operator } from "../operators.ts";
+import { everyOperator, textOperators, type Operator } from "../operators.ts";
 import type { Fields, ResourceDeclaration } from "./declaration.ts";
 import { idField } from "./ids.ts";
 import { ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";
@@ -27,10 +28,8 @@ import { reservedMistakes, reservedNames } from "./reserved.ts";
 import { searchMistakes } from "./search.ts";
 import { tableMistakes } from "./tables/existing-table.ts";
 
-const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 const PATH_SEGMENT = /^[a-z][a-z0-9]*([_-][a-z0-9]+)*$/;
 const ORDERED = new Set<Operator>(["lt", "lte", "gt", "gte"]);
-const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
 const LIST_PARAMETERS = new Set(["limit", "cursor", "sort", "fields"]);
 const MAX_SORTED_LENGTH = 1000;
 
@@ -103,7 +102,7 @@ function mistakesWithin(declaration: ResourceDeclaration<Fields>): readonly stri
   const mistakes: string[] = [...tableMistakes(declaration)];
   const at = (place: string, found: readonly string[]): number =>
     mistakes.push(...found.map((each) => `${place}: ${each}`));
-  if (!NAME.test(name))
+  if (!isSnakeCase(name))
     mistakes.push(`the name "${name}" must be lower-case words joined by underscores, like order_line`);
   if (plural !== undefined && !PATH_SEGMENT.test(plural))
     mistakes.push(`the plural "${plural}" must be lower-case words joined by hyphens or underscores`);
@@ -186,7 +185,8 @@ const OF_COLUMNS = [
 ] as const;
 
 function computedMistakes(name: string, declared: unknown): string[] {
-  if (!NAME.test(name) || name === "id") return ["the name must be lower-case words joined by underscores, and not id"];
+  if (!isSnakeCase(name) || name === "id")
+    return ["the name must be lower-case words joined by underscores, and not id"];
   if (reservedNames.has(name)) return [...reservedMistakes(name)];
   if (!isObject(declared)) return [`it is ${shown(declared)}; it has to be like { as: text(), from: (record) => … }`];
   const mistakes = membersMistakes(declared, computedMembers);
@@ -220,7 +220,7 @@ function removedMistakes(name: string, until: unknown, fields: Fields): string[]
 
 function fieldMistakes(name: string, { kind, options }: Field): string[] {
   const mistakes: string[] = [];
-  if (!NAME.test(name)) mistakes.push("the name must be lower-case words joined by underscores, like unit_price");
+  if (!isSnakeCase(name)) mistakes.push("the name must be lower-case words joined by underscores, like unit_price");
   if (name === "id") mistakes.push("every record has an id already; leave it out of the fields");
   mistakes.push(...reservedMistakes(name));
   if (options.readOnly === true && options.writeOnly === true)
@@ -270,7 +270,8 @@ function filterMistakes(name: string, field: Field, operators: readonly Operator
       mistakes.push(
         `there is no operator ${shownName(String(operator))}${suggestion(String(operator), everyOperator)}`,
       );
-    if (TEXTUAL.has(operator) && type !== "text") mistakes.push(`${operator} needs a text; leave the operator out`);
+    if (textOperators.has(operator) && type !== "text")
+      mistakes.push(`${operator} needs a text; leave the operator out`);
     if (ORDERED.has(operator) && type === "boolean")
       mistakes.push(`${operator} has no meaning for true and false; leave the operator out`);
     if (operator === "null" && field.options.optional !== true)

@@ -1,5 +1,5 @@
 import { isObject } from "../checking/members.ts";
-import type { Issue } from "../problem/problem.ts";
+import { MAX_ISSUES, type Issue } from "../problem/problem.ts";
 import { readCondition, type Condition } from "./conditions.ts";
 import { pointerTo } from "./pointer.ts";
 import { isOnce, readOnce, type AskedOnce } from "./query.ts";
@@ -40,6 +40,3 @@ export function readQueryBody(
   if (issues.length > 0 || asked === null) return issues;
   return { ...asked, where: condition, count: wanted };
 }
-
-// As many as a problem document tells.
-const MAX_ISSUES = 100;

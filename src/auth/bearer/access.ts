@@ -12,7 +12,7 @@ import type { RevocableClaims } from "../revoked.ts";
 import { isTime, notYet, verifyJWT, type JWTRules } from "./jwt.ts";
 
 /** The `typ` of access tokens (RFC 9068 §2.1). */
-export const accessType = "at+jwt";
+const accessType = "at+jwt";
 
 /** Options of `accessTokens()`: keys, issuer, lifetime in seconds, and what was revoked. */
 export interface AccessTokensOptions {

@@ -191,7 +191,7 @@ export function pushCommon(headers: string[], requestId: string, hsts: string | 
 }
 
 /** Over TLS a browser is told to stay there. */
-export function strictTransport({ hsts }: Pick<ServiceCore, "hsts">, { client }: Call): string | null {
+function strictTransport({ hsts }: Pick<ServiceCore, "hsts">, { client }: Call): string | null {
   if (!client.encrypted) return null;
   return hsts === "subdomains" ? `${HSTS}; includeSubDomains` : HSTS;
 }

@@ -7,9 +7,12 @@ export interface PathParameter {
   readonly type: IdKind | "text";
 }
 
+/** Each parameter of a path: its name, and its type where that is said. */
+export const PARAMETERS = /\{([a-z][a-z0-9_]*)(?::(text|uuid))?\}/g;
+
 /** The parameters of a path as endpoints declare it: `{id}`, `{id:uuid}`, `{name:text}`. In the paths of mounted resources an id is what that resource says. */
 export function parametersOf(path: string, mounted?: MountInPlace): readonly PathParameter[] {
-  return [...path.matchAll(/\{([a-z][a-z0-9_]*)(?::(text|uuid))?\}/g)].map(([, name = "", type]) => ({
+  return [...path.matchAll(PARAMETERS)].map(([, name = "", type]) => ({
     name,
     type: type === "text" || type === "uuid" ? type : idKindIn(mounted ?? null, name),
   }));

@@ -9,6 +9,11 @@ export function pathShape(path: string): string {
   return path.replaceAll(/\{[^{}]*\}/g, "{…}").replace(/(?<=.)\/$/, "");
 }
 
+/** A path answers the same with and without a final slash. */
+export function withoutFinalSlash(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
 /** What is wrong with the path of an endpoint; null where nothing is. Whatever is no parameter would never be found, or be found for anything. */
 export function pathMistake(path: unknown): string | null {
   if (!isText(path) || !path.startsWith("/")) return "it has to begin with a slash, like /books/{id}/lend";

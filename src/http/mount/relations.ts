@@ -1,4 +1,4 @@
-import { isObject, isText, shown, type Members, type Mistake } from "../../checking/members.ts";
+import { isObject, isSnakeCase, isText, shown, type Members, type Mistake } from "../../checking/members.ts";
 import { suggestion } from "../../checking/nearest.ts";
 import { isShown } from "../../resource/kinds/field.ts";
 import type { ReferenceOf, Resource } from "../../resource/resource.ts";
@@ -41,14 +41,12 @@ export interface Relation<To> {
   readonly to: To;
 }
 
-const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
-
 /** What is wrong with the names that a resource is mounted with. */
 export function relationMistakes(resource: Resource, relations: Members): readonly string[] {
   const taken = ["id", ...Object.keys(resource.fields), ...Object.keys(relations).map((name) => `${name}_next`)];
   return Object.entries(relations).flatMap(([name, leads]) => {
     const place = `expand.${name}`;
-    if (!NAME.test(name)) return [`${place}: the name has to be lower case with underscores, like user`];
+    if (!isSnakeCase(name)) return [`${place}: the name has to be lower case with underscores, like user`];
     if (taken.includes(name)) return [`${place}: a record has a member of this name already; take another one`];
     const wrong = isText(leads) ? columnMistake(resource, leads) : mountMistake(resource, leads);
     return wrong === null ? [] : [`${place}: ${wrong}`];

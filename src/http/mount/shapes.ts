@@ -1,4 +1,5 @@
-import type { Operator, Resource } from "../../resource/resource.ts";
+import { textOperators, type Operator } from "../../operators.ts";
+import type { Resource } from "../../resource/resource.ts";
 import { isKeyScanned, isServed, isUnique } from "../../store/served.ts";
 import type { Collection, Column, Key, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";
 import { selectedBy, type Link } from "./links.ts";
@@ -109,12 +110,10 @@ function ordersOf({ sorts }: Resource): readonly (readonly Sort[])[] {
   );
 }
 
-const TEXTUAL = new Set<Operator>(["starts", "contains", "istarts", "icontains"]);
-
 function operandOf(operator: Operator, value: Value): Value {
   if (operator === "in") return [value];
   if (operator === "null") return true;
-  return TEXTUAL.has(operator) ? String(value).slice(0, 3) : value;
+  return textOperators.has(operator) ? String(value).slice(0, 3) : value;
 }
 
 const standIns: Readonly<Record<Column["type"], Value>> = {

@@ -7,7 +7,7 @@ import { answerHeaders } from "./headers.ts";
 import { contentOf, mediaTypeObject } from "./media.ts";
 import type { Description } from "./operation.ts";
 import { shared } from "./parameters.ts";
-import { exampleWithId, ifMatch, problemsOfState, type Subject } from "./resource-operations.ts";
+import { exampleWithId, ifMatch, notModified, problemsOfState, type Subject } from "./resource-operations.ts";
 
 /** Where an action stands: `POST /orders/{id}/cancel`. */
 export function placeOf({ mount }: Subject, { method, on, name }: ServedAction): string {
@@ -56,9 +56,7 @@ function responsesOf(subject: Subject, { answer, method }: ServedAction): Readon
       headers: answerHeaders(...(method === "GET" ? (["ETag"] as const) : repeated)),
       content: shown,
     };
-    return method === "GET"
-      ? { 200: done, 304: { description: "The caller has it already.", headers: answerHeaders("ETag") } }
-      : { 200: done };
+    return method === "GET" ? { 200: done, 304: notModified } : { 200: done };
   }
   const schema = ref("schemas", subject.names.record);
   return {

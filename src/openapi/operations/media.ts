@@ -17,7 +17,7 @@ export function mediaTypeObject(mediaType: string, schema: JSONObject, example: 
 }
 
 /** Whether the shape of the data shows in this media type, so that its schema holds (RFC 6839). */
-export function isStructured(mediaType: string): boolean {
+function isStructured(mediaType: string): boolean {
   return isJSON(mediaType) || /[/+]xml$/.test(mediaType);
 }
 

@@ -5,8 +5,8 @@ import type {
   Shape,
 } from "../../http/endpoint/endpoint.ts";
 import type { Method } from "../../http/endpoint/facts.ts";
+import { isResource } from "../../http/endpoint/shape.ts";
 import type { Format } from "../../http/formats/format.ts";
-import type { Resource } from "../../resource/resource.ts";
 import { ref, type JSONObject } from "../json.ts";
 import { pascalCase } from "../names.ts";
 import { draftSchema, patchSchema, recordSchema } from "../schemas.ts";
@@ -69,8 +69,4 @@ function headersOf(said: Readonly<Record<string, string>>): JSONObject {
 function shownIn(shape: Shape, produces: string | undefined, formats: readonly Format[]): JSONObject {
   const schema = isResource(shape) ? recordSchema(shape) : shape;
   return produces === undefined ? contentOf(formats, schema, null) : { [produces]: { schema } };
-}
-
-function isResource(shape: Shape): shape is Resource {
-  return "parentColumn" in shape;
 }

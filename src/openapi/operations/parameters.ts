@@ -2,11 +2,12 @@ import type { Deprecated } from "../../deprecation.ts";
 import { parametersOf } from "../../http/endpoint/parameters.ts";
 import { FORMAT_PARAMETER } from "../../http/formats/format.ts";
 import type { MountInPlace } from "../../http/mount/mount.ts";
+import { textOperators, type Operator } from "../../operators.ts";
 import { comparedKind } from "../../resource/filter-value.ts";
 import { fieldOf } from "../../resource/ids.ts";
 import type { Field } from "../../resource/kinds/field.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../../resource/page-size.ts";
-import { shownFields, type Operator, type Resource } from "../../resource/resource.ts";
+import { shownFields, type Resource } from "../../resource/resource.ts";
 import { MAX_LENGTH, MAX_WORDS } from "../../resource/search.ts";
 import { withDeprecation } from "../deprecated.ts";
 import { ref, type JSONObject } from "../json.ts";
@@ -155,9 +156,6 @@ const said: Readonly<Record<Operator, string>> = {
   null: "is null: `true`, or is not: `false`",
 };
 
-/** Operators that look at a part of a text. */
-export const TEXTUAL = new Set<Operator>(["contains", "starts", "icontains", "istarts"]);
-
 function goingOf({ deprecations }: Resource, name: string): readonly Deprecated[] {
   return [...(deprecations?.fields.get(name) ?? []), ...(deprecations?.filters.get(name) ?? [])];
 }
@@ -171,7 +169,7 @@ function plainFilter(field: string, operator: Operator, declared: Field): JSONOb
   const name = operator === "eq" && field !== FORMAT_PARAMETER ? field : `${field}[${operator}]`;
   const description = `Only records whose \`${field}\` ${said[operator]}.`;
   if (operator === "null") return { name, in: "query", description, schema: { type: "boolean" } };
-  const value = TEXTUAL.has(operator) ? { type: "string" } : filterSchema(declared);
+  const value = textOperators.has(operator) ? { type: "string" } : filterSchema(declared);
   return operator === "in"
     ? commaSeparated(name, description, value)
     : { name, in: "query", description, schema: value };

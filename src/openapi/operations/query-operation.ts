@@ -1,8 +1,9 @@
+import { textOperators, type Operator } from "../../operators.ts";
 import { MAX_CONDITIONS } from "../../resource/conditions.ts";
 import { fieldOf } from "../../resource/ids.ts";
-import { shownFields, type Operator, type Resource } from "../../resource/resource.ts";
+import { shownFields, type Resource } from "../../resource/resource.ts";
 import { ref, type JSONObject } from "../json.ts";
-import { filterSchema, MAX_LIMIT, TEXTUAL } from "./parameters.ts";
+import { filterSchema, MAX_LIMIT } from "./parameters.ts";
 
 /** OpenAPI 3.1 has no name for an operation by `QUERY`; the registry of its extensions has this one, and 3.2 has it as `additionalOperations`. */
 export const ADDITIONAL_OPERATIONS = "x-oai-additionalOperations";
@@ -62,7 +63,7 @@ export function conditionSchema(resource: Resource, name: string): JSONObject {
 
 function operandSchema(operator: Operator, value: JSONObject): JSONObject {
   if (operator === "null") return { type: "boolean" };
-  if (TEXTUAL.has(operator)) return { type: "string" };
+  if (textOperators.has(operator)) return { type: "string" };
   if (operator !== "in") return value;
   const commaText = { type: "string", description: "Values separated by commas." };
   return { anyOf: [{ type: "array", maxItems: MAX_LIMIT, items: value }, commaText] };

@@ -1,5 +1,7 @@
 import {
+  aFunction,
   isObject,
+  isSnakeCase,
   isText,
   matching,
   membersMistakes,
@@ -168,7 +170,6 @@ function olderResource(newer: Resource, prefix: string, members: Older["members"
 /** What a conversion keeps: whether two values are the same. */
 const SAME = new Set<Operator>(["eq", "ne", "in", "null"]);
 const OF_LISTS = new Set(["limit", "cursor", "sort", "fields", "expand", "search"]);
-const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
 function mistakesOf(newer: unknown, options: unknown): readonly string[] {
   if (!isObject(newer) || !isObject(newer["collection"]) || !isObject(newer["resource"]))
@@ -197,7 +198,7 @@ function* fieldsMistakes(
 ): Generator<string> {
   const sent = new Set<string>();
   for (const [name, each] of Object.entries(declared)) {
-    if (!NAME.test(name)) yield `field ${name}: the name must be lower-case words joined by underscores`;
+    if (!isSnakeCase(name)) yield `field ${name}: the name must be lower-case words joined by underscores`;
     if (name === "id") yield "field id: every record has its id already; leave it out";
     const wrong = isText(each) ? nameMistake(each, fields) : conversionMistake(each, fields);
     if (wrong !== null) {
@@ -231,8 +232,8 @@ function conversionMistake(declared: unknown, fields: Resource["fields"]): strin
   const wrong = membersMistakes(declared, {
     from: (value) => (isText(value) ? nameMistake(value, fields) : "it has to be the name of a field"),
     as: (value) => shapeMistakes(value)[0] ?? null,
-    show: (value) => (typeof value === "function" ? null : "it has to be a function"),
-    read: optional((value) => (typeof value === "function" ? null : "it has to be a function")),
+    show: aFunction,
+    read: optional(aFunction),
   });
   if (wrong.length > 0) return wrong.join("; ");
   const from = fields[String(declared["from"])]!;

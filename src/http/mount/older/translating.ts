@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../../checking/members.ts";
 import type { Eventually } from "../../../eventually.ts";
-import { Problem, type Issue } from "../../../problem/problem.ts";
+import { MAX_ISSUES, Problem, type Issue } from "../../../problem/problem.ts";
 import type { FilterValue } from "../../../resource/filter-value.ts";
 import { Flaw, isShown, isWritable } from "../../../resource/kinds/field.ts";
 import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
@@ -101,8 +101,6 @@ export function wholeFor(older: Older, whole: unknown, reading: Reading): unknow
   if (issues.length > 0) throw invalid(issues);
   return made;
 }
-
-const MAX_ISSUES = 100;
 
 /** What the older shape cannot send stays as it is. */
 function keptOf({ newer, members }: Older, current: Values): Record<string, unknown> {

@@ -173,7 +173,7 @@ export function reachesEveryRow({ parent, resource }: MountInPlace, exchange: Ex
 }
 
 /** Whether the permission for an action lets the caller at this record. */
-export function mayReach(
+function mayReach(
   parent: MountInPlace,
   exchange: Exchange,
   action: "read" | "update",

@@ -190,7 +190,7 @@ export function merged(current: Readonly<Record<string, unknown>>, patch: unknow
 }
 
 /** Reads a whole representation. Ends the request with every issue at once. */
-export function readWhole(
+function readWhole(
   resource: Resource,
   context: Context,
   whole: unknown,

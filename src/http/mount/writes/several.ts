@@ -1,5 +1,5 @@
 import type { Reply } from "../../../call/call.ts";
-import { Problem, problem, type Issue } from "../../../problem/problem.ts";
+import { MAX_ISSUES, Problem, problem, type Issue } from "../../../problem/problem.ts";
 import {
   isKeyOf,
   keyOf,
@@ -20,7 +20,6 @@ import { refusal, type Unwritten } from "./outcome.ts";
 /** How many records one array has at most. */
 export const MAX_RECORDS = 1000;
 // As many as a problem document tells.
-const MAX_ISSUES = 100;
 
 /** The members of an array that was sent. Ends the request where it is none, or has none or too many. */
 export function requireMembers(value: unknown): readonly unknown[] {
