@@ -3,7 +3,7 @@ import { isText, optional, shown, text } from "../checking/members.ts";
 import { requireArguments } from "../checking/options.ts";
 import type { Where } from "../store/store.ts";
 import { aPermission } from "./checking.ts";
-import { everyAction, type Permission } from "./contract.ts";
+import { everyAction, type Decision, type Permission, type PermissionRequest } from "./contract.ts";
 import { decisionOf } from "./decision.ts";
 
 export type { Action, Decision, Permission, PermissionRequest } from "./contract.ts";
@@ -126,15 +126,7 @@ export function anyOf(...permissions: readonly Permission<string>[]): Permission
   return {
     name: `any of (${names(permissions)})`,
     ...narrowingOf(permissions),
-    decide(request) {
-      const only: Where[] = [];
-      for (const permission of permissions) {
-        const decision = decisionOf(permission, request);
-        if (decision === "allow") return "allow";
-        if (decision !== "deny") only.push(decision.only);
-      }
-      return only.length === 0 ? "deny" : { only: only.length === 1 ? only[0]! : { any: only } };
-    },
+    decide: (request) => decideTogether(permissions, request, "allow"),
   };
 }
 
@@ -156,15 +148,7 @@ export function allOf(...permissions: readonly Permission<string>[]): Permission
   return {
     name: `all of (${names(permissions)})`,
     ...narrowingOf(permissions),
-    decide(request) {
-      const only: Where[] = [];
-      for (const permission of permissions) {
-        const decision = decisionOf(permission, request);
-        if (decision === "deny") return "deny";
-        if (decision !== "allow") only.push(decision.only);
-      }
-      return only.length === 0 ? "allow" : { only: only.length === 1 ? only[0]! : { all: only } };
-    },
+    decide: (request) => decideTogether(permissions, request, "deny"),
   };
 }
 
@@ -197,6 +181,22 @@ export function not(permission: Permission<string>): Permission<string> {
       return decision === "allow" ? "deny" : "allow";
     },
   };
+}
+
+/** One that says `enough` decides for all of them; else the rows that any, or all, of the others allow. */
+function decideTogether(
+  permissions: readonly Permission<string>[],
+  request: PermissionRequest,
+  enough: "allow" | "deny",
+): Decision {
+  const only: Where[] = [];
+  for (const permission of permissions) {
+    const decision = decisionOf(permission, request);
+    if (decision === enough) return enough;
+    if (typeof decision === "object") only.push(decision.only);
+  }
+  if (only.length === 0) return enough === "allow" ? "deny" : "allow";
+  return { only: only.length === 1 ? only[0]! : enough === "allow" ? { any: only } : { all: only } };
 }
 
 /** Throws `DeclarationError` where it is no name: a permission that looks for nothing would say so to nobody. */
