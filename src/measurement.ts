@@ -19,6 +19,11 @@ export function seriesOf(name: string, labels: Labels = {}): string {
   return pairs.length === 0 ? name : `${name}{${pairs.join(",")}}`;
 }
 
+/** A counter without labels. */
+export function counter(name: string, help: string, count: number): MetricFamily {
+  return { name, help, type: "counter", samples: [[name, count]] };
+}
+
 /** A gauge of values by state; the one under the empty name has no label. */
 export function gauge(name: string, help: string, states: Readonly<Record<string, number>>): MetricFamily {
   const samples = Object.entries(states).map(

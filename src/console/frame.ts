@@ -1,8 +1,8 @@
+import { shellWord } from "../checking/shell.ts";
 import { html, type PageContent, type Markup } from "../html/markup.ts";
 import { writePage } from "../html/page.ts";
 import type { View } from "../http/formats/view.ts";
 import { inFormat, targetOf, withParameters } from "./addresses.ts";
-import { quoted } from "./parts.ts";
 import { isReadable, isServed, partsOf } from "./paths.ts";
 import { addressOf, type Drawn, type Site } from "./site.ts";
 import { WHY_PATH } from "./why.ts";
@@ -121,7 +121,7 @@ function whyOf(view: View, target: string): string {
 
 /** What a program would send: never with a credential. */
 function curlOf({ call }: View, target: string): string {
-  return `curl ${quoted(`${call.client.origin ?? ""}${target}`)}`;
+  return `curl ${shellWord(`${call.client.origin ?? ""}${target}`)}`;
 }
 
 function footOf(site: Site, view: View, requestId: string | undefined): Markup {

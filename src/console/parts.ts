@@ -75,8 +75,3 @@ export const needsScript = html`<noscript
     Programs send it as they always do.
   </p></noscript
 >`;
-
-/** A text for a shell, whatever is in it. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}

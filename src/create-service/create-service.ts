@@ -7,7 +7,7 @@ import { Secret } from "../crypto/secret.ts";
 import { uuidMaker } from "../crypto/uuid.ts";
 import type { Eventually } from "../eventually.ts";
 import { clockOf } from "../feature/clock.ts";
-import { compose } from "../feature/composition.ts";
+import { compose, listsOf } from "../feature/composition.ts";
 import type { Feature, Parts, ServiceFacts } from "../feature/feature.ts";
 import { harmless, observerOf, tellAll } from "../feature/observers.ts";
 import { startFeatures } from "../feature/starting.ts";
@@ -28,7 +28,7 @@ import { SlowLists } from "../http/list/slow-lists.ts";
 import { endpointsOf } from "../http/mount/endpoints.ts";
 import { explainLists, type ExplainedList } from "../http/mount/explaining.ts";
 import type { MountInPlace } from "../http/mount/mount.ts";
-import { placeMounts } from "../http/mount/placing.ts";
+import { collectionsOf, placeMounts } from "../http/mount/placing.ts";
 import { idempotencyCountsCollection } from "../http/mount/writes/idempotency.ts";
 import { respond, type RoutedService } from "../http/pipeline.ts";
 import { requestIds } from "../http/request-ids.ts";
@@ -167,7 +167,7 @@ async function putTogether(options: ServiceOptions, mistakes: readonly string[])
     { store, throttle, secret, basePath, now, observe, all, facts, use: composition.use, inFlight },
     routes.find,
   );
-  await store.open(collectionsOf(placed, all));
+  await store.open(tablesOf(all));
   tellAtStart(placed, routes.all, { now: now(), observe });
   const stopClock = await clock.start();
   const stop = await startFeatures(composition, { store, observe }).catch((error: unknown) => {
@@ -212,15 +212,9 @@ function pathOf(target: string): string {
   return question === -1 ? target : target.slice(0, question);
 }
 
-function collectionsOf(placed: readonly MountInPlace[], all: readonly Parts[]): readonly Collection[] {
-  return [
-    ...placed
-      .filter(({ older }) => older === null)
-      .flatMap(({ collection, links }) => [collection, ...links.map((each) => each.collection)]),
-    ...all.flatMap(({ collections = [] }) => collections),
-    ...throttleCollections,
-    idempotencyCountsCollection,
-  ];
+function tablesOf(all: readonly Parts[]): readonly Collection[] {
+  const { mounts, collections } = listsOf(all);
+  return [...collectionsOf(mounts), ...collections, ...throttleCollections, idempotencyCountsCollection];
 }
 
 /** What the parts of a service have in common, once they are found. */

@@ -6,6 +6,7 @@ import type { Format } from "../http/formats/format.ts";
 import { withBuiltIn } from "../http/formats/negotiate.ts";
 import { servedBy } from "../http/mount/endpoints.ts";
 import type { Mount } from "../http/mount/mount.ts";
+import { collectionsOf } from "../http/mount/placing.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
 import { ownAmong, type ProblemDefinition } from "../problem/definition.ts";
 import { joinSchemes } from "../scheme/joining.ts";
@@ -41,12 +42,7 @@ export function clashesOf(all: readonly NamedParts[], speaksXML: boolean): reado
       ({ formats = [] }) => formats.map(({ tagSuffix }) => tagSuffix),
     ),
     ...twice(all, "collection", ({ collections = [], mounts = [] }) =>
-      [
-        ...collections,
-        ...mounts
-          .filter(({ older }) => older === null)
-          .flatMap(({ collection, links }) => [collection, ...links.map((each) => each.collection)]),
-      ].map(({ name }) => name),
+      [...collections, ...collectionsOf(mounts)].map(({ name }) => name),
     ),
     ...problemsTwice(all),
     ...parametersTwice(all),

@@ -30,6 +30,19 @@ export function observerOf(observers: readonly Observer[]): Observer | null {
   return (observation) => tellAll(observers, observation);
 }
 
+/** Tells why something failed, and that once until it is well: a database that is away for an hour is away every second of it. */
+export function toldOnce(tell: (error: unknown) => void): { well(): void; failed(error: unknown): void } {
+  let told = "";
+  return {
+    well: () => void (told = ""),
+    failed(error) {
+      const reason = String(error);
+      if (told !== reason) tell(error);
+      told = reason;
+    },
+  };
+}
+
 export function tellAll(observers: readonly Observer[], observation: Observation): void {
   for (const observe of observers) observe(observation);
 }

@@ -5,6 +5,7 @@ import type { Observer } from "../observation.ts";
 import { rangedColumn } from "../store/served.ts";
 import type { Change, Store } from "../store/store.ts";
 import type { Upkeep } from "./feature.ts";
+import { toldOnce } from "./observers.ts";
 import { LONGEST_PAUSE_MS, pauseMs, portionSize } from "./portions.ts";
 
 const TICK_MS = 1000;
@@ -38,7 +39,12 @@ export function startUpkeep(
 ): () => void {
   if (upkeep.length === 0) return () => undefined;
   const stopped = new AbortController();
-  const all = upkeep.map((each) => ({ ...each, dueIn: 0, isRunning: false, told: "" }));
+  const all = upkeep.map((each) => {
+    const whose = each.feature === undefined ? "" : `feature ${each.feature}: `;
+    const message = `${whose}What has run out could not be erased; it will be tried again.`;
+    const telling = toldOnce((error) => observe?.({ kind: "notice", level: "error", message, error }));
+    return { ...each, telling, dueIn: 0, isRunning: false };
+  });
   const eraseDue = async ({ due }: Upkeep): Promise<void> => erase(store, changesOf(due(now())), stopped.signal);
   const timer = setInterval(() => {
     for (const each of all) {
@@ -48,15 +54,9 @@ export function startUpkeep(
       each.dueIn = each.everySeconds - 1;
       each.isRunning = true;
       eraseDue(each)
-        .then(() => (each.told = ""))
+        .then(each.telling.well)
         .catch((error: unknown) => {
-          // A database that is away for an hour is away every second of it.
-          const reason = String(error);
-          if (stopped.signal.aborted || each.told === reason) return;
-          each.told = reason;
-          const whose = each.feature === undefined ? "" : `feature ${each.feature}: `;
-          const message = `${whose}What has run out could not be erased; it will be tried again.`;
-          observe?.({ kind: "notice", level: "error", message, error });
+          if (!stopped.signal.aborted) each.telling.failed(error);
         })
         .finally(() => (each.isRunning = false));
     }

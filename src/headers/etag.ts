@@ -8,11 +8,6 @@ export interface ETag {
 /** What `If-Match` and `If-None-Match` list: any tag at all, or these. */
 export type ETags = "*" | readonly ETag[];
 
-/** A strong ETag. The suffix tells the representation, for each needs a tag of its own. */
-export function formatETag(tag: string | number, suffix = ""): string {
-  return `"${tag}${suffix}"`;
-}
-
 /** Reads the value of `If-Match` or `If-None-Match`; null where it is neither `*` nor a list of tags. */
 export function parseETags(header: string): ETags | null {
   if (header.trim() === "*") return "*";

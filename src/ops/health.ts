@@ -2,6 +2,7 @@ import type { Reply } from "../call/call.ts";
 import { requireNoOptions } from "../checking/options.ts";
 import { differenceText } from "../feature/clock.ts";
 import { defineFeature, type Feature } from "../feature/feature.ts";
+import { toldOnce } from "../feature/observers.ts";
 import { builtInEndpoint } from "../http/endpoint/built-in.ts";
 import { objectSchema, textSchema } from "../http/endpoint/documentation.ts";
 import type { EndpointDocumentation } from "../http/endpoint/endpoint.ts";
@@ -29,17 +30,16 @@ export function health(...options: []): Feature<Health> {
     setUp({ store, service, observe }) {
       requireNoOptions(options);
       let isStopping = false;
-      let told = "";
+      const message = "The process is not ready";
+      const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
 
       /** Whoever asks learns that it is so; why is told once, for who runs it. */
       async function requireStore(): Promise<void> {
         try {
           await store.check();
-          told = "";
+          telling.well();
         } catch (error) {
-          const reason = String(error);
-          if (told !== reason) observe({ kind: "notice", level: "error", message: "The process is not ready", error });
-          told = reason;
+          telling.failed(error);
           throw error;
         }
       }

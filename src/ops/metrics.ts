@@ -1,5 +1,5 @@
 import { requireArguments } from "../checking/options.ts";
-import { seriesOf, type MetricFamily } from "../measurement.ts";
+import { counter, seriesOf, type MetricFamily } from "../measurement.ts";
 import { refusalReasons, type Observation, type Observer, type RefusalReason } from "../observation.ts";
 import { countDeprecated } from "./deprecated-uses.ts";
 import { Histogram } from "./histogram.ts";
@@ -171,8 +171,4 @@ function familiesOf({ series, problems, refusals, unserved, deprecated, counts }
 
 function add<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-function counter(name: string, help: string, count: number): MetricFamily {
-  return { name, help, type: "counter", samples: [[name, count]] };
 }

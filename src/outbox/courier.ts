@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { toldOnce } from "../feature/observers.ts";
 import type { MetricFamily } from "../measurement.ts";
-import type { Observer } from "../observation.ts";
 import type { Row } from "../store/store.ts";
 import { deliver, outcomes, TOGETHER, type Delivered, type DeliveryOptions } from "./delivery.ts";
 import { awaitedSubscribers, dueEvents } from "./due.ts";
@@ -35,7 +35,8 @@ export function courierOf(options: DeliveryOptions): Courier {
   let round = Promise.resolve();
   let rounds = 0;
   let isAwaited = false;
-  const telling = tellingOf(observe);
+  const message = "Events could not be delivered; it will be tried again.";
+  const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
 
   async function goRound(): Promise<void> {
     // Longer than any try takes, so that nobody else begins while one is under way.
@@ -96,21 +97,6 @@ export function courierOf(options: DeliveryOptions): Courier {
         ]),
       },
     ],
-  };
-}
-
-/** Tells why nothing could be delivered, and that once until it could: a database that is away for an hour is away every second of it. */
-function tellingOf(observe: Observer): { well(): void; failed(error: unknown): void } {
-  let told = "";
-  return {
-    well: () => void (told = ""),
-    failed(error) {
-      const reason = String(error);
-      if (told === reason) return;
-      told = reason;
-      const message = "Events could not be delivered; it will be tried again.";
-      observe({ kind: "notice", level: "error", message, error });
-    },
   };
 }
 

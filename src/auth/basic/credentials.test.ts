@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { formatBasicCredentials, parseBasicCredentials } from "./credentials.ts";
+import { parseBasicCredentials } from "./credentials.ts";
 
 const base64 = (text: string | Uint8Array) => Buffer.from(text as string).toString("base64");
 
@@ -14,7 +14,7 @@ test("what is written is read back, whatever the password holds", () => {
   fc.assert(
     fc.property(text, text, (name, password) => {
       const credentials = { username: name.replaceAll(":", ""), password };
-      assert.deepEqual(parseBasicCredentials(formatBasicCredentials(credentials)), credentials);
+      assert.deepEqual(parseBasicCredentials(base64(`${credentials.username}:${password}`)), credentials);
     }),
   );
 });

@@ -14,11 +14,6 @@ export function parseBasicCredentials(credential: string): BasicCredentials | nu
   return colon === -1 ? null : { username: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Writes what `parseBasicCredentials` reads. */
-export function formatBasicCredentials({ username, password }: BasicCredentials): string {
-  return Buffer.from(`${username}:${password}`).toString("base64");
-}
-
 /** One spelling only: padded, without spaces, without stray bits. */
 function decode(credential: string): string | null {
   const bytes = Buffer.from(credential, "base64");

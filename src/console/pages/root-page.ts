@@ -1,9 +1,10 @@
 import { isObject } from "../../checking/members.ts";
+import { shellWord } from "../../checking/shell.ts";
 import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { View } from "../../http/formats/view.ts";
 import type { Carrier } from "../../scheme/scheme.ts";
 import { loginFormOf } from "../forms/login-form.ts";
-import { code, column, methodTag, quoted, table } from "../parts.ts";
+import { code, column, methodTag, table } from "../parts.ts";
 import { addressOf, titleOf, type Drawing, type Drawn, type Site } from "../site.ts";
 
 /** The way in: what there is, what the caller may do with it, and how to say who one is. Null where the root says nothing of the kind. */
@@ -76,7 +77,7 @@ async function resourcesOf({ site, view }: Drawing): Promise<Markup> {
 
 function commandOf({ view, site }: Drawing): string {
   const path = site.facts().mounts.find(({ resource }) => resource.within === null)?.resource.path ?? "/";
-  return `curl ${quoted(`${view.call.client.origin ?? ""}${addressOf(view, path)}`)} -H 'Authorization: Bearer ACCESS_TOKEN'`;
+  return `curl ${shellWord(`${view.call.client.origin ?? ""}${addressOf(view, path)}`)} -H 'Authorization: Bearer ACCESS_TOKEN'`;
 }
 
 function schemesOf({ site }: Drawing): Markup {

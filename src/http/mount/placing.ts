@@ -1,6 +1,7 @@
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { tableOf } from "../../resource/tables/table.ts";
+import type { Collection } from "../../store/store.ts";
 import type { Listing, Mount, MountInPlace } from "./mount.ts";
 import { misleadingRelations, placeRelation, type Relation } from "./relations.ts";
 
@@ -27,6 +28,13 @@ function misplaced({ resource: { path, within } }: Mount, mounts: readonly Mount
 function withoutNewer({ resource: { path }, older }: Mount, mounts: readonly Mount[]): readonly string[] {
   if (older === null || mounts.some((each) => each === older.newer)) return [];
   return [`${path} is an older shape of ${older.newer.resource.path}, which is not mounted; mount that too`];
+}
+
+/** The tables of mounts: an older shape has that of the newer one. */
+export function collectionsOf(mounts: readonly Mount[]): readonly Collection[] {
+  return mounts
+    .filter(({ older }) => older === null)
+    .flatMap(({ collection, links }) => [collection, ...links.map((each) => each.collection)]);
 }
 
 /** Finds for each mount the one it stands within. Throws `DeclarationError` where that is not mounted. */

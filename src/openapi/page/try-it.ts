@@ -1,3 +1,4 @@
+import { shellWord } from "../../checking/shell.ts";
 import { html, type Markup, type PageContent } from "../../html/markup.ts";
 import type { JSONObject } from "../json.ts";
 import {
@@ -153,14 +154,10 @@ function curlOf(writing: Writing, operation: Operation): string {
   const { path, headers, body } = askedBy(writing, operation);
   const { method } = operation;
   return [
-    `curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(path)}`,
-    ...headers.map((each) => `-H ${quoted(each)}`),
-    ...(body === null ? [] : [`-d ${quoted(body)}`]),
+    `curl${method === "GET" ? "" : ` -X ${method}`} ${shellWord(path)}`,
+    ...headers.map((each) => `-H ${shellWord(each)}`),
+    ...(body === null ? [] : [`-d ${shellWord(body)}`]),
   ].join(" \\\n  ");
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function fetchOf(writing: Writing, operation: Operation): string {

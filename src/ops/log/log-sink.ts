@@ -2,7 +2,7 @@ import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { objectWith } from "../../checking/members.ts";
 import { requireArguments } from "../../checking/options.ts";
-import { seriesOf, type MetricFamily } from "../../measurement.ts";
+import { counter, type MetricFamily } from "../../measurement.ts";
 
 /** Where the lines of a log go. Nothing that happens there ends the process, holds it up, or takes its memory. */
 export interface LogSink {
@@ -99,8 +99,4 @@ function fileWay(write: WriteFile): Way {
 function droppedLine(lines: number): string {
   const message = `${lines} lines of the log could not be written and are lost.`;
   return `${JSON.stringify({ time: new Date().toISOString(), level: "error", event: "notice", message })}\n`;
-}
-
-function counter(name: string, help: string, value: number): MetricFamily {
-  return { name, help, type: "counter", samples: [[seriesOf(name, {}), value]] };
 }

@@ -1,5 +1,6 @@
 import { aFunction, oneOf } from "../../checking/members.ts";
 import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import { shellWord } from "../../checking/shell.ts";
 import { stackOfThrown } from "../../checking/thrown.ts";
 import type { Observation, Observer } from "../../observation.ts";
 import { makeThinning } from "../thinning.ts";
@@ -148,13 +149,8 @@ function cureOf({ issuer, subject, userId }: Observed<"identity_not_bound">): st
   const words = [
     "latchkey user bind",
     userId === null ? "USER" : `id:${userId}`,
-    quoted(subject),
-    ...(issuer === "" ? [] : ["--issuer", quoted(issuer)]),
+    shellWord(subject),
+    ...(issuer === "" ? [] : ["--issuer", shellWord(issuer)]),
   ];
   return `If both are the same person: ${words.join(" ")}`;
-}
-
-/** One word of a shell, whatever is in it. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
