@@ -14,7 +14,7 @@ const form = /^(\d{1,6}):([a-z-]{8,64})$/;
 const malformed = rejected("malformed");
 
 /** A good scheme, as small as one can be: `Authorization: Badge 17:difference-engine`. */
-function badge({ now }: SchemeTools): SchemeSubject & { readonly badges: Map<string, Buffer> } {
+function badge({ now }: SchemeTools, role = "user"): SchemeSubject & { readonly badges: Map<string, Buffer> } {
   const badges = new Map([["17", digest(secret)]]);
   const endsAt = now + 3600_000;
   let isRevoked = false;
@@ -29,7 +29,7 @@ function badge({ now }: SchemeTools): SchemeSubject & { readonly badges: Map<str
       if (!sameBytes(digest(presented), proof ?? digest("nobody's")))
         return rejected(proof === undefined ? "unknown" : "forged");
       if (isRevoked) return rejected("revoked");
-      return call.now < endsAt ? accepted(identity) : rejected("expired");
+      return call.now < endsAt ? accepted({ ...identity, role }) : rejected("expired");
     },
   };
   return {
@@ -45,7 +45,8 @@ function badge({ now }: SchemeTools): SchemeSubject & { readonly badges: Map<str
   };
 }
 
-certifyScheme("a good scheme", badge);
+certifyScheme("a good scheme", (tools) => badge(tools));
+certifyScheme("a scheme of users with a role of one's own", (tools) => badge(tools, "editor"));
 
 type Authenticate = (credential: string, call: Call) => Verdict | Promise<Verdict>;
 
