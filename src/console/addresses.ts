@@ -1,3 +1,4 @@
+import { shellWord } from "../checking/shell.ts";
 import { parseQuery } from "../headers/query.ts";
 import { linkTo } from "../html/link.ts";
 import type { View } from "../http/formats/view.ts";
@@ -21,6 +22,11 @@ export function parameterOf(view: View, name: string): string | undefined {
 /** What was asked: the path with the query. */
 export function targetOf({ call, query }: Pick<View, "call" | "query">): string {
   return query === "" ? call.path : `${call.path}?${query}`;
+}
+
+/** What a program would send: never with a credential. */
+export function curlOf({ call }: View, target: string): string {
+  return `curl ${shellWord(`${call.client.origin ?? ""}${target}`)}`;
 }
 
 /** This address with other parameters: those that are named are replaced, or taken away where they are null. A page of a list is left for its first one. */

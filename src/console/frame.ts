@@ -1,8 +1,7 @@
-import { shellWord } from "../checking/shell.ts";
 import { html, type PageContent, type Markup } from "../html/markup.ts";
 import { writePage } from "../html/page.ts";
 import type { View } from "../http/formats/view.ts";
-import { inFormat, targetOf, withParameters } from "./addresses.ts";
+import { curlOf, inFormat, targetOf, withParameters } from "./addresses.ts";
 import { isReadable, isServed, partsOf } from "./paths.ts";
 import { addressOf, type Drawn, type Site } from "./site.ts";
 import { WHY_PATH } from "./why.ts";
@@ -117,11 +116,6 @@ function stripOf(site: Site, view: View): Markup {
 
 function whyOf(view: View, target: string): string {
   return `${addressOf(view, WHY_PATH)}?${new URLSearchParams({ of: target }).toString()}`;
-}
-
-/** What a program would send: never with a credential. */
-function curlOf({ call }: View, target: string): string {
-  return `curl ${shellWord(`${call.client.origin ?? ""}${target}`)}`;
 }
 
 function footOf(site: Site, view: View, requestId: string | undefined): Markup {

@@ -1,8 +1,8 @@
 import { isObject } from "../../checking/members.ts";
-import { shellWord } from "../../checking/shell.ts";
 import { html, type PageContent, type Markup } from "../../html/markup.ts";
 import type { View } from "../../http/formats/view.ts";
 import type { Carrier } from "../../scheme/scheme.ts";
+import { curlOf } from "../addresses.ts";
 import { loginFormOf } from "../forms/login-form.ts";
 import { code, column, methodTag, table } from "../parts.ts";
 import { addressOf, titleOf, type Drawing, type Drawn, type Site } from "../site.ts";
@@ -77,7 +77,7 @@ async function resourcesOf({ site, view }: Drawing): Promise<Markup> {
 
 function commandOf({ view, site }: Drawing): string {
   const path = site.facts().mounts.find(({ resource }) => resource.within === null)?.resource.path ?? "/";
-  return `curl ${shellWord(`${view.call.client.origin ?? ""}${addressOf(view, path)}`)} -H 'Authorization: Bearer ACCESS_TOKEN'`;
+  return `${curlOf(view, addressOf(view, path))} -H 'Authorization: Bearer ACCESS_TOKEN'`;
 }
 
 function schemesOf({ site }: Drawing): Markup {

@@ -1,7 +1,7 @@
 import { isObject } from "../../checking/members.ts";
-import { shellWord } from "../../checking/shell.ts";
 import { linkTo } from "../../html/link.ts";
 import { html, type Markup } from "../../html/markup.ts";
+import { curlOf } from "../addresses.ts";
 import { asJSON, code, column, table } from "../parts.ts";
 import type { Drawing, Drawn } from "../site.ts";
 import type { Why } from "../why.ts";
@@ -16,7 +16,7 @@ export function drawWhy({ body, view }: Drawing): Drawn | null {
 <a class="btn" href="${linkTo(of)}">Back to it</a></div>
 <div class="split"><ol class="steps">
 <li><section><h2>You asked</h2>
-${code("curl", "Credentials are left out", "the request as curl", `curl ${shellWord(`${view.call.client.origin ?? ""}${of}`)}`)}
+${code("curl", "Credentials are left out", "the request as curl", curlOf(view, of))}
 <p class="rule">${route === null ? "Nothing stands at this address." : html`It is <code>${route}</code> of the API.`}</p></section></li>
 <li><section><h2>The schemes looked at it</h2>${schemesOf(body.value)}</section></li>
 <li><section><h2>The permission</h2>${permissionOf(permission)}</section></li>
