@@ -13,6 +13,7 @@ import {
   text,
   texts,
   together,
+  type Check,
   type Checks,
   type Members,
 } from "../checking/members.ts";
@@ -42,6 +43,9 @@ export function mistakesOf(declaration: unknown): readonly string[] {
   return found.map((mistake) => `${place}: ${mistake}`);
 }
 
+export const aResource: Check = (value) =>
+  isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource";
+
 /** What the other members speak of. */
 const spokenOf = ["name", "plural", "within", "id", "fields", "table", "columns", "computed"] as const;
 
@@ -60,9 +64,7 @@ function soundOf(declaration: Members): ResourceDeclaration<Fields> {
 const declarationMembers: Readonly<Record<keyof ResourceDeclaration<Fields>, Checks[string]>> = {
   name: (value) => (isText(value) ? null : "it has to be a text, like order_line"),
   plural: optional((value) => (isText(value) ? null : "it has to be a text, like order-lines")),
-  within: optional((value) =>
-    isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource",
-  ),
+  within: optional(aResource),
   id: optional(oneOf("integer", "uuid", "text")),
   fields: namedMembers,
   table: optional(text),

@@ -41,12 +41,27 @@ export type AskedOnce = Omit<ListRequest, "filters">;
 /** Tells what is wrong with something that a list was asked for, by its name. */
 type Say = (name: string, flaw: Flaw) => void;
 
+type Parameters = readonly (readonly [name: string, value: string])[];
+
+/** Reads parameters of these names, each once, and of no others. */
+function readThese(parameters: Parameters, names: readonly string[]) {
+  const issues: Issue[] = [];
+  const say: Say = (name, { code, detail }) => void issues.push({ pointer: `?${name}`, code, detail });
+  const once = new Map<string, string>();
+  for (const [name, value] of parameters) {
+    if (!names.includes(name)) say(name, new Flaw("unknown_parameter", "There is no such parameter."));
+    else if (once.has(name)) say(name, new Flaw("repeated", "The parameter must be given once."));
+    once.set(name, value);
+  }
+  return { once, issues, say };
+}
+
 const ONCE = new Set(["limit", "cursor", "sort", "fields"]);
 
 /** Reads the query of a list. Gives every issue at once; its pointers are `?name`. */
 export function readListRequest(
   resource: Resource,
-  parameters: readonly (readonly [name: string, value: string])[],
+  parameters: Parameters,
   expandable: readonly string[] = [],
 ): ListRequest | readonly Issue[] {
   const issues: Issue[] = [];
@@ -99,44 +114,26 @@ export function isOnce({ search }: Resource, name: string): boolean {
 }
 
 /** Reads `?limit=` and `?cursor=` alone, for a list that can be asked for nothing else. */
-export function readPageRequest(
-  parameters: readonly (readonly [name: string, value: string])[],
-): Pick<ListRequest, "limit" | "cursor"> | { readonly issues: readonly Issue[] } {
-  const issues: Issue[] = [];
-  const once = new Map<string, string>();
-  for (const [name, value] of parameters) {
-    const isKnown = name === "limit" || name === "cursor";
-    if (!isKnown)
-      issues.push({ pointer: `?${name}`, code: "unknown_parameter", detail: "There is no such parameter." });
-    else if (once.has(name))
-      issues.push({ pointer: `?${name}`, code: "repeated", detail: "The parameter must be given once." });
-    once.set(name, value);
-  }
+export function readPageRequest(parameters: Parameters): Pick<ListRequest, "limit" | "cursor"> | readonly Issue[] {
+  const { once, issues, say } = readThese(parameters, ["limit", "cursor"]);
   const limit = readLimit({ default: DEFAULT_LIMIT, maximum: MAX_LIMIT }, once.get("limit"));
-  if (limit instanceof Flaw) issues.push({ pointer: "?limit", code: limit.code, detail: limit.detail });
-  if (issues.length > 0 || limit instanceof Flaw) return { issues };
+  if (limit instanceof Flaw) say("limit", limit);
+  if (issues.length > 0 || limit instanceof Flaw) return issues;
   return { limit, cursor: once.get("cursor") ?? null };
 }
 
 /** Reads `?fields=` and `?expand=`, which a single record can be asked for. */
 export function readRecordRequest(
   resource: Resource,
-  parameters: readonly (readonly [name: string, value: string])[],
+  parameters: Parameters,
   expandable: readonly string[],
-): Pick<ListRequest, "fields" | "expand"> | { readonly issues: readonly Issue[] } {
-  const issues: Issue[] = [];
-  const say = (name: string, { code, detail }: Flaw): number => issues.push({ pointer: `?${name}`, code, detail });
-  const once = new Map<string, string>();
-  for (const [name, value] of parameters) {
-    if (name !== "fields" && name !== "expand") say(name, new Flaw("unknown_parameter", "There is no such parameter."));
-    else if (once.has(name)) say(name, new Flaw("repeated", "The parameter must be given once."));
-    once.set(name, value);
-  }
+): Pick<ListRequest, "fields" | "expand"> | readonly Issue[] {
+  const { once, issues, say } = readThese(parameters, ["fields", "expand"]);
   const fields = readFields(resource, once.get("fields"));
   if (fields instanceof Flaw) say("fields", fields);
   const expand = readExpand(expandable, once.get("expand"));
   if (expand instanceof Flaw) say("expand", expand);
-  if (issues.length > 0 || fields instanceof Flaw || expand instanceof Flaw) return { issues };
+  if (issues.length > 0 || fields instanceof Flaw || expand instanceof Flaw) return issues;
   return { fields, expand };
 }
 

@@ -5,7 +5,13 @@ import { aFunction, text } from "../checking/members.ts";
 import { requireArguments } from "../checking/options.ts";
 import { collectionOf } from "../http/mount/collection.ts";
 import type { Identity } from "../identity.ts";
-import { everyAction, type Action, type Decision, type Permission } from "../permission/contract.ts";
+import {
+  everyAction,
+  type Action,
+  type Decision,
+  type Permission,
+  type PermissionRequest,
+} from "../permission/contract.ts";
 import { decideOn, decisionOf } from "../permission/decision.ts";
 import type { Resource } from "../resource/resource.ts";
 
@@ -118,12 +124,6 @@ function checkOf(name: string, keep: (subject: PermissionSubject) => void): Perm
   };
 }
 
-interface Question {
-  readonly identity: Identity | null;
-  readonly action: Action;
-  readonly params: Readonly<Record<string, number | string>>;
-}
-
 const user: Identity = { id: 2, username: "ada", role: "user", scheme: "token", scopes: null, expiresAt: null };
 const callers: readonly (Identity | null)[] = [
   null,
@@ -135,10 +135,10 @@ const callers: readonly (Identity | null)[] = [
   { ...user, id: 1, username: "root", role: "admin" },
   { ...user, id: Number.MAX_SAFE_INTEGER, username: "constructor" },
 ];
-const paths: readonly Question["params"][] = [{}, { id: 1 }, { id: 2 }, { id: Number.MAX_SAFE_INTEGER }];
+const paths: readonly PermissionRequest["params"][] = [{}, { id: 1 }, { id: 2 }, { id: Number.MAX_SAFE_INTEGER }];
 
 /** Everybody, with every action, at every path; and what the examples ask. Each is a copy. */
-function questionsTo({ examples }: PermissionSubject): readonly Question[] {
+function questionsTo({ examples }: PermissionSubject): readonly PermissionRequest[] {
   const asked = examples.map(({ who, action, params = { id: 1 } }) => ({ identity: who, action, params }));
   const crossed = callers.flatMap((identity) =>
     everyAction.flatMap((action) => paths.map((params) => ({ identity, action, params }))),

@@ -1,4 +1,5 @@
 import { formatLink } from "../../headers/link.ts";
+import { isIssues } from "../../problem/problem.ts";
 import { readPageRequest } from "../../resource/query.ts";
 import type { Value } from "../../store/store.ts";
 import { exchangeOf, invalid, type Context } from "../exchange.ts";
@@ -29,7 +30,7 @@ export async function readPage<T>(context: Context, { read, placeOf }: Listing<T
   const exchange = exchangeOf(context);
   const { call, service } = exchange;
   const request = readPageRequest(exchange.parameters());
-  if ("issues" in request) throw invalid(request.issues);
+  if (isIssues(request)) throw invalid(request);
   const { limit } = request;
   const binding = `${call.path.replace(/\/$/, "")} ${exchange.identity?.id ?? ""}`;
   const cursor = request.cursor === null ? null : service.cursors.require(request.cursor, binding);

@@ -1,4 +1,4 @@
-import { aWholeNumber, isObject, isText, optional, type Check } from "../../checking/members.ts";
+import { aWholeNumber, isText, optional } from "../../checking/members.ts";
 import { requireArguments, requireOptions } from "../../checking/options.ts";
 import { parseUUID } from "../../crypto/uuid.ts";
 import type { Identity } from "../../identity.ts";
@@ -11,6 +11,7 @@ import {
   type DraftContext,
   type Field,
 } from "../../resource/kinds/field.ts";
+import { aResource } from "../../resource/mistakes.ts";
 import type { DraftOf, RecordOf, Resource } from "../../resource/resource.ts";
 import { processSeed, randomOf, type Random } from "./random.ts";
 import { drawValue } from "./values.ts";
@@ -76,9 +77,6 @@ export function factory<R extends Resource>(resource: R, options: FactoryOptions
     seed,
   };
 }
-
-const aResource: Check = (value) =>
-  isObject(value) && isText(value["path"]) ? null : "it has to be a resource; declare it with defineResource";
 
 interface Drawing {
   readonly resource: Resource;

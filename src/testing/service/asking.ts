@@ -32,7 +32,7 @@ export interface TestReply {
   readonly text: string;
   /** The body as JSON; undefined where it is none. */
   readonly json: unknown;
-  /** The record that the body is. Throws an AssertionError where the request did not succeed, or where the body has other members. */
+  /** The record that the body is. Throws an AssertionError where the request did not succeed, or where the body is no record. */
   record<R extends Resource>(resource: R): RecordOf<R>;
   /** The records of a list. Throws an AssertionError as `record` does. */
   records<R extends Resource>(resource: R): readonly RecordOf<R>[];
@@ -96,7 +96,6 @@ function parse(text: string): unknown {
 
 type Shown = Pick<TestReply, "asked" | "status" | "text">;
 
-/** A list may show some of its fields, but none that are not declared. */
 function readRecord<R extends Resource>(resource: R, value: unknown, shown: Shown): RecordOf<R> {
   const isRecord = shown.status < 300 && isObject(value) && "id" in value;
   if (!isRecord) throw unexpected(shown, `a ${resource.name}`);

@@ -3,7 +3,7 @@ import { isUnsafe } from "../../../call/cross-site.ts";
 import { after, type Eventually } from "../../../eventually.ts";
 import { decideOn } from "../../../permission/decision.ts";
 import type { Decision } from "../../../permission/permission.ts";
-import { problem } from "../../../problem/problem.ts";
+import { isIssues, problem } from "../../../problem/problem.ts";
 import { readRecordRequest, type ListRequest } from "../../../resource/query.ts";
 import type { Key, Row, StoredRecord } from "../../../store/store.ts";
 import { tagWithNoted } from "../../answer/tags.ts";
@@ -33,7 +33,7 @@ const whole: Asked = { fields: null, expand: [] };
 
 function requireAsked(placed: MountInPlace, exchange: Exchange): Asked {
   const asked = readRecordRequest(placed.resource, exchange.parameters(), expandableNames(placed));
-  if ("issues" in asked) throw invalid(asked.issues);
+  if (isIssues(asked)) throw invalid(asked);
   if (asked.fields !== null) exchange.useDeprecated(goingFields(placed.resource, asked.fields));
   return asked;
 }
