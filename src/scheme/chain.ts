@@ -52,7 +52,7 @@ interface Refused {
   readonly rejection: Rejection;
 }
 
-const nobody: Identified = { identity: null, ambient: false };
+export const nobody: Identified = { identity: null, ambient: false };
 
 /** Makes a set of schemes ready for requests. Throws where two of them have the same name or read the same place, unless both are `shared`. */
 export function makeChain({ schemes: named, throttle, observe }: ChainOptions): Chain {

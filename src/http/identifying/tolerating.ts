@@ -1,10 +1,8 @@
 import type { Eventually } from "../../eventually.ts";
 import { Problem } from "../../problem/problem.ts";
-import type { Identified } from "../../scheme/chain.ts";
+import { nobody, type Identified } from "../../scheme/chain.ts";
 import { Witness } from "../../scheme/explanation.ts";
 import type { Exchange } from "../exchange.ts";
-
-const nobody: Identified = { identity: null, ambient: false };
 
 /** Looks at the credentials of a call as ever, and takes whoever came with a wrong one for nobody. */
 export function identifyOrTell(exchange: Exchange, asked: Witness | null): Eventually<Identified> {

@@ -83,7 +83,7 @@ export function linkChanges(links: readonly Link[], { id, before, values }: Link
     const added = now.filter((each) => !old.has(each));
     const removed = [...old].filter((each) => !now.includes(each));
     return [
-      ...(removed.length === 0 ? [] : [removal(collection, id!, field, removed)]),
+      ...(removed.length === 0 ? [] : [unlinking(collection, [RECORD, id!], [field, removed])]),
       ...added.map((each): Change => ({
         kind: "insert",
         collection,
@@ -95,21 +95,21 @@ export function linkChanges(links: readonly Link[], { id, before, values }: Link
 
 /** Takes an id out of the rows of some records. */
 export function unlinkedFrom({ collection, field }: Link, id: Key, records: readonly Key[]): Change {
-  const all = [
-    { column: field, operator: "eq", value: id },
-    { column: RECORD, operator: "in", value: records as Value },
-  ] as const;
-  return { kind: "deleteAll", collection, where: { all } };
+  return unlinking(collection, [field, id], [RECORD, records]);
 }
 
 function unlinked(collection: Collection, id: Key | null): Change[] {
   return id === null ? [] : [{ kind: "deleteAll", collection, where: { column: RECORD, operator: "eq", value: id } }];
 }
 
-function removal(collection: Collection, id: Key, field: string, removed: readonly Key[]): Change {
+function unlinking(
+  collection: Collection,
+  [column, id]: readonly [string, Key],
+  [other, ids]: readonly [string, readonly Key[]],
+): Change {
   const all = [
-    { column: RECORD, operator: "eq", value: id },
-    { column: field, operator: "in", value: removed as Value },
+    { column, operator: "eq", value: id },
+    { column: other, operator: "in", value: ids as Value },
   ] as const;
   return { kind: "deleteAll", collection, where: { all } };
 }

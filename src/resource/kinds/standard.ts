@@ -2,6 +2,7 @@ import { isDeepStrictEqual, types } from "node:util";
 import { DeclarationError } from "../../checking/declaration-error.ts";
 import { isObject, isText, oneOf, optional, wholeFrom, type Only, anObject } from "../../checking/members.ts";
 import { requireArguments } from "../../checking/options.ts";
+import { MAX_ISSUES } from "../../problem/problem.ts";
 import { pointerTo } from "../pointer.ts";
 import { optionMistakes, ownValueMistakes, toldByResource } from "./field-mistakes.ts";
 import {
@@ -52,7 +53,6 @@ export interface StandardOptions<T, C extends ColumnType = ColumnType> extends F
   readonly maxLength?: number;
 }
 
-const MAX_ISSUES = 100;
 const MAX_STEPS = 100;
 const MAX_DETAIL = 500;
 const MAX_DEPTH = 100;
