@@ -71,6 +71,19 @@ test("a method that nobody knows ends a pipeline without touching what came befo
   assert.match(answers, /^HTTP\/1.1 200 [^]*HTTP\/1.1 405 /);
 });
 
+test("whoever sends a method that nobody knows is told in their own format and by their own id", async (t) => {
+  const send = await overSocket(t);
+  const html = "Accept: text/html\r\nAccept-Encoding: gzip";
+
+  assert.match(
+    await send("FOO /users HTTP/1.1\r\nHost: a\r\nACCEPT:application/xml \r\nX-Request-Id: mine-17\r\n\r\n"),
+    /^HTTP\/1.1 405 [^]*problem\+xml[^]*X-Request-Id: mine-17\r\n[^]*<request_id>mine-17</,
+  );
+  assert.match(await send(`FOO /users HTTP/1.1\r\nHost: a\r\n${html}\r\n\r\n`), /^HTTP\/1.1 405 [^]*text\/html/);
+  for (const fields of ["Accept: application/xml\r\nno field", "Accept : application/xml"])
+    assert.match(await send(`FOO /users HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n`), /^HTTP\/1.1 405 [^]*problem\+json/);
+});
+
 test("what cannot be read is refused after the requests before it are answered", async (t) => {
   const send = await overSocket(t);
   const body = JSON.stringify({ username: "admin", password: adminPassword });

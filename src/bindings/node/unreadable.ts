@@ -2,7 +2,7 @@ import { METHODS, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Arrival } from "../../call/call.ts";
-import type { Eventually } from "../../eventually.ts";
+import { after, type Eventually } from "../../eventually.ts";
 import type { Answer } from "../../http/answer/writing.ts";
 import { MAX_REQUEST_LINE_BYTES } from "../../http/limits.ts";
 import type { Observer } from "../../observation.ts";
@@ -66,14 +66,11 @@ function refuse(error: ParseError, socket: Duplex, service: Responder): void {
   if (unknown === null) return endWith(socket, codeOf(error), { basePath });
   const arrival: Arrival = {
     ...unknown,
-    rawHeaders: [],
     peer: peerOf(socket as Socket),
     encrypted: "encrypted" in socket,
     readBody: async () => new Uint8Array(),
   };
-  const answer = service.respond(arrival);
-  if (answer instanceof Promise) endWith(socket, "malformed", { basePath });
-  else endWithAnswer(socket, answer);
+  void after(service.respond(arrival), (answer) => endWithAnswer(socket, answer));
 }
 
 /** One that is a request already is told of when it is answered. */
@@ -89,18 +86,31 @@ function observe(error: ParseError, socket: Socket & HoldsMessage, service: Resp
   });
 }
 
-/** The request line of which the parser did not know the method; null where it is no request line. */
+/** The head of a request of which the parser did not know the method; null where its first line is no request line. */
 function findUnknownMethod({
   code,
   rawPacket,
   bytesParsed = 0,
-}: ParseError): { method: string; target: string } | null {
+}: ParseError): Pick<Arrival, "method" | "target" | "rawHeaders"> | null {
   if (code !== "HPE_INVALID_METHOD" || rawPacket === undefined) return null;
   const packet = Buffer.from(rawPacket).toString("latin1");
   let start = bytesParsed;
   while (start > 0 && /[A-Za-z-]/.test(packet[start - 1]!)) start--;
-  const line = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) (\/[\x21-\x7e]*) HTTP\/1\.[01]\r\n/.exec(packet.slice(start));
-  return line === null || METHODS.includes(line[1]!) ? null : { method: line[1]!, target: line[2]! };
+  const head = packet.slice(start);
+  const line = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) (\/[\x21-\x7e]*) HTTP\/1\.[01]\r\n/.exec(head);
+  if (line === null || METHODS.includes(line[1]!)) return null;
+  return { method: line[1]!, target: line[2]!, rawHeaders: fieldsIn(head.slice(line[0].length)) };
+}
+
+/** The header fields at the beginning of a text, names and values in turn; none where one is malformed, or not all are there. */
+function fieldsIn(text: string): string[] {
+  const end = text.indexOf("\r\n\r\n");
+  if (end === -1) return [];
+  const fields = text
+    .slice(0, end)
+    .split("\r\n")
+    .map((line) => /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/.exec(line));
+  return fields.includes(null) ? [] : fields.flatMap((field) => [field![1]!, field![2]!.trim()]);
 }
 
 function codeOf({ code, reason, rawPacket }: ParseError): ProblemCode {
