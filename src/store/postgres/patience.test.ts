@@ -21,11 +21,12 @@ after(() => server.stop());
 async function opened(
   t: TestContext,
   statementTimeoutMs: number,
+  poolSize = 10,
 ): Promise<{ readonly store: Store; readonly url: string; readonly observed: Observation[] }> {
   const url = await server.makeDatabase();
   const observed: Observation[] = [];
   const observe = (each: Observation): void => void observed.push(each);
-  const store = postgresStore({ url: new Secret(url), statementTimeoutMs, observe });
+  const store = postgresStore({ url: new Secret(url), statementTimeoutMs, poolSize, observe });
   t.after(() => store.close());
   await store.open([notes]);
   return { store, url, observed };
@@ -95,3 +96,25 @@ test("a process that is stopped in the midst of a transaction keeps nobody waiti
     assert.equal(made.kind === "written" && made.rows[0]!.record["text"], "10s");
   }
 });
+
+test("a server that turns read-only tells everybody so at once, also those who wait for a connection", async (t) => {
+  const { store, url } = await opened(t, 4000, 1);
+  const insert = { kind: "insert", collection: notes, values: { text: "" } } as const;
+  await store.write({ changes: [insert] });
+  await setReadOnly(url, true);
+  t.after(() => setReadOnly(url, false));
+
+  const all = await Promise.allSettled(Array.from({ length: 12 }, async () => store.write({ changes: [insert] })));
+
+  for (const each of all) assert.match(each.status === "rejected" ? String(each.reason) : "", /read-only/);
+  await setReadOnly(url, false);
+  assert.equal((await store.write({ changes: [insert] })).kind, "written");
+});
+
+/** Also for connections that are there. */
+async function setReadOnly(url: string, isReadOnly: boolean): Promise<void> {
+  await ask(url, `ALTER SYSTEM SET default_transaction_read_only = ${isReadOnly}`);
+  await ask(url, "SELECT pg_reload_conf()");
+  const read = "SELECT current_setting('default_transaction_read_only') = 'on' AS is";
+  while ((await ask(url, read))[0]!["is"] !== isReadOnly) await sleep(10);
+}

@@ -16,6 +16,7 @@ import {
   storeError,
 } from "../errors.ts";
 import type { Statement } from "../parameters.ts";
+import { endBehind } from "./ending.ts";
 import { makeHealth } from "./health.ts";
 import { linesOver, type Line } from "./line.ts";
 import { primaryOf, requireWritable, type Primary } from "./primary.ts";
@@ -182,7 +183,7 @@ function poolsTo({
     server = primary.current();
     pool = makePool({ address, server, sockets }, size);
     line = linesOver(pool);
-    void old.end();
+    endBehind(old);
   }
 
   return { pool: () => pool, line: (table) => line(table), isCurrent: () => server === primary.current(), attempt };
