@@ -35,7 +35,7 @@ const SERVER: Match = {
 /** Builds the table of routes. Throws where two endpoints stand at the same method and path. */
 export function makeRoutes(
   endpoints: readonly ServedEndpoint[],
-  basePath = "",
+  basePath: string,
 ): {
   readonly find: FindRoute;
   readonly all: readonly Route[];

@@ -34,7 +34,7 @@ export function kindOf(resource: Identified, name: string): Kind<unknown> {
 }
 
 /** An id as a path writes it, each in one spelling alone: a number from 1 to 2^53-1 without sign or leading zero, or a UUID in lower case. */
-export function parseId(text: string, kind: IdKind = "integer"): number | string | null {
+export function parseId(text: string, kind: IdKind): number | string | null {
   if (kind === "uuid") return parseUUID(text);
   if (kind === "text") return keyKind.parseText(text) === text ? text : null;
   if (text.length === 0 || text.length > 16) return null;

@@ -17,7 +17,7 @@ export interface QueryRequest extends AskedOnce {
 export function readQueryBody(
   resource: Resource,
   body: unknown,
-  expandable: readonly string[] = [],
+  expandable: readonly string[],
 ): QueryRequest | readonly Issue[] {
   if (!isObject(body)) return [{ pointer: "", code: "invalid", detail: 'An object is required, like {"limit": 10}.' }];
   const issues: Issue[] = [];

@@ -14,11 +14,11 @@ const MOST_PASSED_BYTES = 64 * 1024;
 
 interface EndOptions extends ProblemOptions {
   /** Where the pages of problems stand. */
-  readonly basePath?: string;
+  readonly basePath: string;
 }
 
 /** Answers with a problem on a socket that no request owns, and closes it. */
-export function endWith(socket: Duplex, code: ProblemCode, { basePath = "", ...options }: EndOptions = {}): void {
+export function endWith(socket: Duplex, code: ProblemCode, { basePath, ...options }: EndOptions): void {
   const told = problem(code, options);
   const requestId = randomUUID();
   const content = json.writeProblem({

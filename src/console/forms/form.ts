@@ -58,7 +58,7 @@ export function writeForm(parts: FormParts): Markup {
 }
 
 /** A form without fields: a button. */
-export function writeButton(parts: FormParts, classes = ""): Markup {
+export function writeButton(parts: FormParts, classes: string): Markup {
   return html`<form${attributesOf(parts)} data-js hidden><button class="btn ${classes}">${parts.does}</button></form>`;
 }
 

@@ -4,7 +4,7 @@ import { isUnsafe } from "../../call/cross-site.ts";
 import { sortOf } from "../../checking/members.ts";
 import { after, type Eventually } from "../../eventually.ts";
 import type { Coding } from "../../headers/accept-encoding.ts";
-import { problem, type Problem } from "../../problem/problem.ts";
+import { MAX_ISSUES, problem, type Problem } from "../../problem/problem.ts";
 import { LARGE_BYTES, takeTurn } from "../body/turns.ts";
 import type { ServiceCore } from "../core.ts";
 import { acceptFields } from "../endpoint/facts.ts";
@@ -32,8 +32,6 @@ export interface Answer {
 const API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /** For this host alone: nobody knows what its subdomains serve. */
 export const HSTS = "max-age=31536000";
-// A body of 1 MiB can have 150,000 wrong members, and telling all of them would make ten of it.
-const MAX_TOLD_ISSUES = 100;
 
 /** Makes what a format may see of a reply besides its data. */
 type ViewOf = (reply: Reply) => View;
@@ -215,7 +213,7 @@ export function writeProblem(
     detail: told.detail,
     code: told.code,
     request_id: call.requestId,
-    ...(told.issues.length === 0 ? {} : { errors: told.issues.slice(0, MAX_TOLD_ISSUES) }),
+    ...(told.issues.length === 0 ? {} : { errors: told.issues.slice(0, MAX_ISSUES) }),
   };
   const written = format.writeProblem(document, viewOf());
   return after(
