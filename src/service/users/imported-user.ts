@@ -116,20 +116,9 @@ function fullName(first: unknown, last: unknown): string | undefined {
 }
 
 function parseFlag(value: unknown): boolean | null {
-  switch (String(value).toLowerCase()) {
-    case "true":
-    case "t":
-    case "yes":
-    case "1":
-      return true;
-    case "false":
-    case "f":
-    case "no":
-    case "0":
-      return false;
-    default:
-      return null;
-  }
+  const text = String(value).toLowerCase();
+  if (["true", "t", "yes", "1"].includes(text)) return true;
+  return ["false", "f", "no", "0"].includes(text) ? false : null;
 }
 
 /** As ISO 8601 and as PostgreSQL write it: `2026-01-31 09:30:00.123456+00`. Without an offset it is UTC. */
