@@ -24,6 +24,7 @@ import { prepared, unprepared } from "./parameters.ts";
 import { canBeTold, compilePageBeside, readBeside } from "./reads/beside.ts";
 import { compileListJSON, readListJSON } from "./reads/list.ts";
 import { compileRelated, readRelated } from "./reads/related.ts";
+import { shareOf, type Share } from "./reads/share.ts";
 import { prepareSchema, requireSchema, shapesIn } from "./schema.ts";
 import { explainOutdated } from "./writes/outdated.ts";
 import { recall, writerOf } from "./writes/transactions.ts";
@@ -85,7 +86,7 @@ export async function openEngine({
 
   return {
     settled,
-    ...readsOver(connections, requireSame),
+    ...readsOver(connections, shareOf(poolSize), requireSame),
     recall: (idempotency) => recall(connections, idempotency),
     async write(transaction) {
       const outcome = await write(transaction).catch(async (error: unknown) => {
@@ -123,7 +124,11 @@ type Reads = Required<
 >;
 
 /** What is read, each in one trip. */
-function readsOver(connections: Connections, requireSame: (collection: Collection) => void): Reads {
+function readsOver(connections: Connections, share: Share, requireSame: (collection: Collection) => void): Reads {
+  /** What may look at all rows has no connection that others need. */
+  const sharing = <T>(isLong: boolean | undefined, read: () => Promise<T>): Promise<T> =>
+    isLong === true ? share(read) : read();
+
   async function ask<Given>({ text, values, of }: Read<Given>, sent: typeof prepared): Promise<Given> {
     return of(await connections.send(sent(text, values)));
   }
@@ -147,24 +152,27 @@ function readsOver(connections: Connections, requireSame: (collection: Collectio
       return cells === undefined ? null : table.rowOf(cells);
     },
     async list(query) {
-      const rows = await ask(readList(tableOf(query.collection), query), query.long === true ? unprepared : prepared);
+      const read = readList(tableOf(query.collection), query);
+      const rows = await sharing(query.long, () => ask(read, query.long === true ? unprepared : prepared));
       requireSame(query.collection);
       return rows;
     },
     async listJSON(query, beside = []) {
       const isOne = canBeTold(query, beside);
-      const [page] = await connections.send(isOne ? compilePageBeside(query, beside) : compileListJSON(query));
+      const sent = isOne ? compilePageBeside(query, beside) : compileListJSON(query);
+      const [page] = await sharing(query.long, () => connections.send(sent));
       requireSame(query.collection);
       const read = readListJSON(page!, query.limit);
       return isOne ? { ...read, beside: readBeside(page!, beside) } : read;
     },
     countWords: async (collection, words, atMost) => ask(readWordCounts(tableOf(collection), words, atMost), prepared),
     async listRelated(query) {
-      const [found] = await connections.send(compileRelated(query));
+      const [found] = await sharing(query.long, () => connections.send(compileRelated(query)));
       requireSame(query.collection);
       return readRelated(found!, query);
     },
-    count: async (collection, where) => ask(readCount(tableOf(collection), where), unprepared),
+    count: async (collection, where, isLong) =>
+      sharing(isLong, () => ask(readCount(tableOf(collection), where), unprepared)),
     async estimate({ name, existing }) {
       // How many rows a table of others has is reckoned by them.
       if (existing !== undefined) return null;

@@ -164,6 +164,21 @@ test("whoever asks for records of one table on and on keeps nobody from those of
   }
 });
 
+test("long reads have half of the connections, and keep nobody from the others", async (t) => {
+  const { url, store } = await opened(t, { poolSize: 4 });
+  await add(store, "counted");
+  await store.write({ changes: [{ kind: "insert", collection: others, values: { text: "free" } }] });
+  const locked = await connected(t, url);
+  await locked.query("BEGIN; LOCK TABLE notes IN ACCESS EXCLUSIVE MODE");
+  const counts = Promise.all(Array.from({ length: 8 }, async () => store.count(notes, null, true)));
+  await until(async () => (await waiting(url)) > 1);
+
+  assert.equal((await store.find(others, 1))?.record["text"], "free");
+  assert.equal(await waiting(url), 2);
+  await locked.query("ROLLBACK");
+  assert.deepEqual(new Set(await counts), new Set([1]));
+});
+
 test("there are never more connections than allowed", async (t) => {
   const { url, store } = await opened(t, { poolSize: 3 });
 
