@@ -111,6 +111,27 @@ test("a server that turns read-only tells everybody so at once, also those who w
   assert.equal((await store.write({ changes: [insert] })).kind, "written");
 });
 
+test("what is kept under a key is found by that, also where all other keys have run out", async (t) => {
+  const { store, url } = await opened(t, 4000);
+  await ask(
+    url,
+    "INSERT INTO latchkey_idempotency SELECT '7 ' || n, 'a', '[]', n FROM generate_series(1, 5000) AS n; ANALYZE latchkey_idempotency",
+  );
+  const [now, expiresAt] = ["2026-01-31T09:30:00.000Z", "2026-02-01T09:30:00.000Z"];
+  const asked = { key: "7 5", columns: ["id"], erasable: false, fingerprint: "a", expiresAt, now };
+
+  assert.equal(await store.recall(asked), null);
+  await store.close();
+
+  // What a connection has read is counted when it ends.
+  const others = "SELECT FROM pg_stat_activity WHERE application_name = 'latchkey' AND datname = current_database()";
+  while ((await ask(url, others)).length > 0) await sleep(10);
+  assert.deepEqual(
+    await ask(url, "SELECT idx_scan::int FROM pg_stat_user_indexes WHERE indexrelname = 'latchkey_idempotency_expiry'"),
+    [{ idx_scan: 0 }],
+  );
+});
+
 /** Also for connections that are there. */
 async function setReadOnly(url: string, isReadOnly: boolean): Promise<void> {
   await ask(url, `ALTER SYSTEM SET default_transaction_read_only = ${isReadOnly}`);

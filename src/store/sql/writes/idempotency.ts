@@ -19,7 +19,8 @@ export interface IdempotencyStatements {
 
 /** What a database is told of repeatable writes. */
 export function idempotencyOf({ place, isSomeOf }: Dialect): IdempotencyStatements {
-  const recall = `SELECT fingerprint, rows FROM latchkey_idempotency WHERE key = ${place(1)} AND expires_at > ${place(2)}`;
+  // Whether its time is over is looked at here: a database that takes all for over would look for those that are not.
+  const recall = `SELECT fingerprint, rows, expires_at FROM latchkey_idempotency WHERE key = ${place(1)}`;
   const put =
     `INSERT INTO latchkey_idempotency (key, fingerprint, rows, expires_at) VALUES (${[1, 2, 3, 4].map(place).join(", ")}) ` +
     "ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint, rows = excluded.rows, expires_at = excluded.expires_at";
@@ -28,9 +29,9 @@ export function idempotencyOf({ place, isSomeOf }: Dialect): IdempotencyStatemen
   return {
     recall: ({ key, now, fingerprint }) => ({
       text: recall,
-      values: [key, Date.parse(now)],
+      values: [key],
       of([found]) {
-        if (found === undefined) return null;
+        if (found === undefined || (found[2] as number) <= Date.parse(now)) return null;
         return found[0] === fingerprint ? parseKept((found[1] ?? "[]") as string) : { kind: "mismatch" };
       },
     }),
