@@ -72,6 +72,8 @@ const questions: readonly Where<Column>[] = [
   one("price", "eq", "9"),
   one("price", "eq", "9.0"),
   one("price", "ne", "9.00"),
+  one("price", "eq", "09.000"),
+  one("price", "lt", "9.500"),
   one("price", "lt", "10.00"),
   one("price", "gte", "-9.5"),
   one("price", "in", ["9", "100"]),
@@ -109,5 +111,18 @@ test("a permission that narrows rows says the same of a list and of each record"
     const read: number[] = [];
     for (const id of records.keys()) if ((await ask("GET", `/things/${id + 1}`)).status === 200) read.push(id + 1);
     assert.deepEqual(read, listed, JSON.stringify(question));
+  }
+});
+
+test("a permission that narrows by a decimal of other digits is a fault, of a list and of each record", async (t) => {
+  let only: Where<Column> = { all: [] };
+  const permission: Permission<Column> = { name: "narrowing", decide: () => ({ only }) };
+  const { ask } = await ownService(t, { mounts: [mount(things, { permission })], observe: null });
+  assert.equal((await ask("POST", "/things", { body: records[0] })).status, 201);
+
+  for (const question of [one("price", "gt", "8.995"), one("price", "ne", "nine"), one("rate", "gt", 0.045)]) {
+    only = question;
+    for (const path of ["/things", "/things/1"])
+      assert.equal((await ask("GET", path)).status, 500, `${path} by ${JSON.stringify(question)}`);
   }
 });

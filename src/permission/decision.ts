@@ -1,5 +1,6 @@
 import { types } from "node:util";
 import { sortOf } from "../checking/members.ts";
+import { readDecimal } from "../store/decimal.ts";
 import { isFolded } from "../store/fold.ts";
 import type { Collection, Column, Operator, Value, Where } from "../store/store.ts";
 import type { Decision, Permission, PermissionRequest } from "./contract.ts";
@@ -131,8 +132,9 @@ function fits({ column, operator, value }: Condition, { key, columns }: Collecti
   }
 }
 
-function isOfType({ type, number }: Column, value: Value): boolean {
-  if (type === "json") return false;
+function isOfType(column: Column, value: Value): boolean {
+  const { type, number } = column;
+  if (type === "json" || (type === "decimal" && readDecimal(column, value) === null)) return false;
   if (type === "integer") return Number.isSafeInteger(value);
   if (type === "double" || number === true) return typeof value === "number";
   return typeof value === (type === "boolean" ? "boolean" : "string");

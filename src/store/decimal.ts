@@ -1,3 +1,5 @@
+import type { Column } from "./store.ts";
+
 const largest = 2n ** 63n - 1n;
 // A sign and the digits of the largest: what is longer is not even read, for that takes the square of its length.
 const maxLength = 20;
@@ -14,6 +16,18 @@ export function parseDecimal(text: string, scale: number): number | bigint | nul
   if (digits.length > maxLength) return null;
   const exact = BigInt(digits);
   return exact > largest || exact < -largest ? null : exact;
+}
+
+/** The same of a value as callers of its column have it, which may be a number. */
+export function readDecimal({ scale = 0, number }: Column, value: unknown): number | bigint | null {
+  const text = number === true && typeof value === "number" ? decimalOf(value, scale) : value;
+  return typeof text === "string" ? parseDecimal(text, scale) : null;
+}
+
+/** The text of a number that has no more digits behind the point; null where it has. */
+function decimalOf(value: number, scale: number): string | null {
+  const text = value === 0 ? "0" : value.toFixed(scale);
+  return Number(text) === value ? text : null;
 }
 
 function withoutFinalZeros(digits: string): string {

@@ -1,7 +1,7 @@
 import { sortOf } from "../../checking/members.ts";
 import { wordsOf } from "../../words/words.ts";
 import type { Cells, CopiedTable } from "../copy.ts";
-import { formatDecimal, parseDecimal } from "../decimal.ts";
+import { formatDecimal, readDecimal } from "../decimal.ts";
 import { fold } from "../fold.ts";
 import type { Column, Value } from "../store.ts";
 import type { Cell, Dialect } from "./dialect.ts";
@@ -28,12 +28,10 @@ export function encode({ ownTypes, holdsNUL }: Dialect, column: Column, value: u
       if (ownTypes.has("boolean")) return value;
       return value ? 1 : 0;
     case "decimal": {
-      const scale = column.scale ?? 0;
       // Read here in any case: a database would round what has too many digits.
-      const text = column.number === true && typeof value === "number" ? decimalOf(value, scale) : value;
-      const scaled = typeof text === "string" ? parseDecimal(text, scale) : null;
+      const scaled = readDecimal(column, value);
       if (scaled === null) break;
-      return ownTypes.has("decimal") ? formatDecimal(String(scaled), scale) : scaled;
+      return ownTypes.has("decimal") ? formatDecimal(String(scaled), column.scale ?? 0) : scaled;
     }
     case "json": {
       const text = JSON.stringify(value);
@@ -67,12 +65,6 @@ function whatIs(value: unknown, { type, scale = 0 }: Column): string {
   if (type === "decimal" && (typeof value === "string" || Number.isFinite(value)))
     return `${sortOf(value)} that is no decimal of ${scale} digits behind the point`;
   return sortOf(value);
-}
-
-/** The text of a number that has no more digits behind the point; null where it has. */
-function decimalOf(value: number, scale: number): string | null {
-  const text = value === 0 ? "0" : value.toFixed(scale);
-  return Number(text) === value ? text : null;
 }
 
 /** A value to compare with what a column holds. */

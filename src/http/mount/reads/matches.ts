@@ -1,3 +1,4 @@
+import { readDecimal } from "../../../store/decimal.ts";
 import { fold, foldPart } from "../../../store/fold.ts";
 import { isSearched } from "../../../store/searched.ts";
 import type { Collection, Column, StoredRecord, Value, Where } from "../../../store/store.ts";
@@ -57,18 +58,14 @@ function isSame(one: Value, other: Value, column: Column | undefined): boolean {
 
 /** NaN, which no comparison accepts, for values that have no order between them. */
 function compare(one: Value, other: Value, column: Column | undefined): number {
-  if (column?.number === true) return scaled(String(one), column) - scaled(String(other), column);
+  if (column?.type === "decimal") {
+    const [left, right] = [readDecimal(column, one), readDecimal(column, other)];
+    return left === null || right === null ? Number.NaN : left < right ? -1 : left > right ? 1 : 0;
+  }
   if (typeof one === "number" && typeof other === "number") return one - other;
   if (typeof one !== "string" || typeof other !== "string") return Number.NaN;
-  if (column?.type === "decimal") return scaled(one, column) - scaled(other, column);
   if (column === anInstant) return compare(withDigits(one), withDigits(other), undefined);
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
-}
-
-/** A decimal as a whole number of its last digit, which is exact. */
-function scaled(text: string, { scale = 0 }: Column): number {
-  const [whole = "", fraction = ""] = text.split(".");
-  return Number(whole + fraction.padEnd(scale, "0"));
 }
 
 /** A point in time with the nine digits that it may have. */
