@@ -74,8 +74,8 @@ test("who writes faster than rows are filled is let wait for moments, and the mi
   const took = performance.now() - start;
   await writing.stop();
   t.diagnostic(`it took ${(took / 1000).toFixed(1)} s`);
-  // Several times as long as it takes: whoever writes never pauses, and shares the cores with other tests.
-  assert.ok(took < 120_000, `it took ${took} ms`);
+  // Many times as long as it takes alone: whoever writes never pauses, and shares the cores with other tests.
+  assert.ok(took < 280_000, `it took ${took} ms`);
   const [lost] = await askPostgres(url, "SELECT count(*)::integer AS rows FROM things WHERE price <> count + 0.5");
   assert.deepEqual(lost, { rows: 0 });
   const [written] = await askPostgres(url, `SELECT max(count - id)::integer AS times FROM things`);
