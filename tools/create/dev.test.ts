@@ -140,7 +140,7 @@ test("dev starts again with the same database and logins, says why a file is bro
 test("dev serves without a config file and takes one that comes; a wrong setting is told, and it goes on when mended", async (t) => {
   const { write, hear } = await develop(t, { "latchkey.config.ts": "export default { setings: {} };" });
 
-  await hear(/setings in the config file means nothing\. The nearest is settings\.[^]*Mend it/);
+  await hear(/setings in the config file means nothing\. There are settings,[^]*Mend it/);
   write("latchkey.config.ts", "export default {};");
 
   await hear(/Latchkey listens on/);
