@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import https from "node:https";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { listen } from "../src/door/index.ts";
 import type { Observation } from "../src/door/ops.ts";
 import { readTLSFiles } from "../src/service/settings/tls.ts";
 import { watchCertificate } from "../src/service/system/certificates.ts";
+import { asNobody, nobody } from "./as-nobody.ts";
 import { renewed, selfSigned } from "./self-signed.ts";
 import { serve } from "./serve.ts";
 import { startService } from "./service-process.ts";
@@ -145,4 +146,38 @@ test("the end of a certificate is told once a day from a week before", async (t)
   assert.deepEqual(at(-6 * day + 3_600_000), []);
   assert.match(at(-5 * day).join(), / ends at /);
   assert.match(at(day).join(), / has ended at /);
+});
+
+test("a certificate that nobody may read yet is served as soon as somebody opens it", async (t) => {
+  const { write, look, ask, told, files } = await watched(t);
+  chmodSync(path.dirname(files.cert), 0o755);
+  const lookAsNobody = (): string => (asNobody(look), told().join("\n"));
+  write("cert", renewed.cert);
+  write("key", renewed.key);
+  for (const file of Object.values(files)) {
+    if (process.getuid!() === 0) chownSync(file, nobody, nobody);
+    chmodSync(file, 0o000);
+  }
+  assert.match(lookAsNobody(), /^error: .*stays\.$/);
+
+  for (const file of Object.values(files)) chmodSync(file, 0o400);
+
+  assert.match(lookAsNobody(), /^info: A new certificate is served from \S+$/);
+  assert.equal(await ask(), "200 renewed.example");
+});
+
+test("a renewed key that everyone may read is told as at a start, and served when it is closed", async (t) => {
+  const { write, look, ask, told, files } = await watched(t);
+  write("cert", renewed.cert);
+  write("key", renewed.key);
+  chmodSync(files.key, 0o644);
+  look();
+  assert.match(told().join("\n"), /^error: .*stays\.$/);
+  assert.equal(await ask(), "200 localhost");
+
+  chmodSync(files.key, 0o640);
+  look();
+
+  assert.match(told().join("\n"), /^info: A new certificate is served from \S+$/);
+  assert.equal(await ask(), "200 renewed.example");
 });

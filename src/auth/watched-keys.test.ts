@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
+import { asNobody } from "../../tests/as-nobody.ts";
 import type { Observation } from "../observation.ts";
 import { parseSigningKeys } from "./keys.ts";
 import { watchSigningKeys } from "./watched-keys.ts";
@@ -78,4 +79,19 @@ test("a file that cannot be used is reported once, and the keys stay until it ca
     heard.map(({ kind }) => kind),
     ["notice", "notice"],
   );
+});
+
+test("a file that nobody may read yet is read as soon as somebody opens it", () => {
+  const [old, next] = [makeKey(), makeKey()];
+  chmodSync(place, 0o755);
+  put(old);
+  const { keys, wait } = watch();
+  const kidAsNobody = (): string => (wait(1000), asNobody(() => keys.signing.kid));
+  put(next);
+  chmodSync(file, 0o000);
+  assert.equal(kidAsNobody(), kidOf(old));
+
+  chmodSync(file, 0o444);
+
+  assert.equal(kidAsNobody(), kidOf(next));
 });

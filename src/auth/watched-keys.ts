@@ -75,11 +75,11 @@ export function watchSigningKeys(file: string, options: WatchedKeysOptions): Sig
   };
 }
 
-/** What is different after every change: a file that replaces another is another. */
+/** What is different after every change, also of who may read: a file that replaces another is another. */
 function stampOf(file: string): string {
   try {
-    const { ino, size, mtimeNs } = statSync(file, { bigint: true });
-    return `${ino}:${size}:${mtimeNs}`;
+    const { ino, size, ctimeNs } = statSync(file, { bigint: true });
+    return `${ino}:${size}:${ctimeNs}`;
   } catch (error) {
     return String(error);
   }

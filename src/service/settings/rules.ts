@@ -1,7 +1,7 @@
-import { statSync } from "node:fs";
 import { isIP } from "node:net";
 import { checkNewPassword, readSigningKeys, SigningKeysError } from "../../door/auth.ts";
 import { serversInPlainText, sqliteFileProblems } from "../../door/stores.ts";
+import { checkKeyIsClosed } from "./open-key.ts";
 import type { Reading, Readings } from "./reading.ts";
 import type { SettingName } from "./table.ts";
 import { firstEmail, serviceName } from "./values.ts";
@@ -14,7 +14,6 @@ export function checkTogether(readings: Readings): readonly string[] {
     ...checkLifetimes(readings),
     ...checkDatabase(readings),
     ...checkAdministrator(readings),
-    ...checkKeyFiles(readings),
     ...checkSigningKeys(readings),
   ];
 }
@@ -119,27 +118,15 @@ function checkAdministrator({ adminUsername, adminPassword, issuer, publicURL }:
   return [`${adminPassword.label} cannot be used. ${issue.detail} Choose another, or leave it out to have one drawn.`];
 }
 
-/** Files with private keys are nobody else's. A group may read them: web servers share certificates that way. */
-function checkKeyFiles({ signingKeys, tlsKey }: Readings): readonly string[] {
-  if (process.platform === "win32") return [];
-  return [signingKeys, tlsKey].flatMap(({ value: file, label }) => {
-    const mode = (file === null ? undefined : statSync(file, { throwIfNoEntry: false }))?.mode ?? 0;
-    return (mode & 0o007) === 0
-      ? []
-      : [
-          `${label}: ${file} is open to everyone (mode 0${(mode & 0o777).toString(8)}). Close it with: chmod o= ${file}`,
-        ];
-  });
-}
-
 function checkSigningKeys({ signingKeys }: Readings): readonly string[] {
   if (signingKeys.value === null) return [];
+  const open = checkKeyIsClosed(signingKeys);
   try {
     readSigningKeys(signingKeys.value);
-    return [];
+    return open;
   } catch (error) {
     if (!(error instanceof SigningKeysError)) throw error;
-    return error.problems.map((problem) => `${signingKeys.label}: ${problem}`);
+    return [...open, ...error.problems.map((problem) => `${signingKeys.label}: ${problem}`)];
   }
 }
 

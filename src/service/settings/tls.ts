@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { codeOf, ConfigError } from "./error.ts";
+import { checkKeyIsClosed } from "./open-key.ts";
 import type { Readings } from "./reading.ts";
 
 /** Where certificate and key stand. */
@@ -23,6 +24,7 @@ export function readTLS({ tlsCert, tlsKey }: Pick<Readings, "tlsCert" | "tlsKey"
   if (given.from === null) return null;
   if (missing.from === null) problems.push(`${given.label} is given without ${missing.label}. Give both, or neither.`);
   const cert = readPEM(tlsCert, requireCertificate, problems);
+  problems.push(...checkKeyIsClosed(tlsKey));
   const key = readPEM(tlsKey, createPrivateKey, problems);
   if (cert === null || key === null) return null;
   const mismatch = findMismatch(cert, key);

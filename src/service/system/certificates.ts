@@ -61,11 +61,11 @@ export function watchCertificate({ tls, use, observe, now = Date.now }: Certific
   };
 }
 
-/** Another after every change, also of where a link leads. */
+/** Another after every change, also of where a link leads and of who may read. */
 function stampOf(file: string): string {
   try {
-    const { ino, size, mtimeNs } = statSync(file, { bigint: true });
-    return `${ino}:${size}:${mtimeNs}`;
+    const { ino, size, ctimeNs } = statSync(file, { bigint: true });
+    return `${ino}:${size}:${ctimeNs}`;
   } catch (error) {
     return String(error);
   }
