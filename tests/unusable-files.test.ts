@@ -17,9 +17,8 @@ import path from "node:path";
 import { test, type TestContext } from "node:test";
 import { pathToFileURL } from "node:url";
 import { sqliteFileProblems, sqliteStore, StoreSetupError } from "../src/door/stores.ts";
+import { nobody } from "./as-nobody.ts";
 import { command } from "./command.ts";
-
-const nobody = 65_534;
 
 function place(t: TestContext): { readonly folder: string; readonly file: string } {
   const folder = mkdtempSync(path.join(tmpdir(), "latchkey-unusable-"));
@@ -46,17 +45,41 @@ test("a database, its log or its folder that may not be written is told with its
 
   for (const name of [file, `${file}-wal`]) {
     writeFileSync(name, "");
+    if (process.getuid!() === 0) chownSync(name, nobody, nobody);
     chmodSync(name, 0o400);
   }
   const [closed, log] = problemsOf(file);
   chmodSync(folder, 0o500);
   const all = problemsOf(file);
 
-  assert.match(closed!, /^user \d+ may not read and write \S+\/latchkey\.db\. Give it to them/);
+  assert.match(
+    closed!,
+    /^user \d+ may not read and write \S+\/latchkey\.db\. It is theirs; open it with: chmod u\+rw \S+\.db$/,
+  );
   assert.match(log!, /latchkey\.db-wal\./);
   assert.equal(all.length, 3);
+  assert.match(all[0]!, /chmod u\+rwx \S+$/);
   assert.ok(all[0]!.includes(`${folder}.`));
 });
+
+for (const args of ["db check", "db stats", "db backup copy.db", "db restore latchkey.db"])
+  test(`latchkey ${args} tells whoever may not read the file so, with its path and the cure`, (t) => {
+    const { folder, file } = place(t);
+    writeFileSync(file, "not to be read");
+    chmodSync(file, 0o000);
+    const restores = args.includes("restore");
+    chmodSync(folder, 0o777);
+
+    const ended = spawnSync(process.execPath, [command, ...args.split(" ")], {
+      cwd: folder,
+      env: { ...process.env, LATCHKEY_DATABASE: `sqlite:${restores ? "another" : "latchkey"}.db` },
+      encoding: "utf8",
+      ...(process.getuid!() === 0 ? { uid: nobody } : {}),
+    });
+
+    assert.match(ended.stderr, /user \d+ may not read \S+latchkey\.db\. (Give it to them|It is theirs)/);
+    assert.equal(ended.status, restores ? 1 : 78);
+  });
 
 /** Paths at which no file can stand, and what is told of them. */
 const unreachable: Readonly<Record<string, RegExp>> = {
@@ -219,3 +242,36 @@ async function errorsOfStart(folder: string): Promise<string> {
   await ended;
   return errors;
 }
+
+test("files of keys that this process cannot reach end the start with 78, and no list of keys is empty for that", (t) => {
+  const { folder } = place(t);
+  const closed = path.join(folder, "closed");
+  mkdirSync(closed);
+  for (const name of ["cert", "key", "keys"]) writeFileSync(path.join(closed, name), "");
+  chmodSync(closed, 0o000);
+  chmodSync(folder, 0o777);
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, [command, ...args], {
+      cwd: folder,
+      env: {
+        ...process.env,
+        LATCHKEY_PORT: "0",
+        LATCHKEY_TLS_CERT: path.join(closed, "cert"),
+        LATCHKEY_TLS_KEY: path.join(closed, "key"),
+        LATCHKEY_SIGNING_KEYS: path.join(closed, "keys"),
+      },
+      encoding: "utf8",
+      timeout: 20_000,
+      ...(process.getuid!() === 0 ? { uid: nobody } : {}),
+    });
+
+  const [started, listed, added] = [run(), run("key", "list"), run("key", "new")];
+
+  for (const name of ["cert", "key", "keys"])
+    assert.match(started.stderr, new RegExp(`closed/${name} cannot be read \\(EACCES\\)\\. Name`));
+  assert.equal(started.status, 78, started.stderr);
+  assert.match(listed.stderr, /closed\/keys cannot be read \(EACCES\)/);
+  assert.equal(listed.status, 78);
+  assert.match(added.stderr, /closed\/keys\.new cannot be made \(EACCES\)\. Let the user/);
+  assert.equal(added.status, 1);
+});

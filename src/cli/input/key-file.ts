@@ -37,10 +37,19 @@ export type KeyState = "signs" | "verifies" | "verifies (public part only)";
 
 /** The keys of a JWK Set file, in its order; none where there is no file. Throws `SigningKeysError` where the service could not use it. */
 export async function readKeyFile(file: string): Promise<readonly StoredKey[]> {
-  if (!existsSync(file)) return [];
+  if (isAbsent(file)) return [];
   readSigningKeys(file);
   const { keys } = JSON.parse(readFileSync(file, "utf8")) as { readonly keys: readonly FileJWK[] };
   return Promise.all(keys.map(async (jwk) => ({ kid: jwk.kid ?? (await calculateJwkThumbprint(jwk)), jwk })));
+}
+
+/** One that cannot be reached may be there. */
+function isAbsent(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** The key that signs: the first private one. */
@@ -98,7 +107,9 @@ function openDraft(draft: string): number {
   } catch (error) {
     if (codeOf(error) === "EEXIST")
       throw new CommandFailed(`Another command is changing the keys. Where none is, remove ${draft} and try again.`);
-    throw error;
+    throw new CommandFailed(
+      `${draft} cannot be made (${codeOf(error)}). Let the user of this process write in its folder, and see that there is room.`,
+    );
   }
 }
 

@@ -27,10 +27,10 @@ export function sqliteFileProblems(path: string, writes: boolean): readonly stri
   requireArguments("sqliteFileProblems", arguments, { path: text, writes: aBoolean });
   try {
     const place = placeOf(path);
-    if (!writes) return [];
+    if (!writes) return [whyClosed(place, "read")].filter((each) => each !== null);
     const names = [place, `${place}-wal`, `${place}-shm`].filter((name) => statOf(name) !== undefined);
     // SQLite makes its log beside the file.
-    return [dirname(place), ...names].flatMap((name) => whyClosed(name) ?? []);
+    return [dirname(place), ...names].flatMap((name) => whyClosed(name, "read and write") ?? []);
   } catch (error) {
     if (error instanceof StoreSetupError) return error.problems;
     throw error;
@@ -79,10 +79,10 @@ function user(): string {
   return process.getuid === undefined ? "the user of this process" : `user ${process.getuid()}`;
 }
 
-/** Null where this process may write. */
-function whyClosed(name: string): string | null {
+/** Null where this process may do it. */
+function whyClosed(name: string, doing: "read" | "read and write"): string | null {
   try {
-    accessSync(name, constants.R_OK | constants.W_OK);
+    accessSync(name, doing === "read" ? constants.R_OK : constants.R_OK | constants.W_OK);
     return null;
   } catch (error) {
     switch ((error as NodeJS.ErrnoException).code) {
@@ -92,9 +92,16 @@ function whyClosed(name: string): string | null {
       case "EROFS":
         return `${name} is on a disk from which one may only read. Mount it for writing, or name another place.`;
       default:
-        return `${user()} may not read and write ${name}. Give it to them with chown, or start as its owner.`;
+        return `${user()} may not ${doing} ${name}. ${cureOfClosed(name)}`;
     }
   }
+}
+
+function cureOfClosed(name: string): string {
+  const found = statOf(name);
+  return found?.uid === process.getuid?.()
+    ? `It is theirs; open it with: chmod u+${found?.isDirectory() === true ? "rwx" : "rw"} ${name}`
+    : "Give it to them with chown, or start as its owner.";
 }
 
 function isDirectory(name: string): boolean {

@@ -2,6 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
 import { connectReadOnly, playOn, prepare } from "../connection.ts";
 import { codeOf, isBusy } from "../errors.ts";
+import { sqliteFileProblems } from "../file/reaching.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
 import { findVersion } from "../version.ts";
 import { placeToWrite } from "./place-of-copy.ts";
@@ -69,11 +70,13 @@ export function foldLog(database: DatabaseSync): boolean {
   }
 }
 
-/** Throws unless there is a file with something in it: SQLite would make one, wait for who writes into a pipe, or begin a database in an empty one. */
+/** Throws unless there is a file with something in it that this process may read: SQLite would make one, wait for who writes into a pipe, or begin a database in an empty one. */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new CopyError("not_latchkey", `There is no file ${path}.`);
   const found = statSync(path);
   if (!found.isFile()) throw new CopyError("not_latchkey", `${path} is no file. Name the file of a database.`);
+  const closed = sqliteFileProblems(path, false);
+  if (closed.length > 0) throw new CopyError("refused", closed.join("\n"));
   if (found.size === 0) throw new CopyError("not_latchkey", `${path} is empty, and no database of Latchkey.`);
 }
 
