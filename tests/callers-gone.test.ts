@@ -9,7 +9,7 @@ import {
   type OutgoingHttpHeaders,
   type Server,
 } from "node:http";
-import { connect, createServer as createHTTP2, type Http2Server } from "node:http2";
+import { connect, createServer as createHTTP2, type ClientHttp2Stream, type Http2Server } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -111,6 +111,27 @@ test("over HTTP/2 a body that is not wanted, and a caller who goes, end nothing"
   assert.equal(await statusOf({ ...sent, ":path": "/books", "content-length": 2_000_000 }, "{"), 413);
   assert.equal(await statusOf({ ":method": "CONNECT", ":authority": "a:1" }), 405);
   assert.equal(await statusOf({ ":path": "/books" }), 200);
+});
+
+test("over HTTP/2 half of a body is none, whether the stream or the connection is broken off", async (t) => {
+  const { service, observed, get } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
+  const server = createHTTP2(requestListener(service) as never);
+  const port = await listening(t, server);
+
+  for (const breakOff of [
+    (stream: ClientHttp2Stream) => stream.destroy(new Error("broken off")),
+    ({ session }: ClientHttp2Stream) => session?.destroy(),
+  ]) {
+    observed.length = 0;
+    const session = connect(`http://127.0.0.1:${port}`);
+    t.after(() => session.destroy());
+    const stream = session.request({ ":method": "POST", ":path": "/books", "content-type": "application/json" });
+    stream.on("error", () => undefined).write('{"title":"Half"}');
+    while (service.inFlight() === 0) await nextTurn();
+    breakOff(stream);
+    assert.deepEqual(await requestOf(observed), ["127.0.0.1", 408]);
+  }
+  assert.equal((await get("/books")).text, "[]");
 });
 
 test("where somebody in front has answered meanwhile, nothing is answered behind that", async (t) => {

@@ -60,6 +60,38 @@ test("a body of which some is still to come is waited for", async () => {
   });
 });
 
+test("a body that somebody in front has stopped, and stops again, is read to its end", async () => {
+  await arriving([head(10), "hello", "world"], async (request) => {
+    request.pause();
+    request.on("data", () => request.pause());
+
+    assert.equal(String(await read(request)), "helloworld");
+  });
+});
+
+test("a body that somebody else waits to read by hand is not waited for", async () => {
+  await arriving([head(10), "helloworld"], async (request) => {
+    request.on("readable", () => undefined);
+
+    assert.throws(() => read(request), /was read before/);
+  });
+});
+
+test("a body as text is refused, whether it is there or comes", async () => {
+  const asText = async (request: IncomingMessage): Promise<Uint8Array> => read(request.setEncoding("utf8"));
+  for (const pieces of [[`${head(5)}hello`], [head(5), "hello"], [head(10), "hello", "world"]])
+    await assert.rejects(arriving(pieces, asText), /comes as a text, and not as octets/);
+});
+
+test("whoever is gone before all of the body was read is not waited for", async () => {
+  await arriving([head(10), "hello"], async (request) => {
+    const octets = read(request);
+    request.once("data", () => request.destroy());
+
+    await assert.rejects(async () => octets, { code: "request_timeout" });
+  });
+});
+
 test("a body in many pieces that have all come is whole", async () => {
   const chunks = ["POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"];
   for (let at = 0; at < 50; at++) chunks.push("3\r\nabc\r\n");

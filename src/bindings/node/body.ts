@@ -26,7 +26,7 @@ export function readBody(
 ): Eventually<Uint8Array> {
   const announced = Number(request.headers["content-length"] ?? 0);
   const collected = new CollectedBody(maxBytes, announced, weigh, besideBytes(request));
-  if (request.readableDidRead) {
+  if (isOthers(request)) {
     // Some who read before keep the octets beside what they made of them.
     if (!(request.rawBody instanceof Uint8Array)) throw readBefore(CURE);
     collected.add(request.rawBody);
@@ -35,7 +35,7 @@ export function readBody(
   // Read by somebody, and there was nothing in it.
   if (request.readableEnded) return collected.bytes;
   // The caller has gone; nobody will read the answer.
-  if (request.destroyed) throw problem("request_timeout");
+  if (request.destroyed || request.aborted) throw problem("request_timeout");
   if (isThere(request)) {
     const next = (): Uint8Array | null => request.read() as Uint8Array | null;
     for (let piece = next(); piece !== null; piece = next()) collected.add(piece);
@@ -45,6 +45,11 @@ export function readBody(
   return arriving(request, collected);
 }
 
+/** Somebody has read of it, or waits to: what is read by hand comes to nobody else. */
+function isOthers(request: IncomingMessage): boolean {
+  return request.readableDidRead || request.listenerCount("readable") > 0;
+}
+
 /** All of it has come. On a stream of HTTP/2 that is also said where the caller has gone. */
 function isThere(request: IncomingMessage): boolean {
   return request.complete && !("stream" in request);
@@ -52,18 +57,25 @@ function isThere(request: IncomingMessage): boolean {
 
 function arriving(request: IncomingMessage, collected: CollectedBody): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
+    // Whoever stands in front may have stopped it, and may do so again. What comes is kept within limits.
+    const goOn = (): void => void request.resume();
+    const gone = (): void => reject(problem("request_timeout"));
     request.on("data", (chunk: Uint8Array) => {
       try {
         collected.add(chunk);
       } catch (error) {
-        request.removeAllListeners("data").pause();
+        request.off("pause", goOn).removeAllListeners("data").pause();
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     });
+    request.on("pause", goOn);
     request.on("end", () => resolve(collected.bytes));
-    request.on("error", () => reject(problem("request_timeout")));
+    request.on("error", gone);
+    // A stream of HTTP/2 that is broken off ends as if all of it had come.
+    request.on("aborted", gone);
     request.on("close", () => {
-      if (!request.complete) reject(problem("request_timeout"));
+      if (!request.readableEnded) gone();
     });
+    goOn();
   });
 }

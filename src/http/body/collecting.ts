@@ -1,4 +1,6 @@
+import { isUint8Array } from "node:util/types";
 import type { Weigh } from "../../call/call.ts";
+import { sortOf } from "../../checking/members.ts";
 import { problem } from "../../problem/problem.ts";
 
 /**
@@ -25,8 +27,9 @@ export class CollectedBody {
     if (announcedBytes > maxBytes) throw tooLarge(maxBytes);
   }
 
-  /** Throws the problem `content_too_large`, or that of `weigh`; what had come is forgotten then. */
+  /** Throws the problem `content_too_large`, or that of `weigh`; what had come is forgotten then. What is no octets is a fault. */
   add(chunk: Uint8Array): void {
+    if (!isUint8Array(chunk)) throw noOctets(chunk);
     const size = this.#size + chunk.length;
     try {
       if (size > this.#maxBytes) throw tooLarge(this.#maxBytes);
@@ -69,6 +72,13 @@ function grown(content: Uint8Array, length: number): Uint8Array {
 function tooLarge(maxBytes: number): Error {
   const most = maxBytes >= 1024 * 1024 ? `${maxBytes / 1024 / 1024} MiB` : `${maxBytes / 1024} KiB`;
   return problem("content_too_large", { detail: `The body is larger than ${most}.` });
+}
+
+/** A fault of whoever had the body read as text, or made one of something else: its octets are gone, or never were. */
+function noOctets(chunk: unknown): Error {
+  return new TypeError(
+    `The body of this request comes as ${sortOf(chunk)}, and not as octets. Nobody in front of the service may call request.setEncoding(), and the stream of a Request has to give Uint8Array.`,
+  );
 }
 
 /** A fault of whoever put the service behind something that reads bodies: it would wait for what never comes. `cure` is for the log. */
