@@ -209,3 +209,19 @@ test("over TLS only the prefixed cookies are read, and without it only the plain
   const two = `__Secure-refresh_token=x; ${refresh(["__Secure-"])}`;
   assert.equal(await ask(true, "/api/token/refresh/", "POST", two), 400);
 });
+
+test("a name with the prefix behind another character is no name with the prefix: a host beside ours can set it", async (t) => {
+  const api = await serve(t);
+  const { access } = (await api.post("/api/token/", admin)).json as { access: string };
+  const own = `__Host-access_token=${access}`;
+  const ask = async (cookie: string): Promise<number> =>
+    (await arrive(api, "/protected/", { encrypted: true, headers: [["Cookie", cookie]] })).status;
+
+  // As a header's octets are read (0xA0); browsers and RFC 6265 take blanks and tabs away and nothing else.
+  for (const odd of ["\u00a0", "\u000b", "\u000c"]) {
+    assert.equal(await ask(`${odd}${own}`), 401, JSON.stringify(odd));
+    assert.equal(await ask(`__Host-access_token${odd}=${access}`), 401, JSON.stringify(odd));
+    assert.equal(await ask(`${odd}__Host-access_token=planted; ${own}`), 200, JSON.stringify(odd));
+  }
+  assert.equal(await ask(`a=b;\t ${own} `), 200);
+});

@@ -1,5 +1,6 @@
 import { opaqueTokenPattern } from "../crypto/opaque-token.ts";
 import type { Eventually } from "../eventually.ts";
+import { withoutBlanks } from "../headers/blanks.ts";
 import { withoutParameters } from "../headers/query.ts";
 import { parseTraceContext, type TraceContext } from "../headers/traceparent.ts";
 
@@ -225,8 +226,9 @@ function readCookies(call: Call): ReadonlyMap<string, string | null> {
     for (const pair of header.split(";")) {
       const equals = pair.indexOf("=");
       if (equals < 1) continue;
-      const name = pair.slice(0, equals).trim();
-      const value = pair.slice(equals + 1).trim();
+      // Nothing else: with U+00A0 before it, a browser takes `__Host-session` from a host beside ours.
+      const name = withoutBlanks(pair.slice(0, equals));
+      const value = withoutBlanks(pair.slice(equals + 1));
       const known = cookies.get(name);
       cookies.set(name, known === undefined || known === value ? value : null);
     }

@@ -1,0 +1,13 @@
+/** A text without the blanks and tabs around it (OWS, RFC 9110 §5.6.3). `trim` would take more: octets that senders count as part of it. */
+export function withoutBlanks(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (from < to && isBlank(text, from)) from++;
+  while (to > from && isBlank(text, to - 1)) to--;
+  return text.slice(from, to);
+}
+
+function isBlank(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === 0x20 || code === 0x09;
+}
