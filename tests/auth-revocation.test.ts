@@ -263,3 +263,27 @@ test("keys end with a new password where that is wanted, and only with one", asy
   assert.equal(changed.status, 200, changed.text);
   assert.deepEqual(await living(api, hers), []);
 });
+
+test("what a process has ended whose tokens live shorter does not come back where they live longer", async (t) => {
+  const settings = {
+    LATCHKEY_DATABASE: `sqlite:${await temporaryFile(t)}`,
+    LATCHKEY_SECRET: "a secret that both know, and nobody else",
+  };
+  const api = await serve(t, { settings: { ...settings, LATCHKEY_ACCESS_SECONDS: "3600" } });
+  // As a command that was not told how long they live.
+  const command = await serve(t, { settings });
+  const bearerOf = async (name: string) => {
+    const { id, email: username, password } = await api.user(name);
+    const { access, refresh } = (await api.post("/api/token/", { username, password })).json;
+    return { id, refresh, headers: { authorization: `Bearer ${access}` } };
+  };
+  const [ann, ben, cas] = [await bearerOf("Ann"), await bearerOf("Ben"), await bearerOf("Cas")];
+  for (const { headers } of [ann, ben, cas]) assert.equal((await api.get("/protected/", headers)).status, 200);
+
+  assert.equal((await command.patch(`/users/${ann.id}/account`, { active: false }, command.admin)).status, 200);
+  assert.equal((await command.patch(`/users/${ben.id}/account`, { role: "admin" }, command.admin)).status, 200);
+  assert.equal((await command.ask("DELETE", "/api/token/", { body: { refresh: cas.refresh } })).status, 204);
+  api.clock.turn(1800);
+
+  for (const { headers } of [ann, ben, cas]) assert.equal((await api.get("/protected/", headers)).status, 401);
+});

@@ -100,6 +100,9 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
   const { store, accessSeconds, endWithGeneration, endWithAccount } = options;
   const view = makeView();
   let feed: Feed | null = null;
+  const lifeMs = (): number => (typeof accessSeconds === "function" ? accessSeconds() : accessSeconds) * 1000;
+  /** What had ended by then is on no token that lives here: a row says how long they live where it was written, which may be shorter. */
+  const pointless = (now: number): number => now - lifeMs();
 
   function revoke(
     values: {
@@ -113,8 +116,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     now: number,
   ): Change {
     const none = { user_id: null, generation: null, role: null, role_changes: null, family: null, kept_family: null };
-    const lifeMs = (typeof accessSeconds === "function" ? accessSeconds() : accessSeconds) * 1000;
-    const expires_at = timeText(now + lifeMs + slackMs);
+    const expires_at = timeText(now + lifeMs() + slackMs);
     return { kind: "insert", collection: revocationsCollection, values: { ...none, ...values, expires_at } };
   }
 
@@ -131,7 +133,7 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
       if (feed === null) throw stale();
       feed.catchUp();
       if (feed.ageMs() > maxAgeMs) throw stale();
-      return view.isEnded(claims, now);
+      return view.isEnded(claims, pointless(now));
     },
     endAccount(account, now, deactivated = false) {
       const ended = deactivated ? [...endWithGeneration, ...endWithAccount] : endWithGeneration;
@@ -164,8 +166,8 @@ export function makeRevocations(options: RevocationsOptions): Revocations {
     },
     endFamily: (family, now) => [revoke({ family }, now)],
     prune(now) {
-      view.forget(now);
-      return [{ kind: "deleteAll", collection: revocationsCollection, where: until("expires_at", now) }];
+      view.forget(pointless(now));
+      return [{ kind: "deleteAll", collection: revocationsCollection, where: until("expires_at", pointless(now)) }];
     },
   };
 }

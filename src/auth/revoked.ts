@@ -27,9 +27,10 @@ interface EndedUser {
 /** What is revoked, as far as this process has heard of it. */
 export interface View {
   take(row: Row): void;
-  isEnded(claims: RevocableClaims, now: number): boolean;
-  /** Drops what can be on no living token any more. */
-  forget(now: number): void;
+  /** After dropping what had expired by `until`, in milliseconds since the epoch. */
+  isEnded(claims: RevocableClaims, until: number): boolean;
+  /** Drops what had expired by then. */
+  forget(until: number): void;
 }
 
 export function makeView(): View {
@@ -73,22 +74,22 @@ export function makeView(): View {
     }
   }
 
-  function forget(now: number): void {
+  function forget(until: number): void {
     for (const [userId, ended] of users) {
-      if (ended.expiresAt > now) break;
+      if (ended.expiresAt > until) break;
       users.delete(userId);
     }
     for (const [family, expiresAt] of families) {
-      if (expiresAt > now) break;
+      if (expiresAt > until) break;
       families.delete(family);
     }
   }
 
   return {
     take,
-    isEnded(claims, now) {
+    isEnded(claims, until) {
       if (users.size === 0 && families.size === 0) return false;
-      forget(now);
+      forget(until);
       const ended = users.get(claims.sub);
       return (ended !== undefined && isEnded(ended, claims)) || families.has(claims.fam);
     },

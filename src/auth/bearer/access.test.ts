@@ -97,6 +97,24 @@ test("a token that verifies and names nobody is rejected, and the account is loo
   assert.deepEqual(asked, [7, 8, 8, 8]);
 });
 
+test("a token that is new here fits its account, or is rejected although nobody has heard of a revocation", async () => {
+  const rows: readonly (readonly [Partial<Account>, string])[] = [
+    [{}, "accepted"],
+    [{ active: false }, "rejected"],
+    [{ generation: 4 }, "rejected"],
+    [{ generation: 4, keptFamily: "family" }, "accepted"],
+    [{ generation: 4, keptFamily: "another" }, "rejected"],
+    [{ role: "user" }, "rejected"],
+    [{ roleChanges: 1 }, "rejected"],
+  ];
+
+  for (const [change, kind] of rows) {
+    const access = make({ accounts: { find: () => ({ ...ada, ...change }) } });
+    const verdict = await access.verify(await access.issue(ada, "family", now), now);
+    assert.equal(verdict.kind, kind, JSON.stringify(change));
+  }
+});
+
 test("a token carries what the contract names", async () => {
   const [header, claims] = (await make().issue(ada, "family", now)).split(".");
 

@@ -21,7 +21,10 @@ export interface AccessTokensOptions {
   readonly issuer: string;
   readonly lifetimeSeconds: number;
   readonly revocations: Pick<Revocations, "isRevoked">;
-  /** Looked into once for each token, when it is first seen: one that verifies and names nobody is rejected. Revocations tell what happens after that. */
+  /**
+   * Looked into once for each token, when it is first seen: one that verifies and names nobody, or whom it does not fit any more, is
+   * rejected. Revocations tell what happens after that.
+   */
   readonly accounts?: Pick<Accounts, "find">;
   /** The fields of users that stand in the identity, and so in every token; none where it is left out. */
   readonly fields?: readonly string[];
@@ -75,7 +78,7 @@ export function accessTokens(options: AccessTokensOptions): AccessTokens {
     const own = readClaims(verified.claims, fields, roles);
     if (own === null) return rejected("malformed");
     const { userId: sub, iat, exp, startsAt } = verified;
-    if (accounts !== undefined && (await accounts.find(sub)) === null) return revoked;
+    if (accounts !== undefined && !isOfAccount(own, await accounts.find(sub))) return revoked;
     const { username, role, gen, roleChanges, fam, more } = own;
     // Never older than the lifetime that is set now: revocations are kept only for so long.
     const expiresAt = Math.min(exp, iat + lifetimeSeconds) * 1000;
@@ -199,6 +202,13 @@ interface OwnClaims {
   readonly fam: string;
   /** When its login was, where the token says it, and the fields of its user. */
   readonly more: Pick<Identity, "authTime" | "fields">;
+}
+
+/** Whether the account still is what the token says. */
+function isOfAccount({ gen, role, roleChanges, fam }: OwnClaims, account: Account | null): boolean {
+  if (account === null || !account.active) return false;
+  const isSameLogin = gen === account.generation || fam === account.keptFamily;
+  return isSameLogin && role === account.role && roleChanges === account.roleChanges;
 }
 
 /** Whether they are the fields of these names and no others: what was declared may have changed since. */
