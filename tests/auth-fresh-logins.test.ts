@@ -111,6 +111,32 @@ test("what a login makes that others vouch for has an end, or is not made", asyn
   assert.equal((await ask(strict, `/users/${bob.id}/token`, {}, bob.email)).status, 403);
 });
 
+test("a login that others vouch for is not shown a token that outlives what it may make", async (t) => {
+  const api = await serve(t, { settings: { ...withRemoteUser, LATCHKEY_OUTSIDE_CREDENTIALS_SECONDS: "3600" } });
+  const ann = await api.user("Ann");
+  const path = `/users/${ann.id}/token`;
+  const ask = (method: string) =>
+    arrive(api, path, {
+      method,
+      peer: proxy,
+      headers: [
+        ["X-Forwarded-Proto", "https"],
+        ["X-Remote-User", ann.email],
+      ],
+    });
+  assert.equal((await api.post(path, {}, ann.headers)).status, 201);
+
+  const refused = await ask("POST");
+
+  assert.deepEqual([refused.status, refused.json.code, refused.json.token], [409, "conflict", undefined]);
+  assert.equal((await api.post(path, {}, ann.headers)).status, 200, "its user is shown it as ever");
+  assert.equal((await ask("DELETE")).status, 204);
+  const made = await ask("POST");
+  api.clock.turn(60);
+  const again = await ask("POST");
+  assert.deepEqual([made.status, again.status, again.json.token], [201, 200, made.json.token]);
+});
+
 test("an Idempotency-Key where an answer cannot be shown again is refused, and nothing happens", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");

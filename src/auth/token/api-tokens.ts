@@ -57,7 +57,10 @@ export type CheckedToken =
 
 /** The API tokens of a store. `now` in milliseconds. */
 export interface APITokens {
-  /** The user's token: a new one (`created`), which ends at `expiresAt` (milliseconds since the epoch), or the same as the last time. */
+  /**
+   * The user's token: a new one (`created`), which ends at `expiresAt` (milliseconds since the epoch), or the same as the last time. Ends
+   * the request (409) where that one lives longer.
+   */
   issue(
     userId: number,
     now: number,
@@ -120,7 +123,10 @@ export function storeAPITokens(options: TokensOptions): APITokens {
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const known = await findRow(userId);
         const text = known === null || isExpired(known, now) ? null : textOf(known);
-        if (text !== null) return { token: text, created: false };
+        if (text !== null) {
+          if (outlives(known!, expiresAt)) throw problem("conflict", { detail: tooLong });
+          return { token: text, created: false };
+        }
         const values = newRow(userId, keyrings[0]!, now, expiresAt);
         // Expired, or derived from a secret that is gone, so that nobody can have it.
         const ended = known === null ? [] : [endOf(known)];
@@ -187,6 +193,13 @@ function expiryOf({ record }: Row): number | null {
   const expiresAt = record["expires_at"] as string | null;
   return expiresAt === null ? null : Date.parse(expiresAt);
 }
+
+/** Who logs in as others vouch for them is not given more than they could make. */
+function outlives(row: Row, latest: number | null): boolean {
+  return latest !== null && (expiryOf(row) ?? Infinity) > latest;
+}
+
+const tooLong = "The token that there is lives longer than one that is made through this login. Revoke it first.";
 
 function isExpired(row: Row, now: number): boolean {
   const expiresAt = expiryOf(row);
