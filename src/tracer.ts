@@ -20,3 +20,23 @@ export interface Tracer {
 
 /** What is wrong with an option that has to be one; null where nothing is. */
 export const aTracer = objectWith("what openTelemetry() gives, or null", "request", "part", "observe");
+
+/** A request that is followed. */
+interface Followed {
+  readonly call: Traced;
+  /** Hears what the tracer throws. */
+  observeFault(error: unknown): void;
+}
+
+/** Runs a request under its tracer, and once, whatever that does: what it throws, gives or leaves out keeps nobody from an answer. */
+export function traced<T>(tracer: Tracer, followed: Followed, work: () => Eventually<T>): Eventually<T> {
+  let going: Eventually<T> | null = null;
+  const go = (): Eventually<T> => (going ??= work());
+  try {
+    const given: unknown = tracer.request(followed.call, go);
+    if (given instanceof Promise && given !== going) given.catch((error: unknown) => followed.observeFault(error));
+  } catch (error) {
+    followed.observeFault(error);
+  }
+  return go();
+}

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo } from "node:net";
+import { text as readText } from "node:stream/consumers";
 import { test, type TestContext } from "node:test";
 import { requestListener, type ToldClient } from "../src/door/http.ts";
 import { anyone, defineEndpoint, defineResource, mount, text } from "../src/door/index.ts";
@@ -97,6 +98,39 @@ test("the word of a framework about its caller is the last, and makes nobody tru
   // Of one who has gone no framework knows it.
   told = { address: undefined, encrypted: false };
   assert.deepEqual(await ask(), ["unknown", false, false, false, url]);
+});
+
+test("a framework that says nothing of its caller, or what is no caller, is answered as if nobody were known", async (t) => {
+  const { service } = await ownService(t, { ...parts, trustedProxies: ["127.0.0.1"] });
+  let told: unknown;
+  const answer = requestListener(service, { client: () => told as ToldClient });
+  const url = await serve(t, (request, response) => answer(request, response));
+
+  for (told of [undefined, null, "127.0.0.1", {}, { address: 5 }, { address: ["127.0.0.1"], encrypted: false }]) {
+    const response = await fetch(`${url}/api/caller`, { headers: { "x-forwarded-for": "127.0.0.1" } });
+    const [address, , isNear, isViaProxy] = (await response.json()) as unknown[];
+    assert.deepEqual([address, isNear, isViaProxy], ["unknown", false, false], JSON.stringify(told));
+  }
+});
+
+test("what a framework's function throws is the framework's to answer, also of requests that wait in line", async (t) => {
+  const { service } = await ownService(t, parts);
+  const answer = requestListener(service, {
+    client: ({ headers }) => ({ address: headers["x-real-ip"]!.toString(), encrypted: false }),
+  });
+  const url = await serve(t, (request, response) => {
+    try {
+      answer(request, response);
+    } catch {
+      response.writeHead(500).end();
+    }
+  });
+  const ask = (more = ""): string => `GET /api/caller HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+
+  socket.write(`${ask("X-Real-IP: 192.0.2.1\r\n")}${ask()}${ask("Connection: close\r\n")}`);
+
+  assert.deepEqual((await readText(socket)).match(/HTTP\/1\.1 \d+/g), ["HTTP/1.1 200", "HTTP/1.1 500", "HTTP/1.1 500"]);
 });
 
 test("a service that stands at another prefix than its framework mounts it at says so", async (t) => {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TraceContext } from "../src/door/http.ts";
-import { makeLog, type Observation } from "../src/door/ops.ts";
+import { makeLog, type Observation, type Tracer } from "../src/door/ops.ts";
+import { ownService } from "./own-service.ts";
 import { serve } from "./serve.ts";
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -62,3 +63,25 @@ test("a traceparent that is malformed or there twice is ignored, and the request
 
   assert.ok(logged(api.observed).every((line) => !("trace_id" in line)));
 });
+
+for (const [what, request] of [
+  ["throws before", () => raise()],
+  ["throws behind the work", (_: object, work: () => unknown) => (work(), raise())],
+  ["gives nothing", () => undefined],
+  ["gives nothing of the work", (_: object, work: () => unknown) => void work()],
+  ["runs it twice", (_: object, work: () => unknown) => (work(), work())],
+  ["waits and fails", async () => raise()],
+] as const)
+  test(`a request whose tracer ${what} is answered once`, async (t) => {
+    const tracer = { request, part: (_: string, __: object, work: () => unknown) => work(), observe: () => undefined };
+    const { get, observed } = await ownService(t, { tracer: tracer as unknown as Tracer });
+
+    assert.equal((await get("/nowhere")).status, 404);
+    assert.equal(observed.filter(({ kind }) => kind === "request").length, 1);
+    const faults = observed.flatMap((each) => (each.kind === "fault" ? [String(each.error)] : []));
+    assert.deepEqual(faults, /throws|fails/.test(what) ? ["Error: The tracer fails."] : []);
+  });
+
+function raise(): never {
+  throw new Error("The tracer fails.");
+}

@@ -1,3 +1,4 @@
+import { isText } from "../checking/members.ts";
 import type { Call, Client, ToldClient } from "./call.ts";
 import { isTrusted, readAddress, requireTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
@@ -19,7 +20,7 @@ export function makeClientReader(trustedProxies: readonly string[]): (call: Call
 /** A framework may believe what anybody writes: so its word makes nobody a proxy, and nobody a caller on this machine who is elsewhere. */
 function readToldClient(call: Call, { address, encrypted }: ToldClient): Client {
   // Some hand on what the caller wrote: what is no address is nobody's, however long it is.
-  const plain = readAddress(address ?? "") ?? "unknown";
+  const plain = readAddress(isText(address) ? address : "") ?? "unknown";
   const loopback = isLoopback(plain) && isLoopback(plainAddress(call.arrival.peer));
   return new KnownClient(plain, encrypted, loopback, false, () => formatOrigin(encrypted, call.header("host")));
 }

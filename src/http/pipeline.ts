@@ -5,6 +5,7 @@ import { atOnce } from "../checking/at-once.ts";
 import { after, type Eventually } from "../eventually.ts";
 import { problem, type Problem } from "../problem/problem.ts";
 import type { Witness } from "../scheme/explanation.ts";
+import { traced } from "../tracer.ts";
 import { requireAddress, requireFraming } from "./addressing.ts";
 import { hasPreconditions, requirePreconditionsHold } from "./answer/conditional.ts";
 import { addCors, answerOptions } from "./answer/cors.ts";
@@ -43,7 +44,7 @@ export function respond(service: RoutedService, arrival: Arrival): Eventually<An
   const startedAt = service.observe === null ? 0 : performance.now();
   const way = new Way(service, new Call(arrival, service.callContext));
   const { tracer } = service;
-  return tracer === null ? goAll(way, startedAt) : tracer.request(way.call, () => goAll(way, startedAt));
+  return tracer === null ? goAll(way, startedAt) : traced(tracer, way, () => goAll(way, startedAt));
 }
 
 function goAll(way: Way, startedAt: number): Eventually<Answer> {
@@ -147,6 +148,11 @@ class Way {
     return writeReply(exchange, shownTo(exchange, reply), (written) => new ServedView(this, written));
   }
 
+  /** Tells of what went wrong in the service itself, or in code that stands in it. */
+  observeFault(error: unknown): void {
+    this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error });
+  }
+
   fail(error: unknown): Eventually<Answer> {
     try {
       const answer = this.#tell(this.#told(error));
@@ -159,9 +165,8 @@ class Way {
   /** The answer to a request that has waited in vain. What it still gives is given to nobody, and it writes nothing any more. */
   giveUp(): Promise<Answer> {
     const { service, call, exchange } = this;
-    const error = notDone(call.awaits, service.inFlight.seconds);
     if (exchange !== null) exchange.phase = "over";
-    service.observe?.({ kind: "fault", requestId: call.requestId, error });
+    this.observeFault(notDone(call.awaits, service.inFlight.seconds));
     return this.#tellSoon((this.told = tooLate()));
   }
 
@@ -171,7 +176,7 @@ class Way {
       const answer = await soonOf(this.#tell(told));
       if (answer !== null) return answer;
     } catch (error) {
-      this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error });
+      this.observeFault(error);
     }
     return this.#tell(told, this.service.formats[0]);
   }
@@ -187,7 +192,7 @@ class Way {
 
   #told(error: unknown): Problem {
     const told = (this.told = tellable(error));
-    if (told.status === 500) this.service.observe?.({ kind: "fault", requestId: this.call.requestId, error });
+    if (told.status === 500) this.observeFault(error);
     return told;
   }
 }

@@ -77,9 +77,7 @@ export function makeListener<Request extends IncomingMessage>(
       detail: "Too many answers wait for their readers.",
     });
   const batches = makeBatches();
-  const take = (request: Request, response: ServerResponse, target: string): void => {
-    // Looked at here, where a framework hears of what its own function throws.
-    const arrival = new NodeArrival(request, target, response, client?.(request));
+  const take = (request: Request, response: ServerResponse, arrival: NodeArrival): void => {
     const reply = (answer: Answer): void => batches.send(() => send(request, response, answer, state.closing, tell));
     const respond = (): void => {
       const answer = service.respond(arrival);
@@ -93,10 +91,19 @@ export function makeListener<Request extends IncomingMessage>(
   return (request, response, next) => {
     const target = targetFor(service, request);
     if (next !== undefined && service.serves?.(target) === false) return next();
+    // Looked at now, where a framework hears of what its own function throws, and also of one who waits in line.
+    const arrival = new NodeArrival(request, target, response, client && toldBy(client(request)));
     if (response.socket === null && request.httpVersionMajor === 1)
-      inLine(request.socket, response, () => take(request, response, target));
-    else take(request, response, target);
+      inLine(request.socket, response, () => take(request, response, arrival));
+    else take(request, response, arrival);
   };
+}
+
+/** What a function says that has nothing to say. The connection is not asked in its place: at its other end is a proxy, perhaps. */
+const NOBODY: ToldClient = { address: undefined, encrypted: false };
+
+function toldBy(told: unknown): ToldClient {
+  return isObject(told) ? (told as unknown as ToldClient) : NOBODY;
 }
 
 /** What a framework keeps beside a request that it hands on: the whole address (Express, Connect), and the prefix that it took off. */
