@@ -44,6 +44,18 @@ test("credentials are made by a fresh login, or with the caller's own password",
   assert.equal((await api.post(`/users/${ann.id}/token`, undefined, ann.headers)).status, 200);
 });
 
+test("a clock that is set back makes no login of before a fresh one for longer", async (t) => {
+  const api = await serve(t, { settings: { LATCHKEY_SCHEMES: "basic,session,token" } });
+  const ann = await api.user("Ann");
+  const session = await api.post("/api/session/", { username: ann.email, password: ann.password });
+  const cookie = { cookie: session.headers.get("set-cookie")!.split(";")[0]! };
+
+  api.clock.turn(-3600);
+
+  assert.deepEqual((await makes(api, ann.id, cookie)).statuses, [400, 400]);
+  assert.deepEqual((await makes(api, ann.id, cookie, { current_password: ann.password })).statuses, [201, 201]);
+});
+
 test("tokens are never fresh, and a key makes nothing", async (t) => {
   const api = await serve(t);
   const ann = await api.user("Ann");

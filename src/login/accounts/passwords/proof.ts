@@ -18,8 +18,9 @@ export async function requireFreshLogin(parts: UsersParts, context: Context, pro
   await requirePassword(parts, context.call, account, proof);
 }
 
+/** A login that lies ahead is none of now: the clock was set back since. */
 function isFresh({ authTime }: Identity, now: number): boolean {
-  return authTime !== undefined && now - authTime < FRESH_MS;
+  return authTime !== undefined && Math.abs(now - authTime) < FRESH_MS;
 }
 
 /**
