@@ -134,6 +134,30 @@ test("over HTTP/2 half of a body is none, whether the stream or the connection i
   assert.equal((await get("/books")).text, "[]");
 });
 
+test("over HTTP/2 answers that wait for a reader who never comes are limited", async (t) => {
+  const value = "x".repeat(1024 * 1024);
+  const { service, observed } = await ownService(t, {
+    compression: false,
+    endpoints: [
+      {
+        method: "GET",
+        path: "/large",
+        access: "open",
+        handle: () => ({ status: 200, body: { kind: "data", element: "large", value } }),
+      },
+    ],
+  });
+  const server = createHTTP2(requestListener(service) as never);
+  const session = connect(`http://127.0.0.1:${await listening(t, server)}`, { settings: { initialWindowSize: 0 } });
+  t.after(() => session.destroy());
+
+  for (let asked = 0; asked < 70; asked++) session.request({ ":path": "/large" }).on("error", () => undefined);
+
+  while (observed.filter(({ kind }) => kind === "request").length < 70) await nextTurn();
+  const refused = observed.flatMap((each) => (each.kind === "refused" ? [[each.reason, each.address]] : []));
+  assert.deepEqual(refused[0], ["unread", "127.0.0.1"]);
+});
+
 test("where somebody in front has answered meanwhile, nothing is answered behind that", async (t) => {
   const { service } = await ownService(t, { mounts: [mount(books, { permission: anyone })] });
   const answer = requestListener(service);

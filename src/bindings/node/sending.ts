@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer } from "../../http/answer/writing.ts";
 import { endGently } from "./ending.ts";
-import { makeUnread } from "./unread.ts";
+import type { Peer } from "./peer.ts";
+import { makeUnread, type Counted } from "./unread.ts";
 
 /** How long an answer may take to leave whose request is still coming in. */
 const LEAVING_MS = 30_000;
@@ -44,7 +45,20 @@ function sendWhole(
   response.end(content, encodingOf(content));
   // On a stream of HTTP/2 that has been closed meanwhile there is none.
   const socket = response.socket ?? null;
-  if (socket !== null) unread.watch(socket, tell);
+  if (socket !== null) unread.watch(isStream(response) ? ofStream(response.stream, socket) : socket, tell);
+}
+
+/** An answer on a stream of HTTP/2 waits for the reader of that stream, and goes with it. */
+function ofStream(stream: Pick<Counted, "writableLength" | "on" | "destroy">, socket: Peer): Counted {
+  const { remoteAddress, localAddress, destroyed } = socket;
+  return {
+    remoteAddress,
+    localAddress,
+    destroyed,
+    writableLength: stream.writableLength,
+    on: stream.on.bind(stream) as Counted["on"],
+    destroy: () => stream.destroy(),
+  } as Counted;
 }
 
 /** Somebody in front of the service has answered meanwhile, such as one who gives requests a time of their own. */
@@ -54,7 +68,7 @@ function isAnswered({ headersSent }: ServerResponse): boolean {
 
 /** A request of HTTP/2, as `node:http2` hands it over. */
 interface OnStream {
-  readonly stream: { close(): void };
+  readonly stream: Pick<Counted, "writableLength" | "on" | "destroy"> & { close(): void };
 }
 
 function isStream(request: object): request is OnStream {
