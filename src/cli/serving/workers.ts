@@ -2,7 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import { setTimeout as wait } from "node:timers/promises";
 import { exits, messageOf } from "../exit.ts";
 import { watchForCrashes } from "./crash.ts";
-import { endUnread } from "./ending.ts";
+import { endUnread, tellUnended } from "./ending.ts";
 import { makeRestartDelay } from "./restart-delay.ts";
 import type { Signals } from "./signals.ts";
 import { gatherWorkerMetrics } from "./worker-metrics.ts";
@@ -161,10 +161,16 @@ function retire(worker: Worker): void {
   worker.once("exit", () => clearTimeout(timer));
 }
 
-/** Ends the workers, and this process behind them. */
+/** Ends the workers, and this process behind them. Where one of them did not end as it should, neither did this process. */
 function endAll(): void {
-  void Promise.all(signalAll("SIGTERM").map(endOf)).then(endUnread);
-  setTimeout(() => signalAll("SIGKILL"), KILL_AFTER_MS).unref();
+  void Promise.all(signalAll("SIGTERM").map(endOf)).then((ends) => {
+    if (!ends.every(Boolean)) process.exitCode ||= exits.failed;
+    endUnread();
+  });
+  setTimeout(() => {
+    for (const { process: late } of signalAll("SIGKILL"))
+      tellUnended(`Worker ${late.pid} stood still for ${KILL_AFTER_MS / 1000} s, and is killed.`);
+  }, KILL_AFTER_MS).unref();
 }
 
 /** Those that start and those that finish are told too. Gives who was. */
@@ -174,8 +180,11 @@ function signalAll(signal: NodeJS.Signals): Worker[] {
   return living;
 }
 
-function endOf(worker: Worker): Promise<unknown> {
-  return new Promise((resolve) => worker.once("exit", resolve));
+/** Whether it ended as it should: one that is still starting is ended by the signal itself. */
+function endOf(worker: Worker): Promise<boolean> {
+  return new Promise((resolve) =>
+    worker.once("exit", (status, signal) => resolve(status === 0 || signal === "SIGTERM")),
+  );
 }
 
 class WorkerEnded extends Error {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { StoreFull, StoreUnavailable } from "../store.ts";
 import { storeError } from "./errors.ts";
+import { openingError } from "./whole/alone.ts";
 
 const ofSQLite = (message: string, errcode: number) => Object.assign(new Error(message), { errcode });
 const ofSystem = (code: string) => Object.assign(new Error(`${code}: failed, read`), { code, syscall: "read" });
@@ -25,4 +26,11 @@ test("what the disk, the file or a lock fails with is told with its cause and th
 test("a mistake in a statement or in a program stays what it is", () => {
   for (const error of [ofSQLite("no such column: a", 1), new TypeError("x is not a function")])
     assert.equal(storeError(error), error);
+});
+
+test("a command that reads a file is told what the disk fails with, and how it is mended", () => {
+  const said = (errcode: number): string => String(openingError(ofSQLite("disk I/O error", errcode), "x.db"));
+
+  assert.match(said(4874), /the disk may be full \(disk I\/O error\), code 4874$/);
+  assert.match(said(266), /disk I\/O error, code 266$/);
 });

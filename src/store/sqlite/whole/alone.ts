@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { CopyError } from "../../copy.ts";
 import { connectReadOnly, playOn, prepare } from "../connection.ts";
-import { codeOf, isBusy } from "../errors.ts";
+import { codeOf, isBusy, isStoreFailure, unavailable } from "../errors.ts";
 import { sqliteFileProblems } from "../file/reaching.ts";
 import { DatabaseSync } from "../node-sqlite.ts";
 import { findVersion } from "../version.ts";
@@ -105,7 +105,7 @@ export function openingError(error: unknown, path: string): unknown {
       `${path} cannot be read where nothing can be written beside it. Copy it, with ${path}-wal where that is there, and name the copy.`,
       { cause: error },
     );
-  return unreadable(error, path) ?? error;
+  return unreadable(error, path) ?? (isStoreFailure(error) ? unavailable(error) : error);
 }
 
 /** What SQLite says of a file that is none of its own, or damaged; null where it says something else. */
