@@ -56,7 +56,7 @@ function ofStream(stream: Pick<Counted, "writableLength" | "on" | "destroy">, so
     localAddress,
     destroyed,
     writableLength: stream.writableLength,
-    on: stream.on.bind(stream) as Counted["on"],
+    on: stream.on.bind(stream),
     destroy: () => stream.destroy(),
   } as Counted;
 }
