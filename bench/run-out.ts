@@ -1,3 +1,5 @@
+import { guessStreaksCollection, knownAddressesCollection } from "../src/access/throttle/records.ts";
+import { guessesCollection } from "../src/access/throttle/window.ts";
 import {
   deadFamiliesCollection,
   familiesCollection,
@@ -6,9 +8,7 @@ import {
   sessionsCollection,
 } from "../src/door/auth.ts";
 import type { Collection, Transaction, Where } from "../src/door/stores.ts";
-import { requestCountsCollection } from "../src/rate-limit/counter.ts";
-import { guessStreaksCollection, knownAddressesCollection } from "../src/throttle/records.ts";
-import { guessesCollection } from "../src/throttle/window.ts";
+import { requestCountsCollection } from "../src/features/rate-limit/counter.ts";
 
 /** Something that runs out. */
 export interface Kind {

@@ -59,7 +59,7 @@ test("every file that these pages name is there", () => {
 });
 
 test("every event of the log is named, with the level it is told at", () => {
-  const kinds = [...read("src/observation.ts").matchAll(/readonly kind: "(\w+)"/g)].map(([, kind = ""]) => kind);
+  const kinds = [...read("src/core/observation.ts").matchAll(/readonly kind: "(\w+)"/g)].map(([, kind = ""]) => kind);
 
   assert.ok(kinds.length >= 10);
   assert.deepEqual(
@@ -68,7 +68,7 @@ test("every event of the log is named, with the level it is told at", () => {
       .toSorted(),
     kinds.toSorted(),
   );
-  const debug = /case "(\w+)":\n\s+return "debug";/.exec(read("src/ops/log/log.ts"))![1];
+  const debug = /case "(\w+)":\n\s+return "debug";/.exec(read("src/features/ops/log/log.ts"))![1];
   for (const [name = "", level = ""] of rowsBelow(assurance, "Log"))
     assert.equal(level === "debug", name === `\`${debug}\``, name);
 });

@@ -83,7 +83,7 @@ const counted: Way[] = [
 ];
 
 async function unknownToken(lookup = "0".repeat(14)): Promise<string> {
-  const { formatOpaqueToken } = await import("../src/crypto/opaque-token.ts");
+  const { formatOpaqueToken } = await import("../src/core/crypto/opaque-token.ts");
   return formatOpaqueToken({ lookup, secret: "0".repeat(42) }, "lk");
 }
 

@@ -8,7 +8,7 @@ import { basicHeader, serve, type API } from "./serve.ts";
 
 const password = "lètmein änd stay";
 
-// Made with the systems that they name: Django 3.2 and bcrypt 3.2, as Debian ships them. Other formats: src/crypto/password-hash.test.ts.
+// Made with the systems that they name: Django 3.2 and bcrypt 3.2, as Debian ships them. Other formats: src/core/crypto/password-hash.test.ts.
 const imported: { system: string; hash: string }[] = [
   {
     system: "Django's pbkdf2_sha256",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Tracer } from "../src/tracer.ts";
+import type { Tracer } from "../src/core/tracer.ts";
 import { rawSocket, type RawSocket } from "./raw-socket.ts";
 import type { ServeOptions } from "./serve.ts";
 

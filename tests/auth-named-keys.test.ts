@@ -216,7 +216,7 @@ test("wrong keys count as guesses, revoked and expired ones do not", async (t) =
   await api.delete(`/users/1/keys/${id}`, api.admin);
 
   for (let times = 0; times < 12; times++) assert.equal((await api.get("/protected/", withKey(key))).status, 401);
-  const { formatOpaqueToken, parseOpaqueToken } = await import("../src/crypto/opaque-token.ts");
+  const { formatOpaqueToken, parseOpaqueToken } = await import("../src/core/crypto/opaque-token.ts");
   const forged = formatOpaqueToken({ lookup: other.id, secret: parseOpaqueToken(key, "lk")!.secret }, "lk");
   const statuses: number[] = [];
   for (let times = 0; times < 11; times++) statuses.push((await api.get("/protected/", withKey(forged))).status);

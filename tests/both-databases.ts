@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, type TestContext } from "node:test";
-import { Secret } from "../src/crypto/secret.ts";
+import { Secret } from "../src/core/crypto/secret.ts";
+import type { Observer } from "../src/core/observation.ts";
 import {
   migratePostgres,
   migrateSQLite,
@@ -19,7 +20,6 @@ import {
   type Plan,
   type Store,
 } from "../src/door/stores.ts";
-import type { Observer } from "../src/observation.ts";
 import type { Database } from "../src/service/settings/values.ts";
 import { askPostgres, startPostgres, type TestServer } from "./postgres.ts";
 

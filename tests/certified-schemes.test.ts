@@ -1,4 +1,4 @@
-import { formatOpaqueToken, parseOpaqueToken } from "../src/crypto/opaque-token.ts";
+import { formatOpaqueToken, parseOpaqueToken } from "../src/core/crypto/opaque-token.ts";
 import {
   accessTokens,
   accountsCollection,

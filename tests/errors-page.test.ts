@@ -16,7 +16,7 @@ const saying = [
 ];
 
 test("docs/errors.md has every code of a place", () => {
-  const files = globSync("src/{auth,http,login,resource,service}/**/*.ts", { cwd: root });
+  const files = globSync("src/{access,http,features/auth,resource,service}/**/*.ts", { cwd: root });
   const said = files
     .filter((file) => !file.endsWith(".test.ts"))
     .flatMap((file) => {

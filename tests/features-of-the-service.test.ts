@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { banner } from "../src/cli/serving/banner.ts";
+import { pageStyle } from "../src/core/html/look.ts";
 import { authenticated, defineEndpoint, defineFeature, defineResource, mount, text } from "../src/door/index.ts";
-import { pageStyle } from "../src/html/look.ts";
 import type { optionalFeatures } from "../src/service/built-in.ts";
 import { ConfigError, readSettings } from "../src/service/settings/settings.ts";
 import type { ConfigFile } from "../src/service/system/config-file.ts";

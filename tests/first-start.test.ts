@@ -5,7 +5,7 @@ import path from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import pg from "pg";
-import { Secret } from "../src/crypto/secret.ts";
+import { Secret } from "../src/core/crypto/secret.ts";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
 import { readSettings } from "../src/service/settings/settings.ts";
 import { postgresStore } from "../src/store/postgres/postgres.ts";

@@ -75,16 +75,6 @@ function longFunctions(file: string): readonly string[] {
   return found;
 }
 
-test("a folder of src holds at most fourteen files, and their tests", () => {
-  const code = typescript.filter((file) => file.startsWith("src/") && !file.endsWith(".test.ts"));
-  const folders = Map.groupBy(code, (file) => path.dirname(file));
-
-  assert.deepEqual(
-    [...folders].filter(([, held]) => held.length > 14).map(([folder, held]) => `${folder}: ${held.length}`),
-    [],
-  );
-});
-
 test("docs/settings.md explains each setting", () => {
   const settings = globSync("src/service/settings/*.ts", { cwd: root })
     .filter((file) => !file.endsWith(".test.ts"))

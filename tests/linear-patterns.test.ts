@@ -4,13 +4,13 @@ import path from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { parseSync, Visitor, type Program } from "oxc-parser";
-import { composed } from "../src/crypto/composed.ts";
-import { formatLink } from "../src/headers/link.ts";
-import { parseTraceContext } from "../src/headers/traceparent.ts";
+import { composed } from "../src/core/crypto/composed.ts";
+import { formatLink } from "../src/core/headers/link.ts";
+import { parseTraceContext } from "../src/core/headers/traceparent.ts";
+import { Problem } from "../src/core/problem/problem.ts";
 import { json } from "../src/http/formats/json.ts";
 import { negotiate, negotiateProblem } from "../src/http/formats/negotiate.ts";
 import { xml } from "../src/http/formats/xml.ts";
-import { Problem } from "../src/problem/problem.ts";
 import {
   boolean,
   dateTime,
@@ -78,7 +78,7 @@ test("text is normalized in one place, where many marks on one letter cannot mak
   );
 
   // Words have no marks left when they are normalized.
-  assert.deepEqual(files.toSorted(), ["src/crypto/composed.ts", "src/words/words.ts"]);
+  assert.deepEqual(files.toSorted(), ["src/core/crypto/composed.ts", "src/core/words/words.ts"]);
 });
 
 test("a slow pattern would be found", () => {

@@ -1,3 +1,4 @@
+import { everyAction } from "../src/access/permission/contract.ts";
 import type { Permission } from "../src/door/auth.ts";
 // The resources and records that the model and the service are asked about: every kind of field, relations, other people's tables.
 import {
@@ -26,7 +27,6 @@ import {
   type Resource,
 } from "../src/door/resources.ts";
 import type { Where } from "../src/door/stores.ts";
-import { everyAction } from "../src/permission/contract.ts";
 import type { Condition, Kinds } from "./lists-model.ts";
 
 /** What somebody may do with the records of a resource: those of a condition, or those with an odd id in their path. */

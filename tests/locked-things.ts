@@ -1,4 +1,4 @@
-import { Secret } from "../src/crypto/secret.ts";
+import { Secret } from "../src/core/crypto/secret.ts";
 import { migratePostgres, type Collection } from "../src/door/stores.ts";
 
 // A table whose locks are watched, and the process that migrates it: `node tests/locked-things.ts postgres://…`.

@@ -5,7 +5,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test, type TestContext } from "node:test";
-import { makeLog } from "../src/ops/log/log.ts";
+import { makeLog } from "../src/features/ops/log/log.ts";
 import { command } from "./command.ts";
 import { freePort } from "./free-port.ts";
 

@@ -15,7 +15,7 @@ import {
   watchEventLoop,
   type MetricFamily,
 } from "../src/door/ops.ts";
-import { walFamilies } from "../src/ops/prometheus.ts";
+import { walFamilies } from "../src/features/ops/prometheus.ts";
 import { readExposition, valueOf, type ScrapedFamily } from "./metrics-format.ts";
 import { startPostgres, testsOnPostgres } from "./postgres.ts";
 import { basicHeader, serve, type API } from "./serve.ts";

@@ -1,4 +1,4 @@
-import { Secret } from "../src/crypto/secret.ts";
+import { Secret } from "../src/core/crypto/secret.ts";
 import { migratePostgres, migrateSQLite, tryPostgres, trySQLite, type Collection } from "../src/door/stores.ts";
 
 // What is migrated while others write, and the process that does it: `node tests/migrating.ts sqlite:FILE`; with `try` behind it, one that tries it and

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { Secret } from "../src/crypto/secret.ts";
+import { Secret } from "../src/core/crypto/secret.ts";
 import { planPostgres, planSQLite, postgresStore, sqliteStore, type Collection } from "../src/door/stores.ts";
 import { askPostgres, startPostgres } from "./postgres.ts";
 

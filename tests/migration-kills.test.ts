@@ -7,7 +7,7 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Secret } from "../src/crypto/secret.ts";
+import { Secret } from "../src/core/crypto/secret.ts";
 import {
   inspectPostgres,
   migratePostgres,

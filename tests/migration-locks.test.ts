@@ -4,7 +4,7 @@ import path from "node:path";
 import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { Secret } from "../src/crypto/secret.ts";
+import { Secret } from "../src/core/crypto/secret.ts";
 import { postgresStore, type Store } from "../src/door/stores.ts";
 import { watchLocks } from "./lock-watcher.ts";
 import { added, old, owners } from "./locked-things.ts";

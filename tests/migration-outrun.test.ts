@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Secret } from "../src/crypto/secret.ts";
+import { Secret } from "../src/core/crypto/secret.ts";
 import { migratePostgres, postgresStore, type Collection } from "../src/door/stores.ts";
 import { postgresServers, urlOf } from "./postgres-server.ts";
 import { askPostgres, startPostgres } from "./postgres.ts";

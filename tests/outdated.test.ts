@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import pg from "pg";
-import { Secret } from "../src/crypto/secret.ts";
+import { Secret } from "../src/core/crypto/secret.ts";
+import type { Observation } from "../src/core/observation.ts";
 import { postgresStore, StoreUnavailable, type Change, type Collection, type Store } from "../src/door/stores.ts";
-import type { Observation } from "../src/observation.ts";
 import { bothDatabases } from "./both-databases.ts";
 
 // What was started with the declarations of before writes no more where they are no longer what the database has.

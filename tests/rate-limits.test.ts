@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { rateLimits, type RateLimit } from "../src/door/features.ts";
 import { anyone, createService, defineResource, mount, text } from "../src/door/index.ts";
 import { sqliteStore } from "../src/door/stores.ts";
-import { requestCountsCollection } from "../src/rate-limit/counter.ts";
+import { requestCountsCollection } from "../src/features/rate-limit/counter.ts";
 import { serve, type API } from "./serve.ts";
 
 const of = (limit: Partial<RateLimit>): RateLimit => ({

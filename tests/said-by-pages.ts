@@ -16,7 +16,9 @@ export function wordsOf(said: string): readonly string[] {
 
 /** What pages say whoever reads them: the words of their source, and those of the declarations. */
 export function wordsOfOurs(declared: readonly unknown[], more: string): ReadonlySet<string> {
-  const sources = globSync(["src/console/**/*.ts", "src/html/page.ts", "src/problem/catalogue.ts"], { cwd: root });
+  const sources = globSync(["src/features/console/**/*.ts", "src/core/html/page.ts", "src/core/problem/catalogue.ts"], {
+    cwd: root,
+  });
   const said = sources.map((file) => readFileSync(path.join(root, file), "utf8"));
   return new Set([...said, JSON.stringify(declared), more].flatMap(wordsOf));
 }

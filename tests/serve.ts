@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, type TestContext } from "node:test";
+import type { Tracer } from "../src/core/tracer.ts";
 import { requestListener } from "../src/door/http.ts";
 import type { Observation } from "../src/door/ops.ts";
 import { createLatchkey, type Latchkey } from "../src/service/latchkey.ts";
 import { readSettings } from "../src/service/settings/settings.ts";
 import type { ConfigFile } from "../src/service/system/config-file.ts";
-import type { Tracer } from "../src/tracer.ts";
 import { startPostgres, testsOnPostgres, type TestServer } from "./postgres.ts";
 
 export const adminPassword = "first-administrator";

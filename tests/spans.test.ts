@@ -122,7 +122,7 @@ test("without the API nothing is followed", () => {
       if (name === "@opentelemetry/api") throw Object.assign(new Error("no such package"), { code: "ERR_MODULE_NOT_FOUND" });
       return next(name, context);
     } });
-    const { openTelemetry } = await import(${JSON.stringify(pathToFileURL(path.join(import.meta.dirname, "../src/ops/tracing.ts")).href)});
+    const { openTelemetry } = await import(${JSON.stringify(pathToFileURL(path.join(import.meta.dirname, "../src/features/ops/tracing.ts")).href)});
     console.log(await openTelemetry());
   `;
   const said = execFileSync(process.execPath, ["--input-type=module", "--eval", program], { encoding: "utf8" });

@@ -17,7 +17,7 @@ rmSync(target, { recursive: true, force: true });
 await build({
   entryPoints: {
     ...Object.fromEntries(entries.map((entry) => [entry, source(`${entry}.ts`)])),
-    "chunks/node-version": source("node-version.ts"),
+    "chunks/node-version": source("core/node-version.ts"),
     // Beside the chunks that start them as threads.
     "chunks/writer": source("store/sqlite/writes/writer.ts"),
     "chunks/checkpointer": source("store/sqlite/writes/checkpointer.ts"),
@@ -37,5 +37,5 @@ await build({
 for (const file of entries.filter((entry) => entry !== "cli/latchkey").map((entry) => path.join(target, `${entry}.js`)))
   writeFileSync(file, readFileSync(file, "utf8").replace(/^(?!#!)/m, 'import "../chunks/node-version.js";\n'));
 // Beside the chunks that read them.
-for (const file of ["crypto/common-passwords.bin", "html/page.css", "html/page.js"])
+for (const file of ["core/crypto/common-passwords.bin", "core/html/page.css", "core/html/page.js"])
   cpSync(source(file), path.join(target, "chunks", path.basename(file)));

@@ -17,7 +17,7 @@ export {
   type Client,
   type Reply,
   type ToldClient,
-} from "../call/call.ts";
+} from "../core/call/call.ts";
 export type { Answer } from "../http/answer/writing.ts";
 export { csv, formatCSVLine, type CSVOptions } from "../http/formats/csv.ts";
 export { readJSON } from "../http/formats/json.ts";
@@ -26,15 +26,15 @@ export { prefersRedirect } from "../http/pipeline.ts";
 export type { DataBody, Format, ProblemDocument, ReadBody } from "../http/formats/format.ts";
 export type { Offer, Place, View } from "../http/formats/view.ts";
 export { readPage, type Listing, type PageQuery, type ReadPage } from "../http/list/paging.ts";
-export { catalogue, type CatalogueEntry, type ProblemCode } from "../problem/catalogue.ts";
-export type { AnyProblem, ProblemDefinition } from "../problem/definition.ts";
-export { Problem, type Issue, type ProblemOptions } from "../problem/problem.ts";
-export type { TraceContext } from "../headers/traceparent.ts";
-export { formatClearedCookie, formatSetCookie, type CookieToSet } from "../headers/set-cookie.ts";
-export { after, type Eventually } from "../eventually.ts";
-export type { Listener, ListenOptions } from "../bindings/node/node.ts";
-export { requestListener, type RequestListenerOptions } from "../bindings/node/request-listener.ts";
-export type { FetchInfo } from "../bindings/web/web.ts";
+export { catalogue, type CatalogueEntry, type ProblemCode } from "../core/problem/catalogue.ts";
+export type { AnyProblem, ProblemDefinition } from "../core/problem/definition.ts";
+export { Problem, type Issue, type ProblemOptions } from "../core/problem/problem.ts";
+export type { TraceContext } from "../core/headers/traceparent.ts";
+export { formatClearedCookie, formatSetCookie, type CookieToSet } from "../core/headers/set-cookie.ts";
+export { after, type Eventually } from "../core/eventually.ts";
+export type { Listener, ListenOptions } from "../http/bindings/node/node.ts";
+export { requestListener, type RequestListenerOptions } from "../http/bindings/node/request-listener.ts";
+export type { FetchInfo } from "../http/bindings/web/web.ts";
 export { parseBasePath } from "../http/base-path.ts";
 export {
   ifNoneMatch,
@@ -51,5 +51,5 @@ export {
   requireTrustedProxies,
   type TrustedProxies,
   type TrustedProxySetting,
-} from "../call/trusted-proxies.ts";
-export { isUnsafe } from "../call/cross-site.ts";
+} from "../core/call/trusted-proxies.ts";
+export { isUnsafe } from "../core/call/cross-site.ts";

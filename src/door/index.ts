@@ -3,9 +3,9 @@
  *
  * @module latchkey
  */
-import "../node-version.ts";
+import "../core/node-version.ts";
 
-export { createService, type Service, type ServiceOptions } from "../create-service/create-service.ts";
+export { createService, type Service, type ServiceOptions } from "../composition/create-service.ts";
 export { defineFeature, type Feature } from "../feature/feature.ts";
 export {
   boolean,
@@ -35,15 +35,15 @@ export {
   readOnly,
   scope,
   self,
-} from "../permission/permission.ts";
-export { accounts } from "../login/accounts/accounts.ts";
-export { apiTokens } from "../login/api-tokens/api-tokens.ts";
-export { basicLogin } from "../login/basic/basic.ts";
-export { sessionLogin } from "../login/session/session.ts";
-export { tokenLogin } from "../login/tokens/tokens.ts";
-export { accepted, rejected, type Scheme } from "../scheme/scheme.ts";
-export type { Identity } from "../identity.ts";
-export { defineProblem } from "../problem/definition.ts";
-export { problem } from "../problem/problem.ts";
-export { Secret } from "../crypto/secret.ts";
-export { listen } from "../bindings/node/node.ts";
+} from "../access/permission/permission.ts";
+export { accounts } from "../features/auth/accounts/accounts.ts";
+export { apiTokens } from "../features/auth/api-tokens/feature.ts";
+export { basicLogin } from "../features/auth/basic/feature.ts";
+export { sessionLogin } from "../features/auth/session/feature.ts";
+export { tokenLogin } from "../features/auth/tokens/feature.ts";
+export { accepted, rejected, type Scheme } from "../access/scheme/scheme.ts";
+export type { Identity } from "../core/identity.ts";
+export { defineProblem } from "../core/problem/definition.ts";
+export { problem } from "../core/problem/problem.ts";
+export { Secret } from "../core/crypto/secret.ts";
+export { listen } from "../http/bindings/node/node.ts";

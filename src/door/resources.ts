@@ -5,7 +5,7 @@
  */
 import "./index.ts";
 
-export { nearest, shownName } from "../checking/nearest.ts";
+export { nearest, shownName } from "../core/checking/nearest.ts";
 export type {
   DecimalOptions,
   EnumerationOptions,
@@ -44,7 +44,7 @@ export {
   type StoredOf,
   type UserIdOf,
 } from "../resource/resource.ts";
-export type { Deprecation } from "../deprecation.ts";
+export type { Deprecation } from "../core/deprecation.ts";
 export type { Draft } from "../resource/draft.ts";
 export type {
   Mount,

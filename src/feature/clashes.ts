@@ -1,4 +1,8 @@
-import { suggestion } from "../checking/nearest.ts";
+import { joinSchemes } from "../access/scheme/joining.ts";
+import { claimedTwice } from "../access/scheme/presented.ts";
+import type { Scheme } from "../access/scheme/scheme.ts";
+import { suggestion } from "../core/checking/nearest.ts";
+import { ownAmong, type ProblemDefinition } from "../core/problem/definition.ts";
 import { isReadBy } from "../http/body/readable.ts";
 import { pathShape } from "../http/endpoint/path.ts";
 import { formType } from "../http/formats/form.ts";
@@ -8,10 +12,6 @@ import { servedBy } from "../http/mount/endpoints.ts";
 import type { Mount } from "../http/mount/mount.ts";
 import { collectionsOf } from "../http/mount/placing.ts";
 import { problemsNamedBy } from "../http/mount/writes/outcome.ts";
-import { ownAmong, type ProblemDefinition } from "../problem/definition.ts";
-import { joinSchemes } from "../scheme/joining.ts";
-import { claimedTwice } from "../scheme/presented.ts";
-import type { Scheme } from "../scheme/scheme.ts";
 import type { Parts } from "./feature.ts";
 
 /** The parts of a feature; those that stand in no feature have no name. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test, type TestContext } from "node:test";
-import type { Observation } from "../observation.ts";
+import type { Observation } from "../core/observation.ts";
 import { correctedClock, differenceText } from "./clock.ts";
 
 /** A machine and a database, whose clocks are turned by hand. */

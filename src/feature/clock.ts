@@ -1,4 +1,4 @@
-import type { Observer } from "../observation.ts";
+import type { Observer } from "../core/observation.ts";
 import type { Store } from "../store/store.ts";
 
 /** So long processes may have two times when the database has another clock, as after a fail-over. */

@@ -1,5 +1,5 @@
 import { types } from "node:util";
-import { atOnce } from "../checking/at-once.ts";
+import { atOnce } from "../core/checking/at-once.ts";
 import {
   aFunction,
   anObject,
@@ -16,9 +16,9 @@ import {
   texts,
   uncalled,
   type Check,
-} from "../checking/members.ts";
-import { isThrown } from "../checking/thrown.ts";
-import type { Look } from "../html/look.ts";
+} from "../core/checking/members.ts";
+import { isThrown } from "../core/checking/thrown.ts";
+import type { Look } from "../core/html/look.ts";
 import type { Offering } from "../http/core.ts";
 import { aFeatureList } from "../http/endpoint/checking.ts";
 import { declarationMistakes } from "../http/endpoint/declared.ts";

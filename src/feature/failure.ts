@@ -1,6 +1,6 @@
-import { DeclarationError } from "../checking/declaration-error.ts";
-import { shown } from "../checking/members.ts";
-import { isThrown, lineOfThrown } from "../checking/thrown.ts";
+import { DeclarationError } from "../core/checking/declaration-error.ts";
+import { shown } from "../core/checking/members.ts";
+import { isThrown, lineOfThrown } from "../core/checking/thrown.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../store/store.ts";
 import type { Feature } from "./feature.ts";
 

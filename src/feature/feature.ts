@@ -1,8 +1,14 @@
-import type { Arrival } from "../call/call.ts";
-import type { Only } from "../checking/members.ts";
-import type { Secret } from "../crypto/secret.ts";
-import type { Eventually } from "../eventually.ts";
-import type { Look } from "../html/look.ts";
+import type { Scheme } from "../access/scheme/scheme.ts";
+import type { LoginThrottle } from "../access/throttle/throttle.ts";
+import type { Arrival } from "../core/call/call.ts";
+import type { Only } from "../core/checking/members.ts";
+import type { Secret } from "../core/crypto/secret.ts";
+import type { Eventually } from "../core/eventually.ts";
+import type { Look } from "../core/html/look.ts";
+import type { MetricFamily } from "../core/measurement.ts";
+import type { Observer } from "../core/observation.ts";
+import type { ProblemDefinition } from "../core/problem/definition.ts";
+import type { Tracer } from "../core/tracer.ts";
 import type { Alongside } from "../http/alongside.ts";
 import type { Answer } from "../http/answer/writing.ts";
 import type { ScopesAllow } from "../http/core.ts";
@@ -11,13 +17,7 @@ import type { WholeExplanation } from "../http/explaining.ts";
 import type { Format } from "../http/formats/format.ts";
 import type { RequestLimiter } from "../http/limiting/limiting.ts";
 import type { Mount } from "../http/mount/mount.ts";
-import type { MetricFamily } from "../measurement.ts";
-import type { Observer } from "../observation.ts";
-import type { ProblemDefinition } from "../problem/definition.ts";
-import type { Scheme } from "../scheme/scheme.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
-import type { LoginThrottle } from "../throttle/throttle.ts";
-import type { Tracer } from "../tracer.ts";
 
 /**
  * Something that a service can do: a way of logging in, an audit trail, a page. A service is a list of features, and `createService`

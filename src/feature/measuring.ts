@@ -1,4 +1,4 @@
-import { tooLate } from "../checking/at-once.ts";
+import { tooLate } from "../core/checking/at-once.ts";
 import {
   isObject,
   isText,
@@ -9,9 +9,9 @@ import {
   sortOf,
   text,
   type Check,
-} from "../checking/members.ts";
-import type { MetricFamily } from "../measurement.ts";
-import type { Observer } from "../observation.ts";
+} from "../core/checking/members.ts";
+import type { MetricFamily } from "../core/measurement.ts";
+import type { Observer } from "../core/observation.ts";
 import { faultOf } from "./failure.ts";
 
 /** Asks code of somebody's own what it has measured. `who` is its name in what is told; `taken` are the names that are there already. */

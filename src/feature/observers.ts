@@ -1,5 +1,5 @@
-import { stackOfThrown } from "../checking/thrown.ts";
-import type { Observation, Observer } from "../observation.ts";
+import { stackOfThrown } from "../core/checking/thrown.ts";
+import type { Observation, Observer } from "../core/observation.ts";
 
 /**
  * The same observer, whose failures are its own: what it hears has happened, and changes for nobody because it fails. They are printed on

@@ -1,4 +1,4 @@
-import type { Observer } from "../observation.ts";
+import type { Observer } from "../core/observation.ts";
 import type { Store } from "../store/store.ts";
 import type { Composition, SetUp } from "./composition.ts";
 import { failureOf } from "./failure.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Observation } from "../observation.ts";
+import type { Observation } from "../core/observation.ts";
 import { sqliteStore } from "../store/sqlite/sqlite.ts";
 import type { Change, Collection, Store } from "../store/store.ts";
 import { startUpkeep } from "./upkeep.ts";

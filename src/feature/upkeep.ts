@@ -1,7 +1,15 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { atOnce } from "../checking/at-once.ts";
-import { aFunction, aWholeNumber, isObject, membersMistakes, shown, sortOf, type Check } from "../checking/members.ts";
-import type { Observer } from "../observation.ts";
+import { atOnce } from "../core/checking/at-once.ts";
+import {
+  aFunction,
+  aWholeNumber,
+  isObject,
+  membersMistakes,
+  shown,
+  sortOf,
+  type Check,
+} from "../core/checking/members.ts";
+import type { Observer } from "../core/observation.ts";
 import { rangedColumn } from "../store/served.ts";
 import type { Change, Store } from "../store/store.ts";
 import type { Upkeep } from "./feature.ts";

@@ -1,5 +1,5 @@
-import type { Arrival } from "../call/call.ts";
-import { problem } from "../problem/problem.ts";
+import type { Arrival } from "../core/call/call.ts";
+import { problem } from "../core/problem/problem.ts";
 
 // A name, an IPv4 address or an IPv6 address in brackets, and perhaps a port (RFC 3986 §3.2.2); HTTP allows none at all.
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::\d*)?$/;

@@ -24,4 +24,4 @@ export function belowBasePath(path: string, basePath: string): string | null {
   const rest = path.slice(basePath.length);
   return rest === "" ? "/" : rest.startsWith("/") ? rest : null;
 }
-import { isText, type Check } from "../checking/members.ts";
+import { isText, type Check } from "../core/checking/members.ts";

@@ -1,9 +1,9 @@
-import type { CallContext } from "../call/call.ts";
-import type { Observer } from "../observation.ts";
-import type { Chain } from "../scheme/chain.ts";
+import type { Chain } from "../access/scheme/chain.ts";
+import type { CallContext } from "../core/call/call.ts";
+import type { Observer } from "../core/observation.ts";
+import type { Tracer } from "../core/tracer.ts";
 import type { StoreReader } from "../store/reader.ts";
 import type { Store } from "../store/store.ts";
-import type { Tracer } from "../tracer.ts";
 import type { Alongside } from "./alongside.ts";
 import type { HeldBodies } from "./body/held-bodies.ts";
 import type { Format } from "./formats/format.ts";

@@ -1,8 +1,8 @@
-import { Call, type Arrival } from "../call/call.ts";
-import type { Eventually } from "../eventually.ts";
-import type { Action } from "../permission/contract.ts";
-import { decideOn } from "../permission/decision.ts";
-import { Witness, formatExplanation, type Explanation } from "../scheme/explanation.ts";
+import type { Action } from "../access/permission/contract.ts";
+import { decideOn } from "../access/permission/decision.ts";
+import { Witness, formatExplanation, type Explanation } from "../access/scheme/explanation.ts";
+import { Call, type Arrival } from "../core/call/call.ts";
+import type { Eventually } from "../core/eventually.ts";
 import type { Answer } from "./answer/writing.ts";
 import type { ServiceCore } from "./core.ts";
 import { Exchange } from "./exchange.ts";

@@ -1,5 +1,5 @@
-import type { Arrival } from "../call/call.ts";
-import { problem } from "../problem/problem.ts";
+import type { Arrival } from "../core/call/call.ts";
+import { problem } from "../core/problem/problem.ts";
 
 /** The largest body, in bytes. */
 export const MAX_BODY_BYTES = 1024 * 1024;

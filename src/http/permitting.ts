@@ -1,6 +1,6 @@
-import { isUnsafe } from "../call/cross-site.ts";
-import { decideOn } from "../permission/decision.ts";
-import { problem } from "../problem/problem.ts";
+import { decideOn } from "../access/permission/decision.ts";
+import { isUnsafe } from "../core/call/cross-site.ts";
+import { problem } from "../core/problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** Narrows to rows where the permission says so; ends the request where it says no. */

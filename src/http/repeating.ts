@@ -1,5 +1,5 @@
-import { parseIdempotencyKey } from "../headers/idempotency-key.ts";
-import { problem } from "../problem/problem.ts";
+import { parseIdempotencyKey } from "../core/headers/idempotency-key.ts";
+import { problem } from "../core/problem/problem.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** The key under which a write may be repeated; null where the caller sent none. Ends the request where it is none that is kept. */

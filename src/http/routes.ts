@@ -1,5 +1,5 @@
 import findMyWay from "find-my-way";
-import { problem } from "../problem/problem.ts";
+import { problem } from "../core/problem/problem.ts";
 import { parseId } from "../resource/ids.ts";
 import { belowBasePath } from "./base-path.ts";
 import type { ServedEndpoint } from "./endpoint/endpoint.ts";

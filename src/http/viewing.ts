@@ -1,9 +1,9 @@
-import { alike, Call, type Reply } from "../call/call.ts";
-import type { Deprecated } from "../deprecation.ts";
-import type { Eventually } from "../eventually.ts";
-import { withoutParameters } from "../headers/query.ts";
-import type { Identity } from "../identity.ts";
-import { Problem } from "../problem/problem.ts";
+import { alike, Call, type Reply } from "../core/call/call.ts";
+import type { Deprecated } from "../core/deprecation.ts";
+import type { Eventually } from "../core/eventually.ts";
+import { withoutParameters } from "../core/headers/query.ts";
+import type { Identity } from "../core/identity.ts";
+import { Problem } from "../core/problem/problem.ts";
 import type { Key, Row } from "../store/store.ts";
 import { tagIn } from "./answer/tags.ts";
 import { belowBasePath } from "./base-path.ts";

@@ -1,5 +1,5 @@
-import { isObject } from "../checking/members.ts";
-import { MAX_ISSUES, type Issue } from "../problem/problem.ts";
+import { isObject } from "../core/checking/members.ts";
+import { MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
 import { comparedKind, MAX_VALUES, readFilterValue, type FilterValue } from "./filter-value.ts";
 import { kindOf } from "./ids.ts";
 import { Flaw } from "./kinds/field.ts";

@@ -1,6 +1,6 @@
-import type { Deprecated, Deprecation } from "../deprecation.ts";
-import { type Operator } from "../operators.ts";
-import type { Issue } from "../problem/problem.ts";
+import type { Deprecated, Deprecation } from "../core/deprecation.ts";
+import { type Operator } from "../core/operators.ts";
+import type { Issue } from "../core/problem/problem.ts";
 import type { IdKind } from "./ids.ts";
 import type { ComputedSQL, Field } from "./kinds/field.ts";
 import type { CheckedOf, RecordOf, ShownBy } from "./types.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { atOnce, tooLate } from "../checking/at-once.ts";
-import { isObject, sortOf } from "../checking/members.ts";
-import { anIssueList, MAX_ISSUES, type Issue } from "../problem/problem.ts";
+import { atOnce, tooLate } from "../core/checking/at-once.ts";
+import { isObject, sortOf } from "../core/checking/members.ts";
+import { anIssueList, MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
 import {
   Flaw,
   isRequired,

@@ -1,4 +1,4 @@
-import { textOperators, type Operator } from "../operators.ts";
+import { textOperators, type Operator } from "../core/operators.ts";
 import { kindOf } from "./ids.ts";
 import { Flaw, type Kind } from "./kinds/field.ts";
 import { parseNumber } from "./kinds/numbers.ts";

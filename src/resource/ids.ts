@@ -1,4 +1,4 @@
-import { parseUUID } from "../crypto/uuid.ts";
+import { parseUUID } from "../core/crypto/uuid.ts";
 import { defineField, type Field, type Kind } from "./kinds/field.ts";
 import { keyKind } from "./kinds/key.ts";
 import { integer } from "./kinds/numbers.ts";

@@ -16,10 +16,10 @@ import {
   type Check,
   type Checks,
   type Members,
-} from "../checking/members.ts";
-import { shownName, suggestion } from "../checking/nearest.ts";
-import { aDeprecation } from "../deprecation.ts";
-import { everyOperator, textOperators, type Operator } from "../operators.ts";
+} from "../core/checking/members.ts";
+import { shownName, suggestion } from "../core/checking/nearest.ts";
+import { aDeprecation } from "../core/deprecation.ts";
+import { everyOperator, textOperators, type Operator } from "../core/operators.ts";
 import type { Fields, ResourceDeclaration } from "./declaration.ts";
 import { idField } from "./ids.ts";
 import { ownValueMistakes, shapeMistakes } from "./kinds/field-mistakes.ts";

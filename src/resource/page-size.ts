@@ -1,4 +1,11 @@
-import { aWholeNumber, membersMistakes, optional, together, wholeFrom, type Members } from "../checking/members.ts";
+import {
+  aWholeNumber,
+  membersMistakes,
+  optional,
+  together,
+  wholeFrom,
+  type Members,
+} from "../core/checking/members.ts";
 
 /** How many records a page has unless the caller or its declaration says it. */
 export const DEFAULT_LIMIT = 100;

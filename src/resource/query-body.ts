@@ -1,5 +1,5 @@
-import { isObject } from "../checking/members.ts";
-import { MAX_ISSUES, type Issue } from "../problem/problem.ts";
+import { isObject } from "../core/checking/members.ts";
+import { MAX_ISSUES, type Issue } from "../core/problem/problem.ts";
 import { readCondition, type Condition } from "./conditions.ts";
 import { pointerTo } from "./pointer.ts";
 import { isOnce, readOnce, type AskedOnce } from "./query.ts";

@@ -1,4 +1,4 @@
-import type { Issue } from "../problem/problem.ts";
+import type { Issue } from "../core/problem/problem.ts";
 import type { PageSize } from "./declaration.ts";
 import { readFilterValue, type FilterValue } from "./filter-value.ts";
 import { Flaw } from "./kinds/field.ts";

@@ -1,6 +1,6 @@
-import { DeclarationError } from "../checking/declaration-error.ts";
-import { readDeprecation } from "../deprecation.ts";
-import type { Operator } from "../operators.ts";
+import { DeclarationError } from "../core/checking/declaration-error.ts";
+import { readDeprecation } from "../core/deprecation.ts";
+import type { Operator } from "../core/operators.ts";
 import type {
   ComputedField,
   Deprecations,
@@ -20,7 +20,7 @@ import { mistakesOf } from "./mistakes.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "./page-size.ts";
 import type { ComputedFields } from "./types.ts";
 
-export { DeclarationError } from "../checking/declaration-error.ts";
+export { DeclarationError } from "../core/checking/declaration-error.ts";
 export type { ComputedField, ExistingTable, Fields, Operator, Resource, ResourceDeclaration, TableWrite };
 export type * from "./types.ts";
 

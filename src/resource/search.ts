@@ -1,4 +1,4 @@
-import { wordsOf } from "../words/words.ts";
+import { wordsOf } from "../core/words/words.ts";
 import type { Resource } from "./declaration.ts";
 import { Flaw, type Field } from "./kinds/field.ts";
 

@@ -23,9 +23,9 @@ import {
   type Checks,
   type Members,
   objectWith,
-} from "../checking/members.ts";
-import { shownName, suggestion } from "../checking/nearest.ts";
-import type { ChecksOf } from "../checking/options.ts";
+} from "../core/checking/members.ts";
+import { shownName, suggestion } from "../core/checking/nearest.ts";
+import type { ChecksOf } from "../core/checking/options.ts";
 import type { Change, Collection, Column, ExistingTable, KeptLinks, Origin, Transaction } from "./store.ts";
 
 /** A store, as far as everything of a service needs one. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { aFunction, objectWith, optional } from "../checking/members.ts";
-import { requireArguments } from "../checking/options.ts";
+import { aFunction, objectWith, optional } from "../core/checking/members.ts";
+import { requireArguments } from "../core/checking/options.ts";
 import type { Collection, Column, Value } from "./store.ts";
 
 /** A row as it is copied: the values of all columns of its table, its revision and folded values among them. */

@@ -1,6 +1,6 @@
-import { DeclarationError } from "../checking/declaration-error.ts";
-import { shown } from "../checking/members.ts";
-import { suggestion } from "../checking/nearest.ts";
+import { DeclarationError } from "../core/checking/declaration-error.ts";
+import { shown } from "../core/checking/members.ts";
+import { suggestion } from "../core/checking/nearest.ts";
 import { isFolded } from "./fold.ts";
 import type { Collection, Column, Value } from "./store.ts";
 

@@ -1,4 +1,4 @@
-import { composed } from "../crypto/composed.ts";
+import { composed } from "../core/crypto/composed.ts";
 import type { Column } from "./store.ts";
 
 /** Whether a column has its folded value beside it. */

@@ -1,4 +1,4 @@
-import type { Operator } from "../operators.ts";
+import type { Operator } from "../core/operators.ts";
 
 // What is kept: collections, their columns and their rows, and which rows are meant.
 
@@ -153,7 +153,7 @@ export interface Row {
   readonly record: StoredRecord;
 }
 
-export type { Operator } from "../operators.ts";
+export type { Operator } from "../core/operators.ts";
 
 /** Which rows. `id` is a column like any other. `in` takes an array, `null` a boolean. Text compares by code point; `contains` and `starts` regard case; `icontains` and `istarts` do not, and are for folded columns. A comparison with no value does not hold, and `not` turns exactly that round: every row is one or the other. */
 export type Where<C extends string = string> =

@@ -1,4 +1,4 @@
-import type { Eventually } from "../eventually.ts";
+import type { Eventually } from "../core/eventually.ts";
 import type { Collection, Key, Row, Value, Where } from "./rows.ts";
 import type { Idempotency, Outcome, Recalled, Transaction } from "./transaction.ts";
 

@@ -1,8 +1,8 @@
-import { accountsCollection, storeAccounts, type Accounts } from "../auth/accounts.ts";
-import { bindingsCollection } from "../auth/bindings.ts";
-import { hashPassword } from "../crypto/password-hash.ts";
+import { throttleCollections } from "../access/throttle/throttle.ts";
+import { hashPassword } from "../core/crypto/password-hash.ts";
+import { accountsCollection, storeAccounts, type Accounts } from "../features/auth/accounts/stored-accounts.ts";
+import { bindingsCollection } from "../features/auth/bindings.ts";
 import type { Store, WrittenValues } from "../store/store.ts";
-import { throttleCollections } from "../throttle/throttle.ts";
 
 /** Somebody with an account, as a test writes it down. */
 export interface Person {

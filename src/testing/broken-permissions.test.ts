@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Identity } from "../identity.ts";
 import {
   administrator,
   anyOf,
@@ -10,7 +9,8 @@ import {
   owner,
   self,
   type Permission,
-} from "../permission/permission.ts";
+} from "../access/permission/permission.ts";
+import type { Identity } from "../core/identity.ts";
 import { integer, text } from "../resource/kinds/fields.ts";
 import { defineResource } from "../resource/resource.ts";
 import { certifyPermission, permissionChecks, type PermissionSubject } from "./permission-contract.ts";

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { scryptSync } from "node:crypto";
 import { test } from "node:test";
-import type { Call } from "../call/call.ts";
-import { digest, sameBytes } from "../crypto/secret.ts";
-import type { Identity } from "../identity.ts";
-import { absent, accepted, rejected, type Scheme, type Verdict } from "../scheme/scheme.ts";
+import { absent, accepted, rejected, type Scheme, type Verdict } from "../access/scheme/scheme.ts";
+import type { Call } from "../core/call/call.ts";
+import { digest, sameBytes } from "../core/crypto/secret.ts";
+import type { Identity } from "../core/identity.ts";
 import { certifyScheme, schemeChecks } from "./scheme-contract.ts";
 import type { SchemeSubject, SchemeTools } from "./scheme-contract/subject.ts";
 

@@ -1,8 +1,8 @@
-import { Call } from "../call/call.ts";
-import { makeClientReader } from "../call/client.ts";
-import { proxyList } from "../call/trusted-proxies.ts";
-import { aBoolean, optional, text, aWholeNumber, isText } from "../checking/members.ts";
-import { requireOptions, type ChecksOf } from "../checking/options.ts";
+import { Call } from "../core/call/call.ts";
+import { makeClientReader } from "../core/call/client.ts";
+import { proxyList } from "../core/call/trusted-proxies.ts";
+import { aBoolean, optional, text, aWholeNumber, isText } from "../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../core/checking/options.ts";
 
 /** A request as a test writes it down. */
 export interface CallSketch {

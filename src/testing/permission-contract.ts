@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { aFunction, text } from "../checking/members.ts";
-import { requireArguments } from "../checking/options.ts";
-import { collectionOf } from "../http/mount/collection.ts";
-import type { Identity } from "../identity.ts";
 import {
   everyAction,
   type Action,
   type Decision,
   type Permission,
   type PermissionRequest,
-} from "../permission/contract.ts";
-import { decideOn, decisionOf } from "../permission/decision.ts";
+} from "../access/permission/contract.ts";
+import { decideOn, decisionOf } from "../access/permission/decision.ts";
+import { aFunction, text } from "../core/checking/members.ts";
+import { requireArguments } from "../core/checking/options.ts";
+import type { Identity } from "../core/identity.ts";
+import { collectionOf } from "../http/mount/collection.ts";
 import type { Resource } from "../resource/resource.ts";
 
 /** A question to a permission, and the answer that it has to give. */

@@ -1,6 +1,6 @@
 import { test } from "node:test";
-import { aFunction, text } from "../checking/members.ts";
-import { requireArguments } from "../checking/options.ts";
+import { aFunction, text } from "../core/checking/members.ts";
+import { requireArguments } from "../core/checking/options.ts";
 import type { SchemeCheck } from "./scheme-contract/bench.ts";
 import { discretionChecks } from "./scheme-contract/discretion.ts";
 import type { MakeSubject } from "./scheme-contract/subject.ts";

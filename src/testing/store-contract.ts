@@ -1,6 +1,6 @@
 import { test } from "node:test";
-import { aFunction, text } from "../checking/members.ts";
-import { requireArguments } from "../checking/options.ts";
+import { aFunction, text } from "../core/checking/members.ts";
+import { requireArguments } from "../core/checking/options.ts";
 import type { Store } from "../store/store.ts";
 import { promiseWhere } from "./store-contract/conditions.ts";
 import { promiseFeeds } from "./store-contract/feeds.ts";

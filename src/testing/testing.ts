@@ -4,7 +4,7 @@
  *
  * @module latchkey/testing
  */
-import "../node-version.ts";
+import "../core/node-version.ts";
 
 export { certifyStore } from "./store-contract.ts";
 export { certifyScheme, schemeChecks } from "./scheme-contract.ts";

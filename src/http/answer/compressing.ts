@@ -1,8 +1,8 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import type { Reply } from "../../call/call.ts";
-import { isFromAnotherSite } from "../../call/cross-site.ts";
-import { preferredCoding, type Coding } from "../../headers/accept-encoding.ts";
+import type { Reply } from "../../core/call/call.ts";
+import { isFromAnotherSite } from "../../core/call/cross-site.ts";
+import { preferredCoding, type Coding } from "../../core/headers/accept-encoding.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** What a compressed answer saves is less than it costs below this. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Call } from "../../call/call.ts";
-import { Problem } from "../../problem/problem.ts";
+import { Call } from "../../core/call/call.ts";
+import { Problem } from "../../core/problem/problem.ts";
 import { checkPreconditions } from "./conditional.ts";
 
 function callWith(method: string, ...rawHeaders: string[]): Call {

@@ -1,7 +1,7 @@
-import type { Call } from "../../call/call.ts";
-import { isUnsafe } from "../../call/cross-site.ts";
-import { parseETags, sameStrong, sameWeak, type ETag, type ETags } from "../../headers/etag.ts";
-import { problem } from "../../problem/problem.ts";
+import type { Call } from "../../core/call/call.ts";
+import { isUnsafe } from "../../core/call/cross-site.ts";
+import { parseETags, sameStrong, sameWeak, type ETag, type ETags } from "../../core/headers/etag.ts";
+import { problem } from "../../core/problem/problem.ts";
 
 /** What the preconditions of a request come to: go on, answer 304 for the tag that the caller has, or answer 412. */
 export type Preconditions =

@@ -1,4 +1,4 @@
-import type { Call } from "../../call/call.ts";
+import type { Call } from "../../core/call/call.ts";
 import type { ServiceCore } from "../core.ts";
 import type { Route } from "../routes.ts";
 import { writeOptions, type Answer } from "./writing.ts";

@@ -1,5 +1,5 @@
-import type { Deprecated } from "../../deprecation.ts";
-import { formatLink } from "../../headers/link.ts";
+import type { Deprecated } from "../../core/deprecation.ts";
+import { formatLink } from "../../core/headers/link.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Answer } from "./writing.ts";
 

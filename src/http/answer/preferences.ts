@@ -1,6 +1,6 @@
-import type { Reply } from "../../call/call.ts";
-import { isUnsafe } from "../../call/cross-site.ts";
-import { problem } from "../../problem/problem.ts";
+import type { Reply } from "../../core/call/call.ts";
+import { isUnsafe } from "../../core/call/cross-site.ts";
+import { problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** The preferences that some call here follows, with the values that they can have (RFC 7240 §4). */

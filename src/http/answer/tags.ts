@@ -1,4 +1,4 @@
-import { codings } from "../../headers/accept-encoding.ts";
+import { codings } from "../../core/headers/accept-encoding.ts";
 import type { Format } from "../formats/format.ts";
 
 // What is sent byte for byte as it is written has no suffix; each coding has one.

@@ -1,5 +1,5 @@
-import { isThrown } from "../../checking/thrown.ts";
-import { Problem, problem } from "../../problem/problem.ts";
+import { isThrown } from "../../core/checking/thrown.ts";
+import { Problem, problem } from "../../core/problem/problem.ts";
 import { MigrationNeeded, StoreFull, StoreSetupError, StoreUnavailable } from "../../store/store.ts";
 
 /** The database is not to be had as this process needs it: no bug of ours, and it may be again. */

@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
-import type { Body, Call, Reply } from "../../call/call.ts";
-import { isUnsafe } from "../../call/cross-site.ts";
-import { sortOf } from "../../checking/members.ts";
-import { after, type Eventually } from "../../eventually.ts";
-import type { Coding } from "../../headers/accept-encoding.ts";
-import { MAX_ISSUES, problem, type Problem } from "../../problem/problem.ts";
+import type { Body, Call, Reply } from "../../core/call/call.ts";
+import { isUnsafe } from "../../core/call/cross-site.ts";
+import { sortOf } from "../../core/checking/members.ts";
+import { after, type Eventually } from "../../core/eventually.ts";
+import type { Coding } from "../../core/headers/accept-encoding.ts";
+import { MAX_ISSUES, problem, type Problem } from "../../core/problem/problem.ts";
 import { LARGE_BYTES, takeTurn } from "../body/turns.ts";
 import type { ServiceCore } from "../core.ts";
 import { acceptFields } from "../endpoint/facts.ts";

@@ -1,7 +1,7 @@
 import { isUint8Array } from "node:util/types";
-import type { Weigh } from "../../call/call.ts";
-import { sortOf } from "../../checking/members.ts";
-import { problem } from "../../problem/problem.ts";
+import type { Weigh } from "../../core/call/call.ts";
+import { sortOf } from "../../core/checking/members.ts";
+import { problem } from "../../core/problem/problem.ts";
 
 /**
  * A body as it arrives. Octets are copied together: a caller may send them one at a time, and a piece of its own for each would take

@@ -1,4 +1,4 @@
-import { problem } from "../../problem/problem.ts";
+import { problem } from "../../core/problem/problem.ts";
 
 /** The octets of bodies that have arrived and are still needed, for all requests of a process. */
 export interface HeldBodies {

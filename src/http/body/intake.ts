@@ -1,10 +1,10 @@
-import type { Call, Weigh } from "../../call/call.ts";
-import { formatNetwork } from "../../call/trusted-proxies.ts";
-import { isObject, sortOf } from "../../checking/members.ts";
-import { lineOfThrown } from "../../checking/thrown.ts";
-import { after, type Eventually } from "../../eventually.ts";
-import { parseMediaType } from "../../headers/media-type.ts";
-import { problem } from "../../problem/problem.ts";
+import type { Call, Weigh } from "../../core/call/call.ts";
+import { formatNetwork } from "../../core/call/trusted-proxies.ts";
+import { isObject, sortOf } from "../../core/checking/members.ts";
+import { lineOfThrown } from "../../core/checking/thrown.ts";
+import { after, type Eventually } from "../../core/eventually.ts";
+import { parseMediaType } from "../../core/headers/media-type.ts";
+import { problem } from "../../core/problem/problem.ts";
 import { acceptFields, type EndpointFacts } from "../endpoint/facts.ts";
 import type { Exchange } from "../exchange.ts";
 import { formType, readForm } from "../formats/form.ts";

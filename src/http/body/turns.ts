@@ -1,4 +1,4 @@
-import type { Eventually } from "../../eventually.ts";
+import type { Eventually } from "../../core/eventually.ts";
 import { whenAllAnswered } from "../answered.ts";
 import type { ReceivedBody } from "../endpoint/facts.ts";
 

@@ -1,8 +1,8 @@
-import { isObject, isText, shown, together, type Check, type Members } from "../../checking/members.ts";
-import { shownName, suggestion } from "../../checking/nearest.ts";
-import { aPermission } from "../../permission/checking.ts";
-import type { Action, Permission } from "../../permission/contract.ts";
-import { catalogue } from "../../problem/catalogue.ts";
+import { aPermission } from "../../access/permission/checking.ts";
+import type { Action, Permission } from "../../access/permission/contract.ts";
+import { isObject, isText, shown, together, type Check, type Members } from "../../core/checking/members.ts";
+import { shownName, suggestion } from "../../core/checking/nearest.ts";
+import { catalogue } from "../../core/problem/catalogue.ts";
 import type { Collection } from "../../store/store.ts";
 
 /** The actions of a resource. */

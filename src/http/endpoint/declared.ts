@@ -1,4 +1,7 @@
-import { aFieldValue } from "../../checking/header-fields.ts";
+import { aPermission, isPermission, permissionForm } from "../../access/permission/checking.ts";
+import { schemeMistakes } from "../../access/scheme/checking.ts";
+import type { Scheme } from "../../access/scheme/scheme.ts";
+import { aFieldValue } from "../../core/checking/header-fields.ts";
 import {
   aBoolean,
   aFunction,
@@ -16,13 +19,10 @@ import {
   uncalled,
   type Check,
   type Members,
-} from "../../checking/members.ts";
-import { shownName } from "../../checking/nearest.ts";
-import { requireArguments } from "../../checking/options.ts";
-import { aDeprecation } from "../../deprecation.ts";
-import { aPermission, isPermission, permissionForm } from "../../permission/checking.ts";
-import { schemeMistakes } from "../../scheme/checking.ts";
-import type { Scheme } from "../../scheme/scheme.ts";
+} from "../../core/checking/members.ts";
+import { shownName } from "../../core/checking/nearest.ts";
+import { requireArguments } from "../../core/checking/options.ts";
+import { aDeprecation } from "../../core/deprecation.ts";
 import { collectionMistakes } from "../../store/checking.ts";
 import type { Collection } from "../../store/store.ts";
 import { FORMAT_PARAMETER, type Format } from "../formats/format.ts";

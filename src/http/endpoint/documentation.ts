@@ -1,7 +1,7 @@
 // The words in which endpoints of one's own describe themselves (`EndpointDocumentation`).
 
-import { anObject, optional as leftOut, text, texts } from "../../checking/members.ts";
-import { requireArguments } from "../../checking/options.ts";
+import { anObject, optional as leftOut, text, texts } from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 has it. */
 export type JSONSchema = Readonly<Record<string, unknown>>;

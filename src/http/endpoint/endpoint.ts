@@ -1,9 +1,9 @@
-import type { Reply } from "../../call/call.ts";
-import type { Mistake, ThereIsNo } from "../../checking/members.ts";
-import type { Deprecation } from "../../deprecation.ts";
-import type { Eventually } from "../../eventually.ts";
-import type { Permission } from "../../permission/contract.ts";
-import type { AnyProblem } from "../../problem/definition.ts";
+import type { Permission } from "../../access/permission/contract.ts";
+import type { Reply } from "../../core/call/call.ts";
+import type { Mistake, ThereIsNo } from "../../core/checking/members.ts";
+import type { Deprecation } from "../../core/deprecation.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import type { AnyProblem } from "../../core/problem/definition.ts";
 import type { Offering } from "../core.ts";
 import type { Context } from "../exchange.ts";
 import type { ServedAction } from "../mount/actions/action.ts";

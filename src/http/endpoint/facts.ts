@@ -1,6 +1,6 @@
-import type { Deprecated } from "../../deprecation.ts";
-import type { Action, Permission } from "../../permission/permission.ts";
-import type { Problem } from "../../problem/problem.ts";
+import type { Action, Permission } from "../../access/permission/permission.ts";
+import type { Deprecated } from "../../core/deprecation.ts";
+import type { Problem } from "../../core/problem/problem.ts";
 import type { Collection } from "../../store/store.ts";
 
 /** A body that was read. */

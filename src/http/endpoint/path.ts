@@ -1,5 +1,5 @@
-import { isText } from "../../checking/members.ts";
-import { shownName } from "../../checking/nearest.ts";
+import { isText } from "../../core/checking/members.ts";
+import { shownName } from "../../core/checking/nearest.ts";
 
 /** The parameters of a path by name. */
 export type Params = Readonly<Record<string, number | string>>;

@@ -1,5 +1,5 @@
-import type { Reply } from "../../call/call.ts";
-import { aFieldList, aFieldValue } from "../../checking/header-fields.ts";
+import type { Reply } from "../../core/call/call.ts";
+import { aFieldList, aFieldValue } from "../../core/checking/header-fields.ts";
 import {
   anything,
   isObject,
@@ -16,10 +16,10 @@ import {
   type Check,
   type Checks,
   type Members,
-} from "../../checking/members.ts";
-import { readDeprecation } from "../../deprecation.ts";
-import { after } from "../../eventually.ts";
-import { Problem } from "../../problem/problem.ts";
+} from "../../core/checking/members.ts";
+import { readDeprecation } from "../../core/deprecation.ts";
+import { after } from "../../core/eventually.ts";
+import { Problem } from "../../core/problem/problem.ts";
 import { isBuiltIn } from "./built-in.ts";
 import type { Endpoint, ServedEndpoint } from "./endpoint.ts";
 

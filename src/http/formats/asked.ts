@@ -1,5 +1,5 @@
-import type { Call } from "../../call/call.ts";
-import { parseQuery } from "../../headers/query.ts";
+import type { Call } from "../../core/call/call.ts";
+import { parseQuery } from "../../core/headers/query.ts";
 import { invalid } from "../exchange.ts";
 import { FORMAT_PARAMETER, type Format } from "./format.ts";
 

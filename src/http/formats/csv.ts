@@ -1,7 +1,7 @@
-import { isObject, oneOf, optional } from "../../checking/members.ts";
-import { requireOptions, type ChecksOf } from "../../checking/options.ts";
-import { parseQuery } from "../../headers/query.ts";
-import { problem } from "../../problem/problem.ts";
+import { isObject, oneOf, optional } from "../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import { parseQuery } from "../../core/headers/query.ts";
+import { problem } from "../../core/problem/problem.ts";
 import { shownFields } from "../../resource/resource.ts";
 import type { DataBody, Format } from "./format.ts";
 import type { View } from "./view.ts";

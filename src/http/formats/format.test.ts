@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isObject } from "../../checking/members.ts";
+import { isObject } from "../../core/checking/members.ts";
 import type { Format } from "./format.ts";
 import { json } from "./json.ts";
 import { negotiate } from "./negotiate.ts";

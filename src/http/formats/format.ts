@@ -1,6 +1,6 @@
-import type { Related } from "../../call/call.ts";
-import type { Eventually } from "../../eventually.ts";
-import type { Issue } from "../../problem/problem.ts";
+import type { Related } from "../../core/call/call.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import type { Issue } from "../../core/problem/problem.ts";
 import type { View } from "./view.ts";
 
 /** The query parameter that stands for an `Accept` where something is read: a link of a page can send no header. */

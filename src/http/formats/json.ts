@@ -1,5 +1,5 @@
-import { after } from "../../eventually.ts";
-import type { Problem } from "../../problem/problem.ts";
+import { after } from "../../core/eventually.ts";
+import type { Problem } from "../../core/problem/problem.ts";
 import { inPieces, LARGE_BYTES, wholly, type Pieces } from "../body/turns.ts";
 import type { Format } from "./format.ts";
 import { setMember } from "./member.ts";

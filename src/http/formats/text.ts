@@ -1,4 +1,4 @@
-import { problem, type Problem } from "../../problem/problem.ts";
+import { problem, type Problem } from "../../core/problem/problem.ts";
 
 /** What every reader allows: objects and arrays, or elements, within each other. */
 export const MAX_LEVELS = 32;

@@ -1,8 +1,8 @@
-import type { Call, Reply } from "../../call/call.ts";
-import type { Deprecated } from "../../deprecation.ts";
-import type { Eventually } from "../../eventually.ts";
-import type { Identity } from "../../identity.ts";
-import type { Action } from "../../permission/contract.ts";
+import type { Action } from "../../access/permission/contract.ts";
+import type { Call, Reply } from "../../core/call/call.ts";
+import type { Deprecated } from "../../core/deprecation.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import type { Identity } from "../../core/identity.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { Key } from "../../store/store.ts";
 import type { Method } from "../endpoint/facts.ts";

@@ -1,4 +1,4 @@
-import { problem, type Problem } from "../../problem/problem.ts";
+import { problem, type Problem } from "../../core/problem/problem.ts";
 import { LARGE_BYTES, type Pieces } from "../body/turns.ts";
 import type { ReadBody } from "./format.ts";
 import { setMember } from "./member.ts";

@@ -1,4 +1,4 @@
-import type { Problem } from "../../problem/problem.ts";
+import type { Problem } from "../../core/problem/problem.ts";
 import { quoted } from "./text.ts";
 
 const DIGITS = /^(?:#[0-9]{1,8}|#x[0-9A-Fa-f]{1,8})$/;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Secret } from "../../crypto/secret.ts";
-import { Problem } from "../../problem/problem.ts";
+import { Secret } from "../../core/crypto/secret.ts";
+import { Problem } from "../../core/problem/problem.ts";
 import { wholly } from "../body/turns.ts";
 import { readXML } from "./xml-reader.ts";
 import { xml } from "./xml.ts";

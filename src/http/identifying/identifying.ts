@@ -1,6 +1,6 @@
-import { isUnsafe, requireSameSite } from "../../call/cross-site.ts";
-import { after, type Eventually } from "../../eventually.ts";
-import type { Witness } from "../../scheme/explanation.ts";
+import type { Witness } from "../../access/scheme/explanation.ts";
+import { isUnsafe, requireSameSite } from "../../core/call/cross-site.ts";
+import { after, type Eventually } from "../../core/eventually.ts";
 import { exchangeOf, type Context, type Exchange } from "../exchange.ts";
 import { requirePermission } from "../permitting.ts";
 import { identifyOrTell } from "./tolerating.ts";

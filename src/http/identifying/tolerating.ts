@@ -1,7 +1,7 @@
-import type { Eventually } from "../../eventually.ts";
-import { Problem } from "../../problem/problem.ts";
-import { nobody, type Identified } from "../../scheme/chain.ts";
-import { Witness } from "../../scheme/explanation.ts";
+import { nobody, type Identified } from "../../access/scheme/chain.ts";
+import { Witness } from "../../access/scheme/explanation.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import { Problem } from "../../core/problem/problem.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** Looks at the credentials of a call as ever, and takes whoever came with a wrong one for nobody. */

@@ -1,4 +1,4 @@
-import { after, type Eventually } from "../../eventually.ts";
+import { after, type Eventually } from "../../core/eventually.ts";
 import type { Answer } from "../answer/writing.ts";
 import type { Exchange } from "../exchange.ts";
 import type { LimitedEndpoint, RequestLimiter } from "./limiting.ts";

@@ -1,4 +1,4 @@
-import { problem, type Problem } from "../../problem/problem.ts";
+import { problem, type Problem } from "../../core/problem/problem.ts";
 
 /** A request that waits for something. */
 interface Waiting {

@@ -1,4 +1,4 @@
-import type { Eventually } from "../../eventually.ts";
+import type { Eventually } from "../../core/eventually.ts";
 import { exchangeOf, type Context } from "../exchange.ts";
 import { tooLate } from "./in-flight.ts";
 

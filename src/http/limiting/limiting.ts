@@ -1,6 +1,6 @@
-import type { Call } from "../../call/call.ts";
-import type { Eventually } from "../../eventually.ts";
-import type { Identity } from "../../identity.ts";
+import type { Call } from "../../core/call/call.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import type { Identity } from "../../core/identity.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { MountedFacts } from "../endpoint/facts.ts";
 

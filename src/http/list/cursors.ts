@@ -1,5 +1,5 @@
-import { sameBytes, signing } from "../../crypto/secret.ts";
-import { problem } from "../../problem/problem.ts";
+import { sameBytes, signing } from "../../core/crypto/secret.ts";
+import { problem } from "../../core/problem/problem.ts";
 import type { Value } from "../../store/store.ts";
 
 /** A place in a list: behind or before a row with these values of the sorted columns. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Problem } from "../../problem/problem.ts";
+import { Problem } from "../../core/problem/problem.ts";
 import { makeLongReads } from "./long-reads.ts";
 
 test("two reads of a caller run, eight wait in their order, and the next is refused", async () => {

@@ -1,4 +1,4 @@
-import { problem } from "../../problem/problem.ts";
+import { problem } from "../../core/problem/problem.ts";
 
 /** Gives callers their turns with reads that may take long. */
 export interface LongReads {

@@ -1,5 +1,5 @@
-import { formatLink } from "../../headers/link.ts";
-import { isIssues } from "../../problem/problem.ts";
+import { formatLink } from "../../core/headers/link.ts";
+import { isIssues } from "../../core/problem/problem.ts";
 import { readPageRequest } from "../../resource/query.ts";
 import type { Value } from "../../store/store.ts";
 import { exchangeOf, invalid, type Context } from "../exchange.ts";

@@ -1,4 +1,4 @@
-import type { Eventually } from "../../eventually.ts";
+import type { Eventually } from "../../core/eventually.ts";
 import { isAllAnswered, whenAllAnswered } from "../answered.ts";
 
 /**

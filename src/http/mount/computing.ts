@@ -1,4 +1,4 @@
-import { tooLate } from "../../checking/at-once.ts";
+import { tooLate } from "../../core/checking/at-once.ts";
 import { Flaw } from "../../resource/kinds/field.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isKeyOf } from "../../store/store.ts";

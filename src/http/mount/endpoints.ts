@@ -1,5 +1,5 @@
-import type { Reply } from "../../call/call.ts";
-import type { Eventually } from "../../eventually.ts";
+import type { Reply } from "../../core/call/call.ts";
+import type { Eventually } from "../../core/eventually.ts";
 import { isRequired } from "../../resource/kinds/field.ts";
 import type { StoredRecord } from "../../store/store.ts";
 import type { Endpoint, ServedEndpoint } from "../endpoint/endpoint.ts";

@@ -1,5 +1,5 @@
+import { wordsOf } from "../../core/words/words.ts";
 import { StoreTimeout, type Collection, type ListQuery, type Store, type StoredRecord } from "../../store/store.ts";
-import { wordsOf } from "../../words/words.ts";
 import type { MountInPlace } from "./mount.ts";
 import { conditionsOf, type WordCondition } from "./reads/searching.ts";
 import { shapesOf } from "./shapes.ts";

@@ -1,5 +1,5 @@
-import { isObject } from "../../checking/members.ts";
-import type { Deprecated } from "../../deprecation.ts";
+import { isObject } from "../../core/checking/members.ts";
+import type { Deprecated } from "../../core/deprecation.ts";
 import type { Condition } from "../../resource/conditions.ts";
 import type { SortField } from "../../resource/query.ts";
 import type { Resource } from "../../resource/resource.ts";

@@ -1,3 +1,5 @@
+import { aPermission, isPermission, permissionForm } from "../../access/permission/checking.ts";
+import type { Permission } from "../../access/permission/permission.ts";
 import {
   aBoolean,
   aFunction,
@@ -9,12 +11,10 @@ import {
   optional,
   shown,
   type Check,
-} from "../../checking/members.ts";
-import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../deprecation.ts";
-import type { Eventually } from "../../eventually.ts";
-import { aPermission, isPermission, permissionForm } from "../../permission/checking.ts";
-import type { Permission } from "../../permission/permission.ts";
-import type { AnyProblem } from "../../problem/definition.ts";
+} from "../../core/checking/members.ts";
+import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../core/deprecation.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import type { AnyProblem } from "../../core/problem/definition.ts";
 import { isShown } from "../../resource/kinds/field.ts";
 import { DeclarationError, type Fields, type RecordOf, type Resource, type StoredOf } from "../../resource/resource.ts";
 import type { Collection, StoredRecord } from "../../store/store.ts";

@@ -1,5 +1,5 @@
-import { isObject } from "../../checking/members.ts";
-import { suggestion } from "../../checking/nearest.ts";
+import { isObject } from "../../core/checking/members.ts";
+import { suggestion } from "../../core/checking/nearest.ts";
 import { actions, aProblemList } from "../endpoint/checking.ts";
 
 /** Codes of the catalogue and problems of one's own, by the actions that end in them. */

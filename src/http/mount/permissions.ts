@@ -1,6 +1,6 @@
-import type { Members, ThereIsNo } from "../../checking/members.ts";
-import { isPermission } from "../../permission/checking.ts";
-import type { Action, Permission } from "../../permission/permission.ts";
+import { isPermission } from "../../access/permission/checking.ts";
+import type { Action, Permission } from "../../access/permission/permission.ts";
+import type { Members, ThereIsNo } from "../../core/checking/members.ts";
 import type { ColumnOf, Resource, TableWrite, UserIdOf } from "../../resource/resource.ts";
 
 /** What can be done with a resource; its own actions are asked about by the permission of each. */

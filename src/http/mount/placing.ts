@@ -1,4 +1,4 @@
-import { DeclarationError } from "../../checking/declaration-error.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { tableOf } from "../../resource/tables/table.ts";
 import type { Collection } from "../../store/store.ts";

@@ -1,5 +1,5 @@
-import { isObject, isSnakeCase, isText, shown, type Members, type Mistake } from "../../checking/members.ts";
-import { suggestion } from "../../checking/nearest.ts";
+import { isObject, isSnakeCase, isText, shown, type Members, type Mistake } from "../../core/checking/members.ts";
+import { suggestion } from "../../core/checking/nearest.ts";
 import { isShown } from "../../resource/kinds/field.ts";
 import type { ReferenceOf, Resource } from "../../resource/resource.ts";
 import { tableNameOf, tableOf } from "../../resource/tables/table.ts";

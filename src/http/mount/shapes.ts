@@ -1,4 +1,4 @@
-import { textOperators, type Operator } from "../../operators.ts";
+import { textOperators, type Operator } from "../../core/operators.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isKeyScanned, isServed, isUnique } from "../../store/served.ts";
 import type { Collection, Column, Key, ListQuery, Sort, StoredRecord, Value, Where } from "../../store/store.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Problem } from "../../problem/problem.ts";
+import { Problem } from "../../core/problem/problem.ts";
 import { applyJSONPatch, parseJSONPatch } from "./json-patch.ts";
 
 const patch = (document: unknown, operations: unknown): Promise<unknown> =>

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject } from "../../checking/members.ts";
-import { problem, type Problem } from "../../problem/problem.ts";
+import { isObject } from "../../core/checking/members.ts";
+import { problem, type Problem } from "../../core/problem/problem.ts";
 import { takeTurnAgain } from "../body/turns.ts";
 import { setMember } from "../formats/member.ts";
 import { MAX_LEVELS } from "../formats/text.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../checking/members.ts";
+import { isObject } from "../../core/checking/members.ts";
 import { setMember } from "../formats/member.ts";
 
 /** Applies a JSON Merge Patch (RFC 7396 §2): members given replace, null removes. The target stays as it is. */

@@ -1,5 +1,5 @@
-import { isObject } from "../../checking/members.ts";
-import { problem, type Problem } from "../../problem/problem.ts";
+import { isObject } from "../../core/checking/members.ts";
+import { problem, type Problem } from "../../core/problem/problem.ts";
 import { parsePointer, type Pointer } from "./pointer.ts";
 
 /** One step of a JSON Patch (RFC 6902 §4), read. */

@@ -1,4 +1,4 @@
-import { isObject } from "../../checking/members.ts";
+import { isObject } from "../../core/checking/members.ts";
 import { MAX_LEVELS } from "../formats/text.ts";
 
 /** A JSON Pointer taken apart (RFC 6901): the names and indexes on the way; none for the whole document. */

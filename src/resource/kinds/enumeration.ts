@@ -1,4 +1,4 @@
-import { DeclarationError } from "../../checking/declaration-error.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import {
   anything,
   isObject,
@@ -9,7 +9,7 @@ import {
   shown,
   together,
   type Only,
-} from "../../checking/members.ts";
+} from "../../core/checking/members.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type Told } from "./field.ts";
 

@@ -1,4 +1,4 @@
-import { DeclarationError } from "../../checking/declaration-error.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import {
   aBoolean,
   aFunction,
@@ -16,9 +16,9 @@ import {
   together,
   wholeFrom,
   type Checks,
-} from "../../checking/members.ts";
-import { lineOfThrown } from "../../checking/thrown.ts";
-import { aDeprecation } from "../../deprecation.ts";
+} from "../../core/checking/members.ts";
+import { lineOfThrown } from "../../core/checking/thrown.ts";
+import { aDeprecation } from "../../core/deprecation.ts";
 import { Flaw, longestJSON, type Field, type FieldOptions, type Kind } from "./field.ts";
 
 /** The options of every field. */

@@ -1,7 +1,7 @@
-import { DeclarationError } from "../../checking/declaration-error.ts";
-import { isObject, type Checks } from "../../checking/members.ts";
-import type { Deprecation } from "../../deprecation.ts";
-import type { Identity } from "../../identity.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
+import { isObject, type Checks } from "../../core/checking/members.ts";
+import type { Deprecation } from "../../core/deprecation.ts";
+import type { Identity } from "../../core/identity.ts";
 
 /** What is wrong with a value; the pointer is added by whoever knows where the value stood. */
 export class Flaw {

@@ -1,4 +1,4 @@
-import { aBoolean, isObject, isText, notBelow, optional, wholeFrom, type Only } from "../../checking/members.ts";
+import { aBoolean, isObject, isText, notBelow, optional, wholeFrom, type Only } from "../../core/checking/members.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type OwnChecks, type Told } from "./field.ts";
 import { isMailbox } from "./mailbox.ts";
 

@@ -1,6 +1,6 @@
-import { DeclarationError } from "../../checking/declaration-error.ts";
-import { isObject, notBelow, optional, wholeFrom, type Only, anObject } from "../../checking/members.ts";
-import { requireArguments } from "../../checking/options.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
+import { isObject, notBelow, optional, wholeFrom, type Only, anObject } from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
 import { optionMistakes, shapeMistakes, toldByResource } from "./field-mistakes.ts";
 import {
   defineField,

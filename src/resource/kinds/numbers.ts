@@ -1,5 +1,14 @@
-import { DeclarationError } from "../../checking/declaration-error.ts";
-import { aWholeNumber, notBelow, oneOf, optional, shown, text, wholeFrom, type Only } from "../../checking/members.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
+import {
+  aWholeNumber,
+  notBelow,
+  oneOf,
+  optional,
+  shown,
+  text,
+  wholeFrom,
+  type Only,
+} from "../../core/checking/members.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type Kind, type OwnChecks, type Told } from "./field.ts";
 

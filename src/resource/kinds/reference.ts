@@ -1,6 +1,6 @@
-import { DeclarationError } from "../../checking/declaration-error.ts";
-import { isObject, isText, oneOf, optional, shown, type Only, anObject } from "../../checking/members.ts";
-import { requireArguments } from "../../checking/options.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
+import { isObject, isText, oneOf, optional, shown, type Only, anObject } from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
 import type { Resource } from "../declaration.ts";
 import { tableOf } from "../tables/table.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";

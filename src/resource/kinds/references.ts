@@ -1,4 +1,4 @@
-import { DeclarationError } from "../../checking/declaration-error.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import {
   anything,
   isObject,
@@ -10,8 +10,8 @@ import {
   wholeFrom,
   type Only,
   anObject,
-} from "../../checking/members.ts";
-import { requireArguments } from "../../checking/options.ts";
+} from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
 import type { Resource } from "../declaration.ts";
 import { tableOf } from "../tables/table.ts";
 import { optionMistakes, toldByResource } from "./field-mistakes.ts";

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual, types } from "node:util";
-import { DeclarationError } from "../../checking/declaration-error.ts";
-import { isObject, isText, oneOf, optional, wholeFrom, type Only, anObject } from "../../checking/members.ts";
-import { requireArguments } from "../../checking/options.ts";
-import { MAX_ISSUES } from "../../problem/problem.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
+import { isObject, isText, oneOf, optional, wholeFrom, type Only, anObject } from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
+import { MAX_ISSUES } from "../../core/problem/problem.ts";
 import { pointerTo } from "../pointer.ts";
 import { optionMistakes, ownValueMistakes, toldByResource } from "./field-mistakes.ts";
 import {

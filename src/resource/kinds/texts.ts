@@ -1,4 +1,4 @@
-import type { Only } from "../../checking/members.ts";
+import type { Only } from "../../core/checking/members.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type Told } from "./field.ts";
 
 const MAX_URL = 2048;

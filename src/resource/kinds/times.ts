@@ -1,5 +1,5 @@
-import type { Only } from "../../checking/members.ts";
-import { requireOptions, type ChecksOf } from "../../checking/options.ts";
+import type { Only } from "../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
 import { fieldOptions, toldByResource } from "./field-mistakes.ts";
 import { defineField, Flaw, type Field, type FieldOptions, type Told } from "./field.ts";
 import { dateTime } from "./fields.ts";

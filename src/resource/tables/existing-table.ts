@@ -1,5 +1,5 @@
-import { isObject, isText } from "../../checking/members.ts";
-import { shownName, suggestion } from "../../checking/nearest.ts";
+import { isObject, isText } from "../../core/checking/members.ts";
+import { shownName, suggestion } from "../../core/checking/nearest.ts";
 import type { Fields, ResourceDeclaration } from "../declaration.ts";
 import type { Field } from "../kinds/field.ts";
 

@@ -1,5 +1,5 @@
-import { requireArguments } from "../../checking/options.ts";
-import { aSecret, type Secret } from "../../crypto/secret.ts";
+import { requireArguments } from "../../core/checking/options.ts";
+import { aSecret, type Secret } from "../../core/crypto/secret.ts";
 import { StoreSetupError } from "../store.ts";
 import { parameterMistakes, parametersForPg, timeoutsOf, type Timeouts } from "./network/url-parameters.ts";
 

@@ -1,4 +1,4 @@
-import type { Observer } from "../../observation.ts";
+import type { Observer } from "../../core/observation.ts";
 import { searchedOf } from "../searched.ts";
 import { encodeCompared } from "../sql/codec.ts";
 import type { Read } from "../sql/dialect.ts";

@@ -5,8 +5,8 @@ import { after, before, test, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { askPostgres as ask, startPostgres, type TestServer } from "../../../tests/postgres.ts";
-import { Secret } from "../../crypto/secret.ts";
-import type { Observation } from "../../observation.ts";
+import { Secret } from "../../core/crypto/secret.ts";
+import type { Observation } from "../../core/observation.ts";
 import {
   MigrationNeeded,
   StoreFull,

@@ -1,6 +1,6 @@
-import { aList, optional, texts } from "../../checking/members.ts";
-import { requireArguments } from "../../checking/options.ts";
-import type { Secret } from "../../crypto/secret.ts";
+import { aList, optional, texts } from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
+import type { Secret } from "../../core/crypto/secret.ts";
 import type { Checked, StoreSource, StoreTarget } from "../copy.ts";
 import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../sql/changes/migrating.ts";
 import type { FoundExisting } from "../sql/existing/found.ts";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { certifyPostgres } from "../../../tests/postgres-contract.ts";
 import { askPostgres } from "../../../tests/postgres.ts";
-import { Secret } from "../../crypto/secret.ts";
+import { Secret } from "../../core/crypto/secret.ts";
 import { library, people, pets } from "../../testing/store-contract/library.ts";
 import { readWordCounts } from "../sql/words.ts";
 import { keyOf, type Change, type Collection } from "../store.ts";

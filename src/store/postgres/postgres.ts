@@ -1,7 +1,7 @@
-import { aFunction, isObject, optional, wholeFrom } from "../../checking/members.ts";
-import { requireOptions, type ChecksOf } from "../../checking/options.ts";
-import type { Secret } from "../../crypto/secret.ts";
-import type { Observer } from "../../observation.ts";
+import { aFunction, isObject, optional, wholeFrom } from "../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import type { Secret } from "../../core/crypto/secret.ts";
+import type { Observer } from "../../core/observation.ts";
 import { aTablePrefix } from "../sql/prefixing.ts";
 import { storeOver, type Engine } from "../sql/store.ts";
 import { StoreUnavailable, type Collection, type ConnectionCounts, type Store } from "../store.ts";

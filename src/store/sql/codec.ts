@@ -1,5 +1,5 @@
-import { sortOf } from "../../checking/members.ts";
-import { wordsOf } from "../../words/words.ts";
+import { sortOf } from "../../core/checking/members.ts";
+import { wordsOf } from "../../core/words/words.ts";
 import type { Cells, CopiedTable } from "../copy.ts";
 import { formatDecimal, readDecimal } from "../decimal.ts";
 import { fold } from "../fold.ts";

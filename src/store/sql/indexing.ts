@@ -1,4 +1,4 @@
-import type { Eventually } from "../../eventually.ts";
+import type { Eventually } from "../../core/eventually.ts";
 
 /** Until it is looked again whether another program has left something to take in, in milliseconds. */
 const idleMs = 5000;

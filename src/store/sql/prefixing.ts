@@ -1,5 +1,5 @@
-import { anObject, isText, shown } from "../../checking/members.ts";
-import { requireArguments } from "../../checking/options.ts";
+import { anObject, isText, shown } from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
 import type { Change, Collection, Where } from "../store.ts";
 
 /** What a store is asked, with the names that its tables have, and with those of others as they were found. */

@@ -1,4 +1,4 @@
-import { DeclarationError } from "../../checking/declaration-error.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
 import { requireChanges, storeMistakes } from "../checking.ts";
 import { serveAs } from "../served.ts";
 import type { Collection, Store } from "../store.ts";

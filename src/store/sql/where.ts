@@ -1,6 +1,6 @@
-import { isObject } from "../../checking/members.ts";
-import { shownName, suggestion } from "../../checking/nearest.ts";
-import { everyOperator } from "../../operators.ts";
+import { isObject } from "../../core/checking/members.ts";
+import { shownName, suggestion } from "../../core/checking/nearest.ts";
+import { everyOperator } from "../../core/operators.ts";
 import { foldPart, sigmas } from "../fold.ts";
 import { behindPrefix } from "../prefix.ts";
 import type { Column, Value, Where } from "../store.ts";

@@ -1,4 +1,4 @@
-import { wordsOf } from "../../words/words.ts";
+import { wordsOf } from "../../core/words/words.ts";
 import { behindPrefix } from "../prefix.ts";
 import { firstIndexingMs, isSearched } from "../searched.ts";
 import type { Collection, WordCounts } from "../store.ts";

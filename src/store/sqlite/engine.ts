@@ -1,5 +1,5 @@
-import { messageOfThrown } from "../../checking/thrown.ts";
-import type { Observer } from "../../observation.ts";
+import { messageOfThrown } from "../../core/checking/thrown.ts";
+import type { Observer } from "../../core/observation.ts";
 import { asData } from "../declarations.ts";
 import { searchedOf } from "../searched.ts";
 import { asSettled } from "../sql/existing/settle.ts";

@@ -1,4 +1,4 @@
-import "../../node-version.ts";
+import "../../core/node-version.ts";
 import type { DatabaseSync as Connection } from "node:sqlite";
 
 // Not imported as a value: an older Node has no such module and would end there, before anything could say what is wrong.

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { aBoolean, aFunction, aList, optional, text, texts } from "../../checking/members.ts";
-import { requireArguments } from "../../checking/options.ts";
+import { aBoolean, aFunction, aList, optional, text, texts } from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
 import type { Checked, StoreSource, StoreTarget } from "../copy.ts";
 import { migrateOptions, type MigratedTable, type MigrateOptions, type Plan } from "../sql/changes/migrating.ts";
 import type { FoundExisting } from "../sql/existing/found.ts";

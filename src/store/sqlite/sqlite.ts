@@ -1,6 +1,6 @@
-import { aFunction, optional, text, wholeFrom } from "../../checking/members.ts";
-import { requireOptions, type ChecksOf } from "../../checking/options.ts";
-import type { Observer } from "../../observation.ts";
+import { aFunction, optional, text, wholeFrom } from "../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import type { Observer } from "../../core/observation.ts";
 import { aTablePrefix } from "../sql/prefixing.ts";
 import { storeOver } from "../sql/store.ts";
 import { StoreUnavailable, type Store } from "../store.ts";

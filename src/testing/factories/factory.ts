@@ -1,7 +1,7 @@
-import { aWholeNumber, isText, optional } from "../../checking/members.ts";
-import { requireArguments, requireOptions } from "../../checking/options.ts";
-import { parseUUID } from "../../crypto/uuid.ts";
-import type { Identity } from "../../identity.ts";
+import { aWholeNumber, isText, optional } from "../../core/checking/members.ts";
+import { requireArguments, requireOptions } from "../../core/checking/options.ts";
+import { parseUUID } from "../../core/crypto/uuid.ts";
+import type { Identity } from "../../core/identity.ts";
 import {
   Flaw,
   isRequired,

@@ -1,4 +1,4 @@
-import { isObject } from "../../checking/members.ts";
+import { isObject } from "../../core/checking/members.ts";
 import type { Field } from "../../resource/kinds/field.ts";
 import type { Random } from "./random.ts";
 

@@ -1,14 +1,14 @@
 import { AssertionError } from "node:assert";
-import { Call } from "../../call/call.ts";
-import { createService } from "../../create-service/create-service.ts";
+import { anyone, authenticated } from "../../access/permission/permission.ts";
+import type { Carrier, Verdict } from "../../access/scheme/scheme.ts";
+import { throttleCollections, loginThrottle } from "../../access/throttle/throttle.ts";
+import { createService } from "../../composition/create-service.ts";
+import { Call } from "../../core/call/call.ts";
+import type { Observation } from "../../core/observation.ts";
 import { defineEndpoint } from "../../http/endpoint/endpoint.ts";
-import type { Observation } from "../../observation.ts";
-import { anyone, authenticated } from "../../permission/permission.ts";
 import { DeclarationError } from "../../resource/resource.ts";
-import type { Carrier, Verdict } from "../../scheme/scheme.ts";
 import { sqliteStore } from "../../store/sqlite/sqlite.ts";
 import type { Collection, Store } from "../../store/store.ts";
-import { throttleCollections, loginThrottle } from "../../throttle/throttle.ts";
 import { callOf } from "../calls.ts";
 import type { MakeSubject, SchemeSubject } from "./subject.ts";
 

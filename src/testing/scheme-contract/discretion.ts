@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inspect } from "node:util";
-import type { Rejection } from "../../scheme/scheme.ts";
+import type { Rejection } from "../../access/scheme/scheme.ts";
 import { checkOf, fieldsOf, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
 import { assertAccepted, assertRefused } from "./verdicts.ts";
 

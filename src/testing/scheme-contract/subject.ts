@@ -1,7 +1,7 @@
-import type { Observer } from "../../observation.ts";
-import type { Scheme } from "../../scheme/scheme.ts";
+import type { Scheme } from "../../access/scheme/scheme.ts";
+import type { LoginThrottle } from "../../access/throttle/throttle.ts";
+import type { Observer } from "../../core/observation.ts";
 import type { Store } from "../../store/store.ts";
-import type { LoginThrottle } from "../../throttle/throttle.ts";
 
 /** What a scheme may be made of, for one check. */
 export interface SchemeTools {

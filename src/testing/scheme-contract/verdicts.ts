@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { isText } from "../../checking/members.ts";
-import { Problem } from "../../problem/problem.ts";
+import { isText } from "../../core/checking/members.ts";
+import { Problem } from "../../core/problem/problem.ts";
 import { carried, checkOf, CLOSED, OPEN, type Answered, type Bench, type SchemeCheck } from "./bench.ts";
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

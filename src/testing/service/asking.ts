@@ -1,5 +1,5 @@
 import { AssertionError } from "node:assert";
-import { isObject, isText, shown } from "../../checking/members.ts";
+import { isObject, isText, shown } from "../../core/checking/members.ts";
 import type { RecordOf, Resource } from "../../resource/resource.ts";
 
 /** Header fields of a request, by their names in any spelling. */

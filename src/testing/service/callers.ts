@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { identityOf } from "../../auth/accounts.ts";
-import { aBoolean, optional, text } from "../../checking/members.ts";
-import { requireOptions, type ChecksOf } from "../../checking/options.ts";
-import type { Eventually } from "../../eventually.ts";
-import type { Identity } from "../../identity.ts";
-import type { NewUser, People } from "../../login/login.ts";
-import { accepted, rejected, type Scheme, type Verdict } from "../../scheme/scheme.ts";
+import { accepted, rejected, type Scheme, type Verdict } from "../../access/scheme/scheme.ts";
+import { aBoolean, optional, text } from "../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import type { Identity } from "../../core/identity.ts";
+import { identityOf } from "../../features/auth/accounts/stored-accounts.ts";
+import type { NewUser, People } from "../../features/auth/login.ts";
 import type { Store } from "../../store/store.ts";
 import type { AskedHeaders } from "./asking.ts";
 

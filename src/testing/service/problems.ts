@@ -1,4 +1,4 @@
-import { isObject } from "../../checking/members.ts";
+import { isObject } from "../../core/checking/members.ts";
 import type { TestReply } from "./asking.ts";
 import { unexpected } from "./asking.ts";
 

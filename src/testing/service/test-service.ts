@@ -1,10 +1,10 @@
-import { aWholeNumber, anObject, isObject, optional, shown, type Members } from "../../checking/members.ts";
-import { requireArguments, requireOptions } from "../../checking/options.ts";
-import { createService, type Service, type ServiceOptions } from "../../create-service/create-service.ts";
-import type { AccountsFeature, People } from "../../login/login.ts";
-import type { Observation } from "../../observation.ts";
-import { printFaults } from "../../ops/log/print-faults.ts";
-import type { Scheme } from "../../scheme/scheme.ts";
+import type { Scheme } from "../../access/scheme/scheme.ts";
+import { createService, type Service, type ServiceOptions } from "../../composition/create-service.ts";
+import { aWholeNumber, anObject, isObject, optional, shown, type Members } from "../../core/checking/members.ts";
+import { requireArguments, requireOptions } from "../../core/checking/options.ts";
+import type { Observation } from "../../core/observation.ts";
+import type { AccountsFeature, People } from "../../features/auth/login.ts";
+import { printFaults } from "../../features/ops/log/print-faults.ts";
 import { openLatchkey } from "../../service/latchkey.ts";
 import { readSettings } from "../../service/settings/settings.ts";
 import type { ConfigFile } from "../../service/system/config-file.ts";

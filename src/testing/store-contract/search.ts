@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import { wordsOf } from "../../core/words/words.ts";
 import type { Collection, Store, Where } from "../../store/store.ts";
-import { wordsOf } from "../../words/words.ts";
 import { idOf, inserted, insert, written, type Promises } from "./library.ts";
 
 const shelves: Collection = { name: "shelves", key: "integer", columns: [{ name: "room", type: "text" }] };

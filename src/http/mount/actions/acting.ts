@@ -1,6 +1,13 @@
-import type { Reply } from "../../../call/call.ts";
-import { isObject, isStrange, isStrangeToCopy, sentence, sortOf, unknownMembers } from "../../../checking/members.ts";
-import { problem, Problem } from "../../../problem/problem.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import {
+  isObject,
+  isStrange,
+  isStrangeToCopy,
+  sentence,
+  sortOf,
+  unknownMembers,
+} from "../../../core/checking/members.ts";
+import { problem, Problem } from "../../../core/problem/problem.ts";
 import { issuesFound, regeneratedValues } from "../../../resource/draft.ts";
 import { isStored } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";

@@ -1,9 +1,9 @@
-import { isObject, membersMistakes, oneOf, optional, shown, text, type Check } from "../../../checking/members.ts";
-import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../../deprecation.ts";
-import type { Eventually } from "../../../eventually.ts";
-import { aPermission } from "../../../permission/checking.ts";
-import type { Permission } from "../../../permission/contract.ts";
-import type { AnyProblem } from "../../../problem/definition.ts";
+import { aPermission } from "../../../access/permission/checking.ts";
+import type { Permission } from "../../../access/permission/contract.ts";
+import { isObject, membersMistakes, oneOf, optional, shown, text, type Check } from "../../../core/checking/members.ts";
+import { aDeprecation, readDeprecation, type Deprecated, type Deprecation } from "../../../core/deprecation.ts";
+import type { Eventually } from "../../../core/eventually.ts";
+import type { AnyProblem } from "../../../core/problem/definition.ts";
 import {
   DeclarationError,
   defineResource,

@@ -1,4 +1,4 @@
-import type { ThereIsNo } from "../../../checking/members.ts";
+import type { ThereIsNo } from "../../../core/checking/members.ts";
 import type { Fields, RecordOf, Resource } from "../../../resource/resource.ts";
 import type { Change } from "../../../store/store.ts";
 import type { Misgiven, PreparedValues, Stray, StrayColumn } from "../writes/write.ts";

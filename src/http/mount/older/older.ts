@@ -8,9 +8,9 @@ import {
   namedMembers,
   optional,
   shown,
-} from "../../../checking/members.ts";
-import { suggestion } from "../../../checking/nearest.ts";
-import { aDeprecation, readDeprecation, type Deprecation } from "../../../deprecation.ts";
+} from "../../../core/checking/members.ts";
+import { suggestion } from "../../../core/checking/nearest.ts";
+import { aDeprecation, readDeprecation, type Deprecation } from "../../../core/deprecation.ts";
 import { shapeMistakes } from "../../../resource/kinds/field-mistakes.ts";
 import { Flaw, isRequired, isShown, isWritable, type Field } from "../../../resource/kinds/field.ts";
 import { DeclarationError, type Operator, type RecordOf, type Resource } from "../../../resource/resource.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject } from "../../../checking/members.ts";
-import type { Eventually } from "../../../eventually.ts";
-import { MAX_ISSUES, Problem, type Issue } from "../../../problem/problem.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import type { Eventually } from "../../../core/eventually.ts";
+import { MAX_ISSUES, Problem, type Issue } from "../../../core/problem/problem.ts";
 import type { FilterValue } from "../../../resource/filter-value.ts";
 import { Flaw, isShown, isWritable } from "../../../resource/kinds/field.ts";
 import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";

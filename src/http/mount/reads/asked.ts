@@ -1,6 +1,6 @@
-import type { Deprecated } from "../../../deprecation.ts";
-import { formatQuery, parseQuery } from "../../../headers/query.ts";
-import { isIssues } from "../../../problem/problem.ts";
+import type { Deprecated } from "../../../core/deprecation.ts";
+import { formatQuery, parseQuery } from "../../../core/headers/query.ts";
+import { isIssues } from "../../../core/problem/problem.ts";
 import { readListRequest, type AskedOnce } from "../../../resource/query.ts";
 import { isServed } from "../../../store/served.ts";
 import type { ListQuery, Where } from "../../../store/store.ts";

@@ -1,4 +1,4 @@
-import type { Eventually } from "../../../eventually.ts";
+import type { Eventually } from "../../../core/eventually.ts";
 import type { ListQuery } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import { askForCount } from "./asking.ts";

@@ -1,7 +1,7 @@
-import type { Reply } from "../../../call/call.ts";
-import { after, type Eventually } from "../../../eventually.ts";
-import { formatLink } from "../../../headers/link.ts";
-import { decideOn } from "../../../permission/decision.ts";
+import { decideOn } from "../../../access/permission/decision.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { formatLink } from "../../../core/headers/link.ts";
 import { DEFAULT_LIMIT } from "../../../resource/page-size.ts";
 import { isServed } from "../../../store/served.ts";
 import type { BesideQuery, ListQuery, ListText, Sort, Value, Where } from "../../../store/store.ts";

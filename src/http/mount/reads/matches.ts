@@ -1,8 +1,8 @@
+import { beginsOneOf } from "../../../core/words/words.ts";
 import { readDecimal } from "../../../store/decimal.ts";
 import { fold, foldPart } from "../../../store/fold.ts";
 import { isSearched } from "../../../store/searched.ts";
 import type { Collection, Column, StoredRecord, Value, Where } from "../../../store/store.ts";
-import { beginsOneOf } from "../../../words/words.ts";
 
 /** Whether a record of the collection is one of those rows: the same question that the store answers, for a record that is at hand. */
 export function matches(collection: Collection, record: StoredRecord, where: Where): boolean {

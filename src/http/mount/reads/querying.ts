@@ -1,5 +1,5 @@
-import type { Reply } from "../../../call/call.ts";
-import { isIssues, type Issue } from "../../../problem/problem.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { isIssues, type Issue } from "../../../core/problem/problem.ts";
 import { readQueryBody } from "../../../resource/query-body.ts";
 import { giveWay } from "../../body/turns.ts";
 import { invalid, type Exchange } from "../../exchange.ts";

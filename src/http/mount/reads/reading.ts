@@ -1,9 +1,9 @@
-import type { Reply } from "../../../call/call.ts";
-import { isUnsafe } from "../../../call/cross-site.ts";
-import { after, type Eventually } from "../../../eventually.ts";
-import { decideOn } from "../../../permission/decision.ts";
-import type { Decision } from "../../../permission/permission.ts";
-import { isIssues, problem } from "../../../problem/problem.ts";
+import { decideOn } from "../../../access/permission/decision.ts";
+import type { Decision } from "../../../access/permission/permission.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { isUnsafe } from "../../../core/call/cross-site.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { isIssues, problem } from "../../../core/problem/problem.ts";
 import { readRecordRequest, type ListRequest } from "../../../resource/query.ts";
 import type { Key, Row, StoredRecord } from "../../../store/store.ts";
 import { tagWithNoted } from "../../answer/tags.ts";

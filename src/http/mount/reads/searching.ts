@@ -1,5 +1,5 @@
-import { after, type Eventually } from "../../../eventually.ts";
-import { problem } from "../../../problem/problem.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { problem } from "../../../core/problem/problem.ts";
 import { isServed } from "../../../store/served.ts";
 import type { Collection, ListQuery, Store, Where, WordCounts } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";

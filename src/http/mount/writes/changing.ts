@@ -1,6 +1,6 @@
-import type { Reply } from "../../../call/call.ts";
-import { decideOn } from "../../../permission/decision.ts";
-import { Problem, problem } from "../../../problem/problem.ts";
+import { decideOn } from "../../../access/permission/decision.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { Problem, problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Change, Idempotency, Row, WrittenValues } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
-import type { Reply } from "../../../call/call.ts";
-import { atOnce } from "../../../checking/at-once.ts";
-import { problem } from "../../../problem/problem.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { atOnce } from "../../../core/checking/at-once.ts";
+import { problem } from "../../../core/problem/problem.ts";
 import type { Resource, StoredOf } from "../../../resource/resource.ts";
 import {
   keyOf,

@@ -1,4 +1,4 @@
-import type { Reply } from "../../../call/call.ts";
+import type { Reply } from "../../../core/call/call.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { Change } from "../../../store/store.ts";

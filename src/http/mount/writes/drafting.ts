@@ -1,7 +1,7 @@
-import { requireSecureTransport } from "../../../call/transport.ts";
-import { isObject } from "../../../checking/members.ts";
-import type { Eventually } from "../../../eventually.ts";
-import { Problem, problem, type Issue } from "../../../problem/problem.ts";
+import { requireSecureTransport } from "../../../core/call/transport.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import type { Eventually } from "../../../core/eventually.ts";
+import { Problem, problem, type Issue } from "../../../core/problem/problem.ts";
 import { readDraft, tooLong, type Draft, type DraftOptions } from "../../../resource/draft.ts";
 import { isWritable, longestJSON } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";

@@ -1,4 +1,4 @@
-import { isObject } from "../../../checking/members.ts";
+import { isObject } from "../../../core/checking/members.ts";
 import { Flaw, isShown, type Field } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";
 import type { WrittenValues } from "../../../store/store.ts";

@@ -1,6 +1,6 @@
-import { hmac } from "../../../crypto/secret.ts";
-import { after, type Eventually } from "../../../eventually.ts";
-import { problem } from "../../../problem/problem.ts";
+import { hmac } from "../../../core/crypto/secret.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { problem } from "../../../core/problem/problem.ts";
 import type { Change, Collection, Idempotency, Outcome, Recalled, Transaction, Where } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import { repeatKey } from "../../repeating.ts";

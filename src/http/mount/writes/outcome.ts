@@ -1,6 +1,6 @@
-import { catalogue, type ProblemCode } from "../../../problem/catalogue.ts";
-import { ownAmong, type AnyProblem } from "../../../problem/definition.ts";
-import { problem } from "../../../problem/problem.ts";
+import { catalogue, type ProblemCode } from "../../../core/problem/catalogue.ts";
+import { ownAmong, type AnyProblem } from "../../../core/problem/definition.ts";
+import { problem } from "../../../core/problem/problem.ts";
 import type { Outcome } from "../../../store/store.ts";
 import type { Exchange } from "../../exchange.ts";
 import type { MountInPlace } from "../mount.ts";

@@ -1,5 +1,5 @@
-import { after, type Eventually } from "../../../eventually.ts";
-import { problem } from "../../../problem/problem.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { problem } from "../../../core/problem/problem.ts";
 import type { Row } from "../../../store/store.ts";
 import { checkPreconditions, hasPreconditions, requirePreconditionsHold } from "../../answer/conditional.ts";
 import { everyTag, withoutNoted } from "../../answer/tags.ts";

@@ -1,5 +1,5 @@
-import { sentence, sortOf } from "../../../checking/members.ts";
-import { problem } from "../../../problem/problem.ts";
+import { sentence, sortOf } from "../../../core/checking/members.ts";
+import { problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import { isStored, isWritable } from "../../../resource/kinds/field.ts";
 import type { Resource } from "../../../resource/resource.ts";

@@ -1,5 +1,5 @@
-import { decideOn } from "../../../permission/decision.ts";
-import { problem, type Problem } from "../../../problem/problem.ts";
+import { decideOn } from "../../../access/permission/decision.ts";
+import { problem, type Problem } from "../../../core/problem/problem.ts";
 import type { Exchange } from "../../exchange.ts";
 import { scopesLet } from "../../permitting.ts";
 import type { MountInPlace } from "../mount.ts";

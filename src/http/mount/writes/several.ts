@@ -1,5 +1,5 @@
-import type { Reply } from "../../../call/call.ts";
-import { MAX_ISSUES, Problem, problem, type Issue } from "../../../problem/problem.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { MAX_ISSUES, Problem, problem, type Issue } from "../../../core/problem/problem.ts";
 import {
   isKeyOf,
   keyOf,

@@ -1,7 +1,7 @@
-import type { Reply } from "../../../call/call.ts";
-import { isObject } from "../../../checking/members.ts";
-import { parseETags, sameStrong, type ETags } from "../../../headers/etag.ts";
-import { problem, type Problem } from "../../../problem/problem.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import { parseETags, sameStrong, type ETags } from "../../../core/headers/etag.ts";
+import { problem, type Problem } from "../../../core/problem/problem.ts";
 import { type Draft } from "../../../resource/draft.ts";
 import { parseId, type IdKind } from "../../../resource/ids.ts";
 import type { Change, Idempotency, Key, Row, Where, WrittenValues } from "../../../store/store.ts";

@@ -12,10 +12,10 @@ import {
   type Mistake,
   type ThereIsNo,
   unseen,
-} from "../../../checking/members.ts";
-import { shownName, suggestion } from "../../../checking/nearest.ts";
-import type { Eventually } from "../../../eventually.ts";
-import { Problem } from "../../../problem/problem.ts";
+} from "../../../core/checking/members.ts";
+import { shownName, suggestion } from "../../../core/checking/nearest.ts";
+import type { Eventually } from "../../../core/eventually.ts";
+import { Problem } from "../../../core/problem/problem.ts";
 import type { Draft } from "../../../resource/draft.ts";
 import type { RecordOf, Resource, StoredOf, WritableOf } from "../../../resource/resource.ts";
 import type { Cause, Change, Collection, KeyOf } from "../../../store/store.ts";

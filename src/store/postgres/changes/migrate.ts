@@ -1,4 +1,4 @@
-import type { Secret } from "../../../crypto/secret.ts";
+import type { Secret } from "../../../core/crypto/secret.ts";
 import { ownOf } from "../../declarations.ts";
 import {
   forgetUnfinished,

@@ -1,4 +1,4 @@
-import type { Secret } from "../../../crypto/secret.ts";
+import type { Secret } from "../../../core/crypto/secret.ts";
 import { isFoldedAnew } from "../../sql/changes/changes.ts";
 import { planTables, tellPlan, type Plan } from "../../sql/changes/migrating.ts";
 import type { TablePlan } from "../../sql/changes/plan-table.ts";

@@ -1,4 +1,4 @@
-import type { Secret } from "../../../crypto/secret.ts";
+import type { Secret } from "../../../core/crypto/secret.ts";
 import { readHistory } from "../../sql/changes/journal.ts";
 import { planTables, requirePossible, type MigratedTable, type MigrateOptions } from "../../sql/changes/migrating.ts";
 import { rememberedCollections } from "../../sql/content.ts";

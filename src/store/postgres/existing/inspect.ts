@@ -1,4 +1,4 @@
-import type { Secret } from "../../../crypto/secret.ts";
+import type { Secret } from "../../../core/crypto/secret.ts";
 import { countedKeyOf, unservedFor, type FoundExisting } from "../../sql/existing/found.ts";
 import { quote } from "../../sql/names.ts";
 import { ask, statement, type Script } from "../../sql/schema/script.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg, { type QueryArrayConfig } from "pg";
-import type { Observer } from "../../../observation.ts";
+import type { Observer } from "../../../core/observation.ts";
 import { StoreTimeout, StoreUnavailable, type ConnectionCounts, type Value } from "../../store.ts";
 import type { Address } from "../address.ts";
 import { decoders } from "../codec.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Observation } from "../../../observation.ts";
+import type { Observation } from "../../../core/observation.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { makeHealth } from "./health.ts";
 

@@ -1,4 +1,4 @@
-import type { Observer } from "../../../observation.ts";
+import type { Observer } from "../../../core/observation.ts";
 import { StoreOutdated, StoreUnavailable } from "../../store.ts";
 
 /** Where it answers some and refuses others, as a server that has turned read-only, it would be told with each of them; in milliseconds. */

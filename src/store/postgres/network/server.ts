@@ -1,4 +1,4 @@
-import { DeclarationError } from "../../../checking/declaration-error.ts";
+import { DeclarationError } from "../../../core/checking/declaration-error.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { StoreFull, StoreSetupError, StoreUnavailable } from "../../store.ts";
 import type { Address } from "../address.ts";

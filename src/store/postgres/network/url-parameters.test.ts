@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DeclarationError } from "../../../checking/declaration-error.ts";
-import { Secret } from "../../../crypto/secret.ts";
+import { DeclarationError } from "../../../core/checking/declaration-error.ts";
+import { Secret } from "../../../core/crypto/secret.ts";
 import { postgresURLMistakes, readAddress } from "../address.ts";
 import { postgresStore } from "../postgres.ts";
 

@@ -1,4 +1,4 @@
-import type { Secret } from "../../../crypto/secret.ts";
+import type { Secret } from "../../../core/crypto/secret.ts";
 import { CopyError, countRows, requireVersion, type Checked, type Content, type StoreSource } from "../../copy.ts";
 import { contentOf, rememberedCollections, tablesToCopy } from "../../sql/content.ts";
 import { quote } from "../../sql/names.ts";

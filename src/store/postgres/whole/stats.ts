@@ -1,4 +1,4 @@
-import type { Secret } from "../../../crypto/secret.ts";
+import type { Secret } from "../../../core/crypto/secret.ts";
 import { quote } from "../../sql/names.ts";
 import { statement } from "../../sql/schema/script.ts";
 import { findOldest, ownTables, type Oldest, type Stats, type TableStats } from "../../sql/stats.ts";

@@ -1,4 +1,4 @@
-import type { Secret } from "../../../crypto/secret.ts";
+import type { Secret } from "../../../core/crypto/secret.ts";
 import { CopyError, type StoreTarget } from "../../copy.ts";
 import { targetOver } from "../../sql/target.ts";
 import { StoreUnavailable } from "../../store.ts";

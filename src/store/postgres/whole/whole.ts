@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Secret } from "../../../crypto/secret.ts";
+import type { Secret } from "../../../core/crypto/secret.ts";
 import { CopyError } from "../../copy.ts";
 import { MigrationNeeded, StoreSetupError, StoreUnavailable } from "../../store.ts";
 import { readAddress, type Address } from "../address.ts";

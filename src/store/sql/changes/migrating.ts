@@ -1,5 +1,5 @@
-import { aFunction, objectOf, optional, text, texts, type Check } from "../../../checking/members.ts";
-import { type ChecksOf } from "../../../checking/options.ts";
+import { aFunction, objectOf, optional, text, texts, type Check } from "../../../core/checking/members.ts";
+import { type ChecksOf } from "../../../core/checking/options.ts";
 import { ownOf } from "../../declarations.ts";
 import { MigrationNeeded, type Collection } from "../../store.ts";
 import { quote } from "../names.ts";

@@ -1,4 +1,4 @@
-import { messageOfThrown } from "../../../checking/thrown.ts";
+import { messageOfThrown } from "../../../core/checking/thrown.ts";
 import { fold } from "../../fold.ts";
 import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
 import { decoderOf, encode } from "../codec.ts";

@@ -1,4 +1,4 @@
-import { atOnce } from "../../../checking/at-once.ts";
+import { atOnce } from "../../../core/checking/at-once.ts";
 import type { Collection, Column, StoredRecord, Value } from "../../store.ts";
 import { encode } from "../codec.ts";
 import { quote } from "../names.ts";

@@ -1,4 +1,4 @@
-import { shownName, suggestion } from "../../../checking/nearest.ts";
+import { shownName, suggestion } from "../../../core/checking/nearest.ts";
 import {
   StoreSetupError,
   type Collection,

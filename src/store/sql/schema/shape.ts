@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Observer } from "../../../observation.ts";
+import type { Observer } from "../../../core/observation.ts";
 import { declarationOf, ownOf } from "../../declarations.ts";
 import { StoreOutdated, type Collection } from "../../store.ts";
 import { typesOf } from "./definition.ts";

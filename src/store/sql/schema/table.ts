@@ -1,4 +1,4 @@
-import { shownName, suggestion } from "../../../checking/nearest.ts";
+import { shownName, suggestion } from "../../../core/checking/nearest.ts";
 import { isFolded } from "../../fold.ts";
 import { isSearched } from "../../searched.ts";
 import type { Collection, Column, ExistingTable, Row, Value } from "../../store.ts";

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOfThrown } from "../../../checking/thrown.ts";
+import { messageOfThrown } from "../../../core/checking/thrown.ts";
 import { MigrationNeeded, StoreFull } from "../../store.ts";
 import { isBusy, isStoreFailure } from "../errors.ts";
 import { DatabaseSync as Database } from "../node-sqlite.ts";

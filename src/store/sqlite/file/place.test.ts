@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import type { Observation } from "../../../observation.ts";
+import type { Observation } from "../../../core/observation.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { sqliteStore } from "../sqlite.ts";
 import { watchFile } from "./place.ts";

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { Observer } from "../../../observation.ts";
+import type { Observer } from "../../../core/observation.ts";
 import { fileAt } from "./kept-open.ts";
 
 /** Which files stand under the names of a database and what SQLite keeps beside it: for each how the system calls it, null where there is none. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { aBoolean, text } from "../../../checking/members.ts";
-import { requireArguments } from "../../../checking/options.ts";
+import { aBoolean, text } from "../../../core/checking/members.ts";
+import { requireArguments } from "../../../core/checking/options.ts";
 import { StoreSetupError } from "../../store.ts";
 
 /** The file that a path leads to, whether it is there yet or not: SQLite keeps its log beside that, and not beside a link to it. Throws where none can stand there. */

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import type { Observer } from "../../../observation.ts";
+import type { Observer } from "../../../core/observation.ts";
 import type { Refusing } from "../../sql/schema/shape.ts";
 import { StoreUnavailable, type Outcome, type Transaction } from "../../store.ts";
 import { errorOf, unavailable } from "../errors.ts";

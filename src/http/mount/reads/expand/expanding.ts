@@ -1,4 +1,4 @@
-import { after, type Eventually } from "../../../../eventually.ts";
+import { after, type Eventually } from "../../../../core/eventually.ts";
 import { DEFAULT_LIMIT } from "../../../../resource/page-size.ts";
 import type { BesideQuery, ListQuery, ListText, StoredRecord } from "../../../../store/store.ts";
 import { takeTurn } from "../../../body/turns.ts";

@@ -1,4 +1,4 @@
-import type { Cacheability, Related } from "../../../../call/call.ts";
+import type { Cacheability, Related } from "../../../../core/call/call.ts";
 import type { Params } from "../../../endpoint/path.ts";
 import type { Exchange } from "../../../exchange.ts";
 import type { MountInPlace } from "../../mount.ts";

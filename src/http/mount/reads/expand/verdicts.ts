@@ -1,6 +1,6 @@
-import type { Identity } from "../../../../identity.ts";
-import { decideOn } from "../../../../permission/decision.ts";
-import type { Action, Decision, PermissionRequest } from "../../../../permission/permission.ts";
+import { decideOn } from "../../../../access/permission/decision.ts";
+import type { Action, Decision, PermissionRequest } from "../../../../access/permission/permission.ts";
+import type { Identity } from "../../../../core/identity.ts";
 import type { Key, Where } from "../../../../store/store.ts";
 import type { Params } from "../../../endpoint/path.ts";
 import type { Exchange } from "../../../exchange.ts";

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runInNewContext } from "node:vm";
+import type { Collection } from "../../store/store.ts";
+import { decideOn, decisionOf } from "./decision.ts";
+import { allOf, anyOf, anyone, not, type Permission } from "./permission.ts";
+
+const request = { identity: null, action: "call", params: {} } as const;
+const books: Collection = {
+  name: "books",
+  key: "integer",
+  columns: [
+    { name: "owner_id", type: "integer" },
+    { name: "title", type: "text" },
+    { name: "lent", type: "boolean" },
+    { name: "meta", type: "json" },
+  ],
+};
+
+function giving(decision: unknown): Permission {
+  return { name: "giving", decide: () => decision as "allow" };
+}
+
+const own = { column: "owner_id", operator: "eq", value: 2 };
+const cyclic: { any: unknown[] } = { any: [] };
+cyclic.any.push(cyclic, cyclic);
+
+const undecided: readonly unknown[] = [
+  undefined,
+  null,
+  true,
+  false,
+  1,
+  "",
+  "Allow",
+  "allow ",
+  "allowed",
+  ["allow"],
+  new String("allow"),
+  {},
+  () => "allow",
+  Promise.resolve("allow"),
+  Promise.resolve("deny"),
+  runInNewContext('Promise.resolve("allow")'),
+  runInNewContext('({ then: (told) => told("allow") })'),
+  { allow: true },
+  { only: undefined },
+  { only: null },
+  { only: 1 },
+  { only: [] },
+  { only: {} },
+  { only: own, deny: true },
+  { only: { ...own, operator: "like" } },
+  { only: { ...own, operator: "constructor" } },
+  { only: { ...own, value: undefined } },
+  { only: { ...own, operator: "ne", value: null } },
+  { only: { ...own, operator: "ne", value: Number.NaN } },
+  { only: { ...own, operator: "in", value: 2 } },
+  { only: { ...own, operator: "in", value: [2, undefined] } },
+  { only: { ...own, operator: "null", value: "false" } },
+  { only: { column: "owner_id", operator: "eq" } },
+  { only: { operator: "eq", value: 2 } },
+  { only: { all: own } },
+  { only: { all: [own, undefined] } },
+  { only: { all: [own], any: [own] } },
+  { only: { any: [own, "deny"] } },
+  { only: { not: undefined } },
+  { only: { not: [own] } },
+  { only: { not: "deny" } },
+  { only: { not: own, all: [] } },
+  { only: Promise.resolve(own) },
+  { only: cyclic },
+];
+
+test("whatever is no decision is a fault, also within others", () => {
+  for (const each of undecided) {
+    for (const permission of [giving(each), anyOf(giving(each)), allOf(anyone, giving(each)), not(giving(each))])
+      assert.throws(() => decisionOf(permission, request), TypeError);
+  }
+});
+
+test("a promise that is rejected afterwards ends nothing", async () => {
+  const late: Permission = { name: "late", decide: (async () => Promise.reject(new Error("late"))) as never };
+
+  assert.throws(() => decisionOf(late, request), /late gave a promise/);
+  await new Promise((resolve) => setImmediate(resolve));
+});
+
+test("rows are what was said at that moment", () => {
+  const told = { only: { any: [{ ...own }] } };
+  const decision = decisionOf(giving(told), request);
+  told.only.any[0]!.value = 3;
+
+  assert.deepEqual(decision, { only: { any: [own] } });
+});
+
+test("rows are narrowed where there are some, by columns and values that they have", () => {
+  const wrong: readonly object[] = [
+    { ...own, column: "ownr_id" },
+    { column: "constructor", operator: "null", value: true },
+    { ...own, value: "2" },
+    { ...own, value: 2.5 },
+    { ...own, operator: "in", value: [2, "3"] },
+    { ...own, operator: "contains", value: "2" },
+    { column: "id", operator: "eq", value: "1" },
+    { column: "title", operator: "eq", value: 1 },
+    { column: "lent", operator: "ne", value: "true" },
+    { column: "meta", operator: "eq", value: "{}" },
+    { all: [own, { any: [{ ...own, column: "ownr_id" }] }] },
+    { not: { ...own, column: "ownr_id" } },
+  ];
+  for (const only of wrong) assert.throws(() => decideOn(giving({ only }), request, books), /narrows books by/);
+  const right: readonly object[] = [
+    own,
+    { column: "id", operator: "in", value: [] },
+    { column: "meta", operator: "null", value: false },
+    { all: [] },
+    { not: own },
+    { any: [own, { column: "title", operator: "starts", value: "" }] },
+  ];
+  for (const only of right) assert.deepEqual(decideOn(giving({ only }), request, books), { only });
+  assert.throws(() => decideOn(giving({ only: own }), request, null), /nothing here applies them/);
+});

@@ -1,0 +1,141 @@
+import { types } from "node:util";
+import { sortOf } from "../../core/checking/members.ts";
+import { readDecimal } from "../../store/decimal.ts";
+import { isFolded } from "../../store/fold.ts";
+import type { Collection, Column, Operator, Value, Where } from "../../store/store.ts";
+import type { Decision, Permission, PermissionRequest } from "./contract.ts";
+
+const MAX_CONDITIONS = 1000;
+const MAX_DEPTH = 32;
+
+/** Every operator, and what its value has to be: one value of the column, several, a text, or yes and no. */
+const operators: Readonly<Record<Operator, "one" | "some" | "text" | "folded" | "flag">> = {
+  eq: "one",
+  ne: "one",
+  lt: "one",
+  lte: "one",
+  gt: "one",
+  gte: "one",
+  in: "some",
+  contains: "text",
+  starts: "text",
+  icontains: "folded",
+  istarts: "folded",
+  null: "flag",
+};
+
+/** Asks a permission. Whatever it gives that is no decision, a promise too, is a fault: it throws, and nobody is let in. */
+export function decisionOf(permission: Permission<string>, request: PermissionRequest): Decision {
+  const given: unknown = permission.decide(request);
+  if (given === "allow" || given === "deny") return given;
+  const only = readOnly(given);
+  if (only !== null) return { only };
+  // Of a promise that nobody waits for, a rejection would end the process.
+  if (types.isPromise(given)) given.catch(() => undefined);
+  throw new TypeError(
+    `The permission ${permission.name} gave ${sortOf(given)}. It has to give "allow", "deny" or { only: … } at once.`,
+  );
+}
+
+/** Asks a permission where rows of this collection can be narrowed; null where no rows can. Narrowing to what is not there is a fault. */
+export function decideOn(
+  permission: Permission<string>,
+  request: PermissionRequest,
+  rows: Collection | null,
+): Decision {
+  const decision = decisionOf(permission, request);
+  if (typeof decision === "string") return decision;
+  if (rows === null)
+    throw new TypeError(
+      `The permission ${permission.name} narrows to rows, and nothing here applies them. Use it for a mounted resource, or decide with "allow" and "deny".`,
+    );
+  const wrong = conditionsOf(decision.only).find((condition) => !fits(condition, rows));
+  if (wrong === undefined) return decision;
+  throw new TypeError(
+    `The permission ${permission.name} narrows ${rows.name} by ${wrong.column} ${wrong.operator}, which the column cannot be compared with or which is no column.`,
+  );
+}
+
+/** The rows of a well-formed `{ only }`, as a copy that nobody can change any more; null for anything else. */
+function readOnly(given: unknown): Where | null {
+  if (!isObject(given) || Object.keys(given).join() !== "only") return null;
+  return readWhere(given["only"], { conditions: MAX_CONDITIONS }, MAX_DEPTH);
+}
+
+function readWhere(given: unknown, left: { conditions: number }, depth: number): Where | null {
+  if (!isObject(given) || depth === 0 || --left.conditions < 0) return null;
+  const members = Object.keys(given).toSorted().join();
+  const { all, any, not, column, operator, value } = given;
+  if (members === "not") {
+    const turned = readWhere(not, left, depth - 1);
+    return turned === null ? null : { not: turned };
+  }
+  if (members === "all" || members === "any") {
+    const parts: unknown = members === "all" ? all : any;
+    if (!Array.isArray(parts)) return null;
+    const read = Array.from(parts, (each: unknown) => readWhere(each, left, depth - 1));
+    if (!read.every((each) => each !== null)) return null;
+    return members === "all" ? { all: read } : { any: read };
+  }
+  if (members !== "column,operator,value" || typeof column !== "string") return null;
+  if (typeof operator !== "string" || !Object.hasOwn(operators, operator)) return null;
+  const read: unknown = Array.isArray(value) ? Array.from(value) : value;
+  return isValueFor(operator as Operator, read) ? { column, operator: operator as Operator, value: read } : null;
+}
+
+/** Never undefined, null or NaN: nothing is equal to them, and everything is unequal. */
+function isValueFor(operator: Operator, value: unknown): value is Value {
+  switch (operators[operator]) {
+    case "one":
+      return isScalar(value);
+    case "some":
+      return Array.isArray(value) && value.every(isScalar);
+    case "text":
+    case "folded":
+      return typeof value === "string";
+    case "flag":
+      return typeof value === "boolean";
+  }
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !types.isPromise(value);
+}
+
+type Condition = Extract<Where, { readonly column: string }>;
+
+function conditionsOf(where: Where): readonly Condition[] {
+  if ("all" in where) return where.all.flatMap(conditionsOf);
+  if ("any" in where) return where.any.flatMap(conditionsOf);
+  if ("not" in where) return conditionsOf(where.not);
+  return "column" in where ? [where] : [];
+}
+
+function fits({ column, operator, value }: Condition, { key, columns }: Collection): boolean {
+  const declared = column === "id" ? { name: "id", type: key } : columns.find(({ name }) => name === column);
+  if (declared === undefined) return false;
+  switch (operators[operator]) {
+    case "one":
+      return isOfType(declared, value);
+    case "some":
+      return (value as readonly Value[]).every((each) => isOfType(declared, each));
+    case "text":
+      return declared.type === "text";
+    case "folded":
+      return isFolded(declared);
+    case "flag":
+      return true;
+  }
+}
+
+function isOfType(column: Column, value: Value): boolean {
+  const { type, number } = column;
+  if (type === "json" || (type === "decimal" && readDecimal(column, value) === null)) return false;
+  if (type === "integer") return Number.isSafeInteger(value);
+  if (type === "double" || number === true) return typeof value === "number";
+  return typeof value === (type === "boolean" ? "boolean" : "string");
+}

@@ -1,0 +1,231 @@
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
+import { isText, optional, shown, text } from "../../core/checking/members.ts";
+import { requireArguments } from "../../core/checking/options.ts";
+import type { Where } from "../../store/store.ts";
+import { aPermission } from "./checking.ts";
+import { everyAction, type Decision, type Permission, type PermissionRequest } from "./contract.ts";
+import { decisionOf } from "./decision.ts";
+
+export type { Action, Decision, Permission, PermissionRequest } from "./contract.ts";
+
+/** Everyone, known or not. */
+export const anyone: Permission = { name: "anyone", decide: () => "allow" };
+
+/** Nobody at all. */
+export const nobody: Permission = { name: "nobody", decide: () => "deny" };
+
+/** Everyone who is logged in. */
+export const authenticated: Permission = {
+  name: "authenticated",
+  decide: ({ identity }) => (identity === null ? "deny" : "allow"),
+};
+
+/** Administrators. */
+export const administrator: Permission = {
+  name: "administrator",
+  decide: ({ identity }) => (identity?.role === "admin" ? "allow" : "deny"),
+};
+
+/**
+ * The user that the path names: `/users/7` for user 7. A list is narrowed to that user, so that a mounted resource needs a column of the
+ * parameter's name; an endpoint of one's own needs none.
+ *
+ * @example
+ * ```ts
+ * import { administrator, anyOf, self } from "latchkey";
+ *
+ * export const ownProfile = anyOf(administrator, self("user_id"));
+ * ```
+ */
+export function self(parameter?: string): Permission;
+export function self(parameter = "id"): Permission<string> {
+  requireName("self", parameter, "a parameter of the path", 'self("id")');
+  requireArguments("self", arguments, { parameter: optional(text) });
+  return {
+    name: "self",
+    narrows: ["list"],
+    columns: [parameter],
+    userIds: [parameter],
+    decide({ identity, action, params }) {
+      if (identity === null) return "deny";
+      if (action === "list") return { only: { column: parameter, operator: "eq", value: identity.id } };
+      return params[parameter] === identity.id ? "allow" : "deny";
+    },
+  };
+}
+
+/**
+ * The user whose id stands in a column of the record. Other rows are as if they were not there.
+ *
+ * @example
+ * ```ts
+ * import { administrator, anyOf, owner } from "latchkey";
+ *
+ * export const ours = anyOf(owner("owner_id"), administrator);
+ * ```
+ */
+export function owner<const C extends string>(column: C): Permission<C, C> {
+  requireName("owner", column, "a column", 'owner("owner_id")');
+  requireArguments("owner", arguments, { column: text });
+  return {
+    name: "owner",
+    narrows: everyAction,
+    columns: [column],
+    userIds: [column],
+    decide: ({ identity }) => (identity === null ? "deny" : { only: { column, operator: "eq", value: identity.id } }),
+  };
+}
+
+/**
+ * Whoever holds a credential with this scope, or one that is not limited.
+ *
+ * @example
+ * ```ts
+ * import { scope } from "latchkey";
+ *
+ * export const readers = scope("notes:read");
+ * ```
+ */
+export function scope(name: string): Permission {
+  requireName("scope", name, "a scope", 'scope("notes:read")');
+  requireArguments("scope", arguments, { name: text });
+  return {
+    name: `scope ${name}`,
+    decide: ({ identity }) =>
+      identity !== null && (identity.scopes === null || identity.scopes.includes(name)) ? "allow" : "deny",
+  };
+}
+
+/** Whoever came without a credential, or with one that is not limited to scopes: for what would give away more than a limited one may do. */
+export const unlimited: Permission = {
+  name: "unlimited",
+  decide: ({ identity }) => (identity === null || identity.scopes === null ? "allow" : "deny"),
+};
+
+/** Requests that change nothing. */
+export const readOnly: Permission = {
+  name: "read only",
+  decide: ({ action }) => (action === "list" || action === "read" ? "allow" : "deny"),
+};
+
+/**
+ * What one of them allows; rows that one of them allows.
+ *
+ * @example
+ * ```ts
+ * import { administrator, anyOf, readOnly } from "latchkey";
+ *
+ * export const editors = anyOf(administrator, readOnly);
+ * ```
+ */
+export function anyOf<const C extends string = never, const U extends string = never>(
+  ...permissions: readonly Permission<C, U>[]
+): Permission<C, U>;
+export function anyOf(...permissions: readonly Permission<string>[]): Permission<string> {
+  requirePermissions("anyOf", permissions);
+  return {
+    name: `any of (${names(permissions)})`,
+    ...narrowingOf(permissions),
+    decide: (request) => decideTogether(permissions, request, "allow"),
+  };
+}
+
+/**
+ * What all of them allow; rows that all of them allow.
+ *
+ * @example
+ * ```ts
+ * import { allOf, authenticated, readOnly } from "latchkey";
+ *
+ * export const readers = allOf(authenticated, readOnly);
+ * ```
+ */
+export function allOf<const C extends string = never, const U extends string = never>(
+  ...permissions: readonly Permission<C, U>[]
+): Permission<C, U>;
+export function allOf(...permissions: readonly Permission<string>[]): Permission<string> {
+  requirePermissions("allOf", permissions);
+  return {
+    name: `all of (${names(permissions)})`,
+    ...narrowingOf(permissions),
+    decide: (request) => decideTogether(permissions, request, "deny"),
+  };
+}
+
+/**
+ * What the other does not allow at all. A permission that narrows to rows cannot be turned round, and throws.
+ *
+ * @example
+ * ```ts
+ * import { allOf, authenticated, not, scope } from "latchkey";
+ *
+ * export const withoutImports = allOf(authenticated, not(scope("import")));
+ * ```
+ */
+export function not<const C extends string = never, const U extends string = never>(
+  permission: Permission<C, U>,
+): Permission<C, U>;
+export function not(permission: Permission<string>): Permission<string> {
+  requirePermissions("not", [permission]);
+  requireArguments("not", arguments, { permission: aPermission });
+  return {
+    name: `not ${permission.name}`,
+    ...narrowingOf([permission]),
+    decide(request) {
+      const decision = decisionOf(permission, request);
+      if (typeof decision === "object") {
+        throw new TypeError(
+          `not(${permission.name}): a permission that narrows rows cannot be negated. Write the opposite condition as a permission of its own.`,
+        );
+      }
+      return decision === "allow" ? "deny" : "allow";
+    },
+  };
+}
+
+/** One that says `enough` decides for all of them; else the rows that any, or all, of the others allow. */
+function decideTogether(
+  permissions: readonly Permission<string>[],
+  request: PermissionRequest,
+  enough: "allow" | "deny",
+): Decision {
+  const only: Where[] = [];
+  for (const permission of permissions) {
+    const decision = decisionOf(permission, request);
+    if (decision === enough) return enough;
+    if (typeof decision === "object") only.push(decision.only);
+  }
+  if (only.length === 0) return enough === "allow" ? "deny" : "allow";
+  return { only: only.length === 1 ? only[0]! : enough === "allow" ? { any: only } : { all: only } };
+}
+
+/** Throws `DeclarationError` where it is no name: a permission that looks for nothing would say so to nobody. */
+function requireName(of: string, name: unknown, what: string, like: string): void {
+  if (isText(name) && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) return;
+  throw new DeclarationError([`${of}: it names ${shown(name)}, and that is not ${what}; write ${like}`]);
+}
+
+/** Throws `DeclarationError` where one of them is none, or there is none: what all of nothing allow is everything. */
+function requirePermissions(of: string, permissions: readonly unknown[]): void {
+  const mistakes = permissions.flatMap((each, at) => {
+    const wrong = aPermission(each);
+    return wrong === null ? [] : [`${of}: argument ${at + 1} is ${shown(each)}; ${wrong}`];
+  });
+  if (permissions.length === 0) mistakes.push(`${of}: it is given no permission; write ${of}(administrator, readOnly)`);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes);
+}
+
+function narrowingOf(
+  permissions: readonly Permission<string>[],
+): Required<Pick<Permission<string>, "narrows" | "columns" | "userIds" | "identity">> {
+  return {
+    narrows: [...new Set(permissions.flatMap(({ narrows = [] }) => narrows))],
+    columns: [...new Set(permissions.flatMap(({ columns = [] }) => columns))],
+    userIds: [...new Set(permissions.flatMap(({ userIds = [] }) => userIds))],
+    identity: [...new Set(permissions.flatMap(({ identity = [] }) => identity))],
+  };
+}
+
+function names(permissions: readonly Permission<string>[]): string {
+  return permissions.map((each) => each.name).join(", ");
+}

@@ -1,0 +1,436 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Call } from "../../core/call/call.ts";
+import type { Identity } from "../../core/identity.ts";
+import type { Observation } from "../../core/observation.ts";
+import { Problem, problem } from "../../core/problem/problem.ts";
+import { callOf, type CallSketch } from "../../testing/calls.ts";
+import type { Throttle } from "../throttle/throttle.ts";
+import { makeChain, type Chain } from "./chain.ts";
+import { absent, accepted, rejected, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
+
+/** Accepts `user-1` and `user-2`, and rejects a word for each reason. */
+function schemeOf(name: string, carrier: Carrier, more: Partial<Scheme> = {}): Scheme {
+  return {
+    name,
+    carriers: [carrier],
+    authenticate(credential) {
+      if (credential === "other") return absent;
+      const id = /^user-(\d)$/.exec(credential)?.[1];
+      if (id === undefined) return rejected(credential as Rejection["reason"], `${name}: ${credential}`);
+      return accepted(identityNumber(Number(id), name));
+    },
+    ...more,
+  };
+}
+
+function identityNumber(id: number, scheme: string): Identity {
+  return { id, username: `user-${id}`, role: "user", scheme, scopes: null, expiresAt: null };
+}
+
+const alpha = schemeOf(
+  "alpha",
+  { in: "authorization", scheme: "Alpha" },
+  { challenge: (_, rejection) => `Alpha ${rejection?.reason ?? "none"}` },
+);
+const beta = schemeOf("beta", { in: "header", name: "X-Beta" }, { missingDetail: "Invalid or missing beta." });
+const gamma = schemeOf("gamma", { in: "cookie", name: "gamma", hostPrefix: true });
+const delta = schemeOf("delta", { in: "proxy", name: "X-Delta-User" }, { challenge: () => "Delta" });
+const secret = schemeOf(
+  "secret",
+  { in: "authorization", scheme: "Secret" },
+  { rejectedAs: "invalid_credentials", challenge: () => "Secret" },
+);
+
+/** A counter without a store: this test is about when the chain counts, not about how. */
+function countingGuesses(limit = Infinity): Throttle & { count: number } {
+  return {
+    count: 0,
+    check() {
+      if (this.count >= limit) throw problem("too_many_attempts", { headers: [["Retry-After", "9"]] });
+      return limit - this.count;
+    },
+    fail() {
+      this.count++;
+    },
+  };
+}
+
+function chainOf(schemes: readonly Scheme[], throttle: Throttle = countingGuesses(), seen: Observation[] = []): Chain {
+  return makeChain({ schemes, throttle, observe: (observation) => seen.push(observation) });
+}
+
+/** What a chain says, as one comparable value. */
+function ask(chain: Chain, sketch: CallSketch): string {
+  try {
+    const identified = chain.identify(callOf(sketch));
+    assert.ok(!(identified instanceof Promise));
+    return identified.identity === null
+      ? "nobody"
+      : `${identified.identity.username} by ${identified.identity.scheme}${identified.ambient ? ", ambient" : ""}`;
+  } catch (error) {
+    return tell(error);
+  }
+}
+
+function tell(error: unknown): string {
+  if (!(error instanceof Problem)) throw error;
+  return `${error.status} ${error.code}: ${error.detail} [${error.headers.map((each) => each.join(" ")).join("; ")}]`;
+}
+
+function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length <= 1) return [[...items]];
+  return items.flatMap((first, at) => permutations(items.toSpliced(at, 1)).map((rest) => [first, ...rest]));
+}
+
+test("the order of schemes never changes an answer, whatever each credential is", () => {
+  const states = [null, "user-1", "user-2", "other", "forged", "expired", "\u0007"];
+  const chains = permutations([alpha, beta, gamma, delta]).map((schemes) => chainOf(schemes));
+  const headersOf: ((value: string) => [string, string])[] = [
+    (value) => ["Authorization", `Alpha ${value}`],
+    (value) => ["X-Beta", value],
+    (value) => ["Cookie", `gamma=${value}`],
+    (value) => ["X-Delta-User", value],
+  ];
+
+  for (let combination = 0; combination < states.length ** 4; combination++) {
+    const headers = headersOf.flatMap((headerOf, at) => {
+      const state = states[Math.floor(combination / states.length ** at) % states.length] ?? null;
+      return state === null ? [] : [headerOf(state)];
+    });
+    const sketch = { headers, trustedProxies: ["127.0.0.1"], peer: "127.0.0.1" };
+    const answer = ask(chains[0]!, sketch);
+    const reversed = { ...sketch, headers: headers.toReversed() };
+    for (const chain of chains) assert.equal(ask(chain, sketch), answer, JSON.stringify(headers));
+    assert.equal(ask(chains[5]!, reversed), answer, JSON.stringify(headers));
+  }
+});
+
+const answers: { title: string; headers: [string, string][]; answer: string }[] = [
+  { title: "no credential is nobody", headers: [], answer: "nobody" },
+  {
+    title: "an accepted credential is somebody",
+    headers: [["authorization", "Alpha user-1"]],
+    answer: "user-1 by alpha",
+  },
+  {
+    title: "the name of an authorization scheme is read without regard to case",
+    headers: [["AUTHORIZATION", "aLPHA   user-1"]],
+    answer: "user-1 by alpha",
+  },
+  {
+    title: "an authorization scheme that nobody knows is absent",
+    headers: [["authorization", 'Digest username="ada", realm=x']],
+    answer: "nobody",
+  },
+  { title: "an empty Authorization header is absent", headers: [["authorization", ""]], answer: "nobody" },
+  { title: "an empty header is absent", headers: [["x-beta", ""]], answer: "nobody" },
+  { title: "a cookie is told as one", headers: [["cookie", "a=1; gamma=user-1"]], answer: "user-1 by gamma, ambient" },
+  {
+    title: "the same user twice is that user, by what was written on purpose",
+    headers: [
+      ["cookie", "gamma=user-1"],
+      ["x-beta", "user-1"],
+    ],
+    answer: "user-1 by beta, ambient",
+  },
+  {
+    title: "two users conflict",
+    headers: [
+      ["cookie", "gamma=user-1"],
+      ["x-beta", "user-2"],
+    ],
+    answer: "400 conflicting_credentials: The request carries credentials of different users. []",
+  },
+  {
+    title: "one rejected credential fails the request, with every challenge",
+    headers: [
+      ["authorization", "Alpha user-1"],
+      ["x-beta", "expired"],
+    ],
+    answer:
+      "401 invalid_token: beta: expired [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
+  },
+  {
+    title: "a scheme hears of its own rejection",
+    headers: [["authorization", "Alpha forged"]],
+    answer:
+      "401 invalid_token: alpha: forged [WWW-Authenticate Alpha forged; WWW-Authenticate Delta; WWW-Authenticate Secret]",
+  },
+  {
+    title: "a rejection comes before a conflict",
+    headers: [
+      ["authorization", "Alpha user-1"],
+      ["x-beta", "user-2"],
+      ["cookie", "gamma=revoked"],
+    ],
+    answer:
+      "401 invalid_token: gamma: revoked [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
+  },
+  {
+    title: "a name and a password are told as credentials",
+    headers: [["authorization", "Secret password"]],
+    answer:
+      "401 invalid_credentials: secret: password [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
+  },
+  {
+    title: "a scheme without a credential is malformed",
+    headers: [["authorization", "Alpha"]],
+    answer:
+      "401 invalid_token: The credential is malformed. [WWW-Authenticate Alpha malformed; WWW-Authenticate Delta; WWW-Authenticate Secret]",
+  },
+  {
+    title: "a credential beyond 8 KiB is malformed",
+    headers: [["authorization", `Alpha ${"x".repeat(8193)}`]],
+    answer:
+      "401 invalid_token: The credential is malformed. [WWW-Authenticate Alpha malformed; WWW-Authenticate Delta; WWW-Authenticate Secret]",
+  },
+  {
+    title: "a credential beyond ASCII is malformed, in the scheme's words",
+    headers: [["x-beta", "user-1é"]],
+    answer:
+      "401 invalid_token: Invalid or missing beta. [WWW-Authenticate Alpha none; WWW-Authenticate Delta; WWW-Authenticate Secret]",
+  },
+];
+
+for (const { title, headers, answer } of answers) {
+  test(title, () => {
+    assert.equal(ask(chainOf([secret, gamma, delta, alpha, beta]), { headers }), answer);
+  });
+}
+
+const duplicates: [string, string][][] = [
+  [
+    ["Authorization", "Alpha user-1"],
+    ["authorization", "Alpha user-1"],
+  ],
+  [
+    ["Authorization", "Unknown x"],
+    ["authorization", "Alpha user-1"],
+  ],
+  [["Authorization", "Alpha user-1, Alpha user-1"]],
+  [["Authorization", "Alpha user-1,Unknown x"]],
+  [["Authorization", "Unknown x, Alpha user-1"]],
+  [["Authorization", "Alpha forged, Alpha"]],
+  [
+    ["X-Beta", "user-1"],
+    ["x-beta", "user-1"],
+  ],
+  [
+    ["X-Beta", ""],
+    ["x-beta", "user-1"],
+  ],
+  [["Cookie", "gamma=user-1; gamma=user-2"]],
+  [
+    ["Cookie", "gamma=user-1"],
+    ["Cookie", "gamma=user-2"],
+  ],
+  [
+    ["X-Beta", "forged"],
+    ["Cookie", "gamma=user-1; gamma=user-2"],
+  ],
+];
+
+for (const headers of duplicates) {
+  test(`one kind of credential twice is refused before anything else: ${JSON.stringify(headers)}`, () => {
+    const throttle = countingGuesses(0);
+
+    assert.match(ask(chainOf([gamma, alpha, beta], throttle), { headers }), /^400 duplicate_credentials/);
+    assert.equal(throttle.count, 0);
+  });
+}
+
+test("the same cookie twice with the same value is one credential", () => {
+  assert.equal(
+    ask(chainOf([gamma]), { headers: { cookie: "gamma=user-1; gamma=user-1" } }),
+    "user-1 by gamma, ambient",
+  );
+});
+
+test("over TLS only the cookie with the __Host- prefix counts, without it only the plain one", () => {
+  const cookie = "gamma=user-1; __Host-gamma=user-2";
+
+  assert.equal(ask(chainOf([gamma]), { headers: { cookie }, encrypted: true }), "user-2 by gamma, ambient");
+  assert.equal(ask(chainOf([gamma]), { headers: { cookie } }), "user-1 by gamma, ambient");
+});
+
+test("a call that needs somebody gets every challenge in a field of its own", () => {
+  const { status, code, headers } = chainOf([delta, beta, alpha]).challenge(callOf());
+
+  assert.deepEqual([status, code], [401, "not_authenticated"]);
+  assert.deepEqual(headers, [
+    ["WWW-Authenticate", "Alpha none"],
+    ["WWW-Authenticate", "Delta"],
+  ]);
+});
+
+test("where no scheme has a challenge the answer is 403, in the words of the only scheme", () => {
+  assert.equal(tell(chainOf([beta]).challenge(callOf())), "403 authentication_failed: Invalid or missing beta. []");
+  assert.equal(
+    tell(chainOf([beta, gamma]).challenge(callOf())),
+    "403 authentication_failed: Invalid or missing credentials. []",
+  );
+  assert.equal(
+    ask(chainOf([beta, gamma]), { headers: { "x-beta": "unknown" } }),
+    "403 authentication_failed: beta: unknown []",
+  );
+});
+
+test("unknown and forged credentials count as guesses, and nothing else does", () => {
+  for (const [reason, counts] of [
+    ["unknown", 1],
+    ["forged", 1],
+    ["malformed", 0],
+    ["expired", 0],
+    ["revoked", 0],
+    ["inactive", 0],
+    ["password", 0],
+  ] as const) {
+    const throttle = countingGuesses();
+
+    ask(chainOf([beta], throttle), { headers: { "x-beta": reason } });
+
+    assert.equal(throttle.count, counts, reason);
+  }
+});
+
+test("after too many guesses a wrong credential is 429 and a right one goes on working", () => {
+  const chain = chainOf([alpha, beta], countingGuesses(1));
+
+  assert.match(ask(chain, { headers: { "x-beta": "unknown" } }), /^401 invalid_token/);
+  assert.match(ask(chain, { headers: { "x-beta": "unknown" } }), /^429 too_many_attempts: .* \[Retry-After 9\]$/);
+  assert.match(ask(chain, { headers: { "x-beta": "expired" } }), /^401 invalid_token/);
+  assert.equal(ask(chain, { headers: { "x-beta": "user-1" } }), "user-1 by beta");
+});
+
+test("each rejection is observed once, without what was sent", () => {
+  const seen: Observation[] = [];
+
+  ask(chainOf([alpha, beta], countingGuesses(), seen), {
+    headers: { authorization: "Alpha forged", "x-beta": `expired` },
+  });
+
+  const common = { kind: "credential_rejected", requestId: "request-1", address: "127.0.0.1" };
+  assert.deepEqual(seen, [
+    { ...common, scheme: "alpha", code: "invalid_token", reason: "forged" },
+    { ...common, scheme: "beta", code: "invalid_token", reason: "expired" },
+  ]);
+});
+
+test("an identity header from anyone but a trusted proxy is dropped and reported", () => {
+  for (const name of ["X-Delta-User", "x_delta_user"]) {
+    const seen: Observation[] = [];
+
+    assert.equal(
+      ask(chainOf([delta], countingGuesses(), seen), { headers: { [name]: "user-1" }, trustedProxies: ["10.0.0.1"] }),
+      "nobody",
+    );
+
+    assert.deepEqual(seen, [
+      { kind: "identity_header_dropped", requestId: "request-1", header: "x-delta-user", peer: "127.0.0.1" },
+    ]);
+  }
+});
+
+test("an identity header from a trusted proxy is believed in its own spelling only", () => {
+  const from = (...headers: [string, string][]) => ask(chainOf([delta]), { headers, trustedProxies: ["127.0.0.1"] });
+
+  assert.equal(from(["x-DELTA-user", "user-1"]), "user-1 by delta, ambient");
+  assert.equal(from(["X_Delta_User", "user-1"]), "nobody");
+  assert.equal(from(["X-Delta-User", ""]), "nobody");
+});
+
+test("an identity header given twice by a trusted proxy is refused in any spelling", () => {
+  for (const second of ["X-Delta-User", "x-delta-user", "X_Delta_User", "x-delta_USER"]) {
+    const headers: [string, string][] = [
+      ["X-Delta-User", "user-1"],
+      [second, "user-1"],
+    ];
+
+    assert.match(
+      ask(chainOf([delta]), { headers, trustedProxies: ["127.0.0.1"] }),
+      /^400 duplicate_credentials/,
+      second,
+    );
+    assert.match(
+      ask(chainOf([delta]), { headers: headers.toReversed(), trustedProxies: ["127.0.0.1"] }),
+      /^400/,
+      second,
+    );
+  }
+});
+
+test("schemes that take their time give the same answers", async () => {
+  const slow = (scheme: Scheme): Scheme => ({
+    ...scheme,
+    authenticate: async (...asked) => scheme.authenticate(...asked),
+  });
+  const identify = async (chain: Chain, headers: [string, string][]) => {
+    try {
+      return (await chain.identify(callOf({ headers }))).identity?.username;
+    } catch (error) {
+      return tell(error);
+    }
+  };
+
+  for (const { headers } of answers) {
+    const expected = await identify(chainOf([alpha, beta, gamma, secret]), headers);
+    assert.deepEqual(await identify(chainOf([slow(gamma), slow(secret), beta, slow(alpha)]), headers), expected);
+  }
+});
+
+test("what a scheme throws ends the request, whatever the others say", () => {
+  const strict: Scheme = {
+    ...alpha,
+    authenticate: () => {
+      throw problem("insecure_transport");
+    },
+  };
+  const headers: [string, string][] = [
+    ["authorization", "Alpha x"],
+    ["x-beta", "forged"],
+  ];
+
+  for (const schemes of permutations([strict, beta]))
+    assert.match(ask(chainOf(schemes), { headers }), /^403 insecure_transport/);
+});
+
+test("a set of schemes that would depend on its order cannot be made", () => {
+  assert.throws(() => chainOf([alpha, { ...beta, name: "alpha" }]), /Two schemes are called alpha/);
+  assert.throws(
+    () => chainOf([alpha, schemeOf("omega", { in: "authorization", scheme: "ALPHA" })]),
+    /alpha and omega both read Authorization: alpha/,
+  );
+  assert.throws(
+    () => chainOf([beta, schemeOf("omega", { in: "proxy", name: "x-beta" })]),
+    /both read the header x-beta/,
+  );
+  const [place] = beta.carriers;
+  assert.throws(
+    () => chainOf([{ ...beta, carriers: [place!, place!] }]),
+    /the scheme beta reads the header x-beta twice; leave one of its carriers out/,
+  );
+});
+
+test("a scheme may read a cookie with its prefix and without", () => {
+  const both = { carriers: ["gamma", "__Host-gamma"].map((name) => ({ in: "cookie", name }) as const) };
+  const chain = chainOf([schemeOf("both", both.carriers[0]!, both)]);
+
+  for (const cookie of ["gamma=user-1", "__Host-gamma=user-1"])
+    assert.equal(ask(chain, { headers: { cookie } }), "user-1 by both, ambient");
+});
+
+test("Vary names every header that is read", () => {
+  const { vary, varyWithAccept, carriers } = chainOf([delta, gamma, beta, secret, alpha]);
+
+  assert.equal(vary, "Authorization, X-Beta, X-Delta-User, Cookie");
+  assert.equal(varyWithAccept, `Accept, ${vary}`);
+  assert.equal(carriers.length, 5);
+  assert.equal(chainOf([]).varyWithAccept, "Accept");
+});
+
+test("a set without schemes knows nobody", () => {
+  const call: Call = callOf({ headers: { authorization: "Alpha user-1" } });
+
+  assert.deepEqual(chainOf([]).identify(call), { identity: null, ambient: false });
+});

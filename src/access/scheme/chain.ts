@@ -1,0 +1,223 @@
+import type { Call } from "../../core/call/call.ts";
+import { after, type Eventually } from "../../core/eventually.ts";
+import type { Identity } from "../../core/identity.ts";
+import type { Observer } from "../../core/observation.ts";
+import { Problem, problem } from "../../core/problem/problem.ts";
+import type { Throttle } from "../throttle/throttle.ts";
+import { explain, Witness, type Explanation } from "./explanation.ts";
+import { joinSchemes } from "./joining.ts";
+import { headersRead, placesOf, readPresented, type Presented } from "./presented.ts";
+import type { Carrier, Rejection, RejectionCode, Scheme, Verdict } from "./scheme.ts";
+import { requireChallenge, requireVerdict } from "./verdict.ts";
+
+/** Who a call comes from, as far as its credentials tell. */
+export interface Identified {
+  /** Null where the call carries no credential. */
+  readonly identity: Identity | null;
+  /** One of the accepted credentials is such that a browser may have sent it unasked. */
+  readonly ambient: boolean;
+}
+
+/** The schemes of a service as a set: their order never changes an answer. */
+export interface Chain {
+  /** Looks at every credential of a call: at once where every scheme can. Ends the request where one is wrong. */
+  identify(call: Call, witness?: Witness | null): Eventually<Identified>;
+  /** What each scheme makes of a call. Counts no guess of its own, reports nothing and ends nothing. */
+  explain(call: Call): Eventually<Explanation>;
+  /** What a witness of `identify` has seen. */
+  tell(witness: Witness): Explanation;
+  /** The problem for a call that nobody has identified and that needs somebody. */
+  challenge(call: Call): Problem;
+  /** For `Vary`: the header fields that are read. */
+  readonly vary: string;
+  /** The same with `Accept` before them. */
+  readonly varyWithAccept: string;
+  /** Every place where a credential may travel. */
+  readonly carriers: readonly Carrier[];
+  /** The parameters of the query that are credentials, by name. */
+  readonly parameters: ReadonlyMap<string, unknown>;
+  /** One of the schemes looks at bodies. */
+  readonly readsBody: boolean;
+}
+
+export interface ChainOptions {
+  readonly schemes: readonly Scheme[];
+  readonly throttle: Throttle;
+  readonly observe: Observer | null;
+}
+
+/** A credential that was refused, and why. */
+interface Refused {
+  readonly scheme: Scheme;
+  readonly rejection: Rejection;
+}
+
+export const nobody: Identified = { identity: null, ambient: false };
+
+/** Makes a set of schemes ready for requests. Throws where two of them have the same name or read the same place, unless both are `shared`. */
+export function makeChain({ schemes: named, throttle, observe }: ChainOptions): Chain {
+  const schemes = joinSchemes(named).toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  requireDistinctNames(schemes);
+  const places = placesOf(schemes);
+  const vary = headersRead(places).join(", ");
+
+  function identify(call: Call, witness: Witness | null = null): Eventually<Identified> {
+    const presented = readPresented(places, call, (header) => {
+      witness?.dropped.push(header);
+      reportDropped(observe, call, header);
+    });
+    if (presented.length === 0) return nobody;
+    if (witness !== null) witness.presented = presented;
+    return after(askAll(presented, call, witness?.verdicts ?? []), (verdicts) => weigh(call, presented, verdicts));
+  }
+
+  function explainCall(call: Call): Eventually<Explanation> {
+    const witness = new Witness();
+    const end = (error: unknown): Explanation => {
+      if (error instanceof Problem) return explain(schemes, witness, error);
+      throw error;
+    };
+    try {
+      witness.presented = readPresented(places, call, (header) => witness.dropped.push(header));
+      const told = after(askAll(witness.presented, call, witness.verdicts), () => explain(schemes, witness));
+      return told instanceof Promise ? told.catch(end) : told;
+    } catch (error) {
+      return end(error);
+    }
+  }
+
+  function weigh(call: Call, presented: readonly Presented[], verdicts: readonly Verdict[]): Eventually<Identified> {
+    const { identity, ambient, conflict, refused } = sumUp(presented, verdicts);
+    if (refused.length > 0) return refuse(call, refused);
+    if (conflict) throw problem("conflicting_credentials");
+    return identity === null ? nobody : { identity, ambient };
+  }
+
+  function refuse(call: Call, refused: readonly Refused[]): Eventually<never> {
+    for (const each of refused) reportRejected(observe, call, each);
+    const end = (): never => {
+      throw refusal(call, refused);
+    };
+    const guesses = refused.filter(
+      ({ rejection }) => rejection.reason === "unknown" || rejection.reason === "forged",
+    ).length;
+    if (guesses === 0) return end();
+    return after(throttle.check(call), () => after(failAll(throttle, call, guesses), end));
+  }
+
+  function refusal(call: Call, refused: readonly Refused[]): Problem {
+    const headers = challenges(schemes, call, refused);
+    const { rejection } = refused[0]!;
+    const code = headers.length === 0 ? "authentication_failed" : codeOf(refused[0]!);
+    return problem(code, { detail: rejection.detail, headers });
+  }
+
+  function challenge(call: Call): Problem {
+    const headers = challenges(schemes, call, []);
+    const detail = schemes.length === 1 ? schemes[0]!.missingDetail : undefined;
+    return problem(headers.length === 0 ? "authentication_failed" : "not_authenticated", {
+      headers,
+      ...(detail === undefined ? {} : { detail }),
+    });
+  }
+
+  return {
+    identify,
+    explain: explainCall,
+    tell: (witness) => explain(schemes, witness),
+    challenge,
+    vary,
+    varyWithAccept: vary === "" ? "Accept" : `Accept, ${vary}`,
+    carriers: schemes.flatMap((scheme) => scheme.carriers),
+    parameters: places.query,
+    readsBody: schemes.some(({ readsBody }) => readsBody === true),
+  };
+}
+
+/** What verdicts come to together. */
+interface Sum extends Identified {
+  readonly conflict: boolean;
+  readonly refused: readonly Refused[];
+}
+
+function sumUp(presented: readonly Presented[], verdicts: readonly Verdict[]): Sum {
+  let identity: Identity | null = null;
+  let ambient = false;
+  let conflict = false;
+  const refused: Refused[] = [];
+  for (const [at, verdict] of verdicts.entries()) {
+    const { scheme, ambient: isSentUnasked } = presented[at]!;
+    switch (verdict.kind) {
+      case "absent":
+        break;
+      case "accepted":
+        conflict ||= identity !== null && identity.id !== verdict.identity.id;
+        identity ??= verdict.identity;
+        ambient ||= isSentUnasked;
+        break;
+      case "rejected":
+        refused.push({ scheme, rejection: verdict });
+    }
+  }
+  return { identity, ambient, conflict, refused };
+}
+
+function failAll(throttle: Throttle, call: Call, guesses: number): Eventually<unknown> {
+  const counted = Array.from({ length: guesses }, () => throttle.fail(call));
+  const late = counted.filter((each) => each instanceof Promise);
+  return late.length === 0 ? undefined : Promise.all(late);
+}
+
+/** Every challenge of the set, each as a header field of its own: joined ones are misread (RFC 9110 §11.6.1). */
+function challenges(schemes: readonly Scheme[], call: Call, refused: readonly Refused[]): [string, string][] {
+  const headers: [string, string][] = [];
+  for (const scheme of schemes) {
+    const own = refused.find((each) => each.scheme === scheme);
+    const value = requireChallenge(scheme, scheme.challenge?.(call, own?.rejection ?? null) ?? null);
+    if (value !== null) headers.push(["WWW-Authenticate", value]);
+  }
+  return headers;
+}
+
+function reportRejected(observe: Observer | null, call: Call, refused: Refused): void {
+  const { scheme, rejection } = refused;
+  observe?.({
+    kind: "credential_rejected",
+    requestId: call.requestId,
+    scheme: scheme.name,
+    code: codeOf(refused),
+    reason: rejection.reason,
+    address: call.client.address,
+  });
+}
+
+function reportDropped(observe: Observer | null, call: Call, header: string): void {
+  observe?.({ kind: "identity_header_dropped", requestId: call.requestId, header, peer: call.arrival.peer });
+}
+
+function codeOf({ scheme, rejection }: Refused): RejectionCode {
+  return rejection.code ?? scheme.rejectedAs ?? "invalid_token";
+}
+
+/** One after another, so that of two that end the request it is always the same one that does. */
+function askAll(presented: readonly Presented[], call: Call, verdicts: Verdict[]): Eventually<readonly Verdict[]> {
+  while (verdicts.length < presented.length) {
+    const { scheme, carrier, credential, rejection } = presented[verdicts.length]!;
+    const verdict = rejection ?? scheme.authenticate(credential, call, carrier);
+    if (verdict instanceof Promise) {
+      return (call.awaiting(() => `The scheme ${scheme.name}`, verdict) as Promise<Verdict>).then((late) => {
+        verdicts.push(requireVerdict(scheme, late));
+        return askAll(presented, call, verdicts);
+      });
+    }
+    verdicts.push(requireVerdict(scheme, verdict));
+  }
+  return verdicts;
+}
+
+function requireDistinctNames(schemes: readonly Scheme[]): void {
+  for (const [at, { name }] of schemes.entries()) {
+    if (schemes[at + 1]?.name === name)
+      throw new TypeError(`Two schemes are called ${name}. Leave one of them out, or give it another name.`);
+  }
+}

@@ -1,0 +1,77 @@
+import {
+  aBoolean,
+  aFunction,
+  isObject,
+  isText,
+  matching,
+  membersMistakes,
+  oneOf,
+  optional,
+  shown,
+  someOf,
+  text,
+  together,
+  type Check,
+  type Checks,
+  type Members,
+} from "../../core/checking/members.ts";
+import type { Carrier, Scheme } from "./scheme.ts";
+import { rejectionCodes } from "./verdict.ts";
+
+/** What is wrong with a scheme, as somebody wrote it. No credential may travel in the parameters that are `taken` already. */
+export function schemeMistakes(scheme: Members, taken: readonly string[]): readonly string[] {
+  const carriers: Check = (value) => {
+    if (!Array.isArray(value) || value.length === 0)
+      return `it has to be a list of places like { in: "header", name: "X-Badge" }, in ${places.join(", ")}`;
+    return together(Array.from(value, (carrier, at) => carrierMistakes(carrier, at, taken)).flat());
+  };
+  return membersMistakes(scheme, { ...schemeMembers, carriers });
+}
+
+/** The name of a header field, a cookie or a scheme of `Authorization` (RFC 9110 §5.6.2). */
+export const aToken = matching(
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
+  "it has to be a name of letters, digits and hyphens, like X-Badge",
+);
+
+/** A cookie's, without the prefix that says over which connections it travels. */
+export const aCookieName: Check = (value) =>
+  isText(value) && /^__(?:host|secure)-/i.test(value) ? "the prefix is added over TLS; leave it out" : aToken(value);
+
+const placeMembers: { readonly [In in Carrier["in"]]: ChecksOfPlace<In> } = {
+  authorization: { in: oneOf("authorization"), scheme: aToken },
+  header: { in: oneOf("header"), name: aToken },
+  cookie: { in: oneOf("cookie"), name: aToken, hostPrefix: optional(aBoolean) },
+  proxy: { in: oneOf("proxy"), name: aToken },
+  query: { in: oneOf("query"), name: aToken },
+};
+type ChecksOfPlace<In> = Readonly<Record<keyof Extract<Carrier, { readonly in: In }>, Check>>;
+
+const places = Object.keys(placeMembers);
+
+function carrierMistakes(carrier: unknown, at: number, taken: readonly string[]): readonly string[] {
+  const place = `carriers[${at}]`;
+  if (!isObject(carrier)) return [`${place} is ${shown(carrier)}, and no object`];
+  const { in: where, name } = carrier;
+  const wrong = oneOf(...places)(where);
+  if (wrong !== null) return [`${place}: in is ${shown(where)}; ${wrong}`];
+  const mistakes = membersMistakes(carrier, placeMembers[where as Carrier["in"]]);
+  if (where === "query" && isText(name) && taken.includes(name))
+    return [`${place}: the parameter ${name} has a meaning already; name another than ${taken.join(", ")}`];
+  return mistakes.map((mistake) => `${place}: ${mistake}`);
+}
+
+const codes = Object.keys(rejectionCodes);
+
+const schemeMembers: Checks & Readonly<Record<Exclude<keyof Scheme, "carriers">, Check>> = {
+  name: matching(/^[a-z][a-z0-9-]*$/, "it has to be lower case with hyphens, like remote-user"),
+  readsBody: optional(aBoolean),
+  ambient: optional(aBoolean),
+  shared: optional(aBoolean),
+  recognizes: optional(aFunction),
+  challenge: optional(aFunction),
+  missingDetail: optional(text),
+  rejectedAs: optional(oneOf(...codes)),
+  alsoRejectedAs: optional(someOf(...codes)),
+  authenticate: aFunction,
+};

@@ -1,0 +1,104 @@
+import type { Problem } from "../../core/problem/problem.ts";
+import { formatCarrier, type Presented } from "./presented.ts";
+import type { Rejection, Scheme, Verdict } from "./scheme.ts";
+
+/** What one scheme saw of a request and what it made of that. Never a credential. */
+export interface SchemeExplanation {
+  readonly scheme: string;
+  readonly saw: Verdict["kind"];
+  /** Where the credential was: `Authorization: basic`, `the cookie session`; null where there was none. */
+  readonly in: string | null;
+  /** The user whom an accepted credential stands for. */
+  readonly user?: number;
+  readonly reason?: Rejection["reason"];
+  readonly why: string;
+}
+
+/** What the schemes of a service made of a request. */
+export interface Explanation {
+  /** `open`: nobody looked, because the endpoint needs nobody. `ended`: a problem that comes before any verdict. */
+  readonly outcome: "identified" | "nobody" | "rejected" | "conflict" | "ended" | "open";
+  /** The user who was found; null where none was. */
+  readonly user: number | null;
+  readonly why: string;
+  /** By name; a scheme that found credentials in two places stands there twice. */
+  readonly schemes: readonly SchemeExplanation[];
+}
+
+/** Takes down what happens while a request is identified, for an explanation afterwards. */
+export class Witness {
+  presented: readonly Presented[] = [];
+  /** Of as many credentials as were looked at. */
+  readonly verdicts: Verdict[] = [];
+  /** Identity headers that came from a peer that is not trusted. */
+  readonly dropped: string[] = [];
+
+  /** Somebody who administers came with one of the credentials. */
+  get sawAdministrator(): boolean {
+    return this.verdicts.some((verdict) => verdict.kind === "accepted" && verdict.identity.role === "admin");
+  }
+}
+
+/** Tells what a witness saw. `ended` is the problem that kept schemes from a verdict, where there was one. */
+export function explain(schemes: readonly Scheme[], witness: Witness, ended: Problem | null = null): Explanation {
+  const users = witness.verdicts.flatMap((verdict) => (verdict.kind === "accepted" ? [verdict.identity.id] : []));
+  const explained = schemes.flatMap((scheme) => explainScheme(scheme, witness));
+  const tell = (outcome: Explanation["outcome"], why: string, user: number | null = null): Explanation => ({
+    outcome,
+    user,
+    why,
+    schemes: explained,
+  });
+  if (ended !== null) return tell("ended", `${ended.status} ${ended.code}: ${ended.detail}`);
+  if (witness.verdicts.length < witness.presented.length)
+    return tell("ended", "The request ended before every scheme had come to a verdict.");
+  const rejecting = explained.filter(({ saw }) => saw === "rejected").map(({ scheme }) => scheme);
+  if (rejecting.length > 0)
+    return tell("rejected", `One rejected credential ends the request: ${rejecting.join(", ")}.`);
+  if (new Set(users).size > 1) return tell("conflict", "Two credentials were accepted, of different users.");
+  if (users[0] === undefined) return tell("nobody", "No scheme found a credential.");
+  return tell(
+    "identified",
+    users.length === 1 ? "One credential was accepted." : "All credentials are of the same user.",
+    users[0],
+  );
+}
+
+function explainScheme(scheme: Scheme, { presented, verdicts, dropped }: Witness): SchemeExplanation[] {
+  const seen = presented.flatMap((each, at) => (each.scheme === scheme ? [explainVerdict(each, verdicts[at])] : []));
+  return seen.length > 0 ? seen : [{ scheme: scheme.name, saw: "absent", in: null, why: whyAbsent(scheme, dropped) }];
+}
+
+function explainVerdict({ scheme, carrier }: Presented, verdict: Verdict | undefined): SchemeExplanation {
+  const about = { scheme: scheme.name, in: formatCarrier(carrier) };
+  switch (verdict?.kind) {
+    case undefined:
+      return { ...about, saw: "absent", why: "It came to no verdict, because the request ended before." };
+    case "absent":
+      return { ...about, saw: "absent", why: "The credential is none of its own." };
+    case "accepted": {
+      const { id, scopes, expiresAt, issuer } = verdict.identity;
+      const from = issuer === undefined ? "" : ` from ${issuer}`;
+      const limits = scopes === null ? "" : ` Limited to ${scopes.join(" ")}.`;
+      const end = expiresAt === null ? "" : ` Ends at ${new Date(expiresAt).toISOString()}.`;
+      return { ...about, saw: "accepted", user: id, why: `It is a credential of user ${id}${from}.${limits}${end}` };
+    }
+    case "rejected":
+      return { ...about, saw: "rejected", reason: verdict.reason, why: verdict.detail };
+  }
+}
+
+function whyAbsent({ carriers }: Scheme, dropped: readonly string[]): string {
+  const ignored = carriers.find((carrier) => carrier.in === "proxy" && dropped.includes(carrier.name.toLowerCase()));
+  if (ignored !== undefined)
+    return `There was ${formatCarrier(ignored)}, from a peer that is no trusted proxy: it was dropped.`;
+  return `Nothing in ${carriers.map(formatCarrier).join(", nor in ")}.`;
+}
+
+/** As a header's value: JSON in ASCII. */
+export function formatExplanation(explanation: Explanation): string {
+  return JSON.stringify(explanation).replace(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Call } from "../../core/call/call.ts";
+import type { Identity } from "../../core/identity.ts";
+import { Problem } from "../../core/problem/problem.ts";
+import { callOf } from "../../testing/calls.ts";
+import { makeChain } from "./chain.ts";
+import { joinSchemes } from "./joining.ts";
+import { absent, accepted, rejected, type Scheme, type Verdict } from "./scheme.ts";
+
+const carriers = [{ in: "authorization", scheme: "Badge" }] as const;
+
+function part(more: Partial<Scheme> & Pick<Scheme, "authenticate">): Scheme {
+  return { name: "badge", shared: true, carriers, challenge: () => "Badge", ...more };
+}
+
+function whose(id: number): Verdict {
+  const identity: Identity = {
+    id,
+    username: `user-${id}`,
+    role: "user",
+    scheme: "badge",
+    scopes: null,
+    expiresAt: null,
+  };
+  return accepted(identity);
+}
+
+/** Knows what begins with its letter. */
+function lettered(letter: string, id: number, more: Partial<Scheme> = {}): Scheme {
+  return part({
+    authenticate(credential) {
+      if (!credential.startsWith(letter)) return rejected("unknown", "Nobody has this badge.");
+      return credential.endsWith("old") ? rejected("expired", `${letter} has expired.`) : whose(id);
+    },
+    ...more,
+  });
+}
+
+/** Recognizes what has a mark, and takes nothing else. */
+function marked(mark: string, id: number): Scheme {
+  return part({
+    recognizes: (credential) => credential.startsWith(mark),
+    rejectedAs: "token_not_valid",
+    authenticate: (credential) => (credential === `${mark}bad` ? rejected("forged", "Forged.") : whose(id)),
+  });
+}
+
+const calmGuessing = { check: () => 10, fail: () => undefined };
+
+async function ask(schemes: readonly Scheme[], credential: string): Promise<string> {
+  const call: Call = callOf({ headers: { authorization: `Badge ${credential}` } });
+  try {
+    const { identity } = await makeChain({ schemes, throttle: calmGuessing, observe: null }).identify(call);
+    return identity?.username ?? "nobody";
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return `${error.code}: ${error.detail}`;
+  }
+}
+
+const a = lettered("a", 1);
+const b = lettered("b", 2);
+const m = marked("%", 3);
+
+for (const [credential, answer] of [
+  ["a1", "user-1"],
+  ["b1", "user-2"],
+  ["%1", "user-3"],
+  ["a old", "invalid_token: a has expired."],
+  ["b old", "invalid_token: b has expired."],
+  ["%bad", "token_not_valid: Forged."],
+  ["c1", "invalid_token: Nobody has this badge."],
+] as const) {
+  test(`parts of one scheme, in any order, make of ${credential}: ${answer}`, async () => {
+    for (const order of [
+      [a, b, m],
+      [b, m, a],
+      [m, a, b],
+    ])
+      assert.equal(await ask(order, credential), answer);
+  });
+}
+
+test("what nobody recognizes is rejected, also where every part says that it is none of its own", async () => {
+  const modest = part({ authenticate: () => absent });
+
+  assert.equal(await ask([m], "c1"), "token_not_valid: The token is invalid, expired or revoked.");
+  assert.equal(await ask([m, modest], "c1"), "invalid_token: The token is invalid, expired or revoked.");
+});
+
+test("parts that take their time are waited for", async () => {
+  const slow = lettered("s", 4, {
+    authenticate: async (credential) => (credential === "s1" ? whose(4) : rejected("unknown")),
+  });
+
+  assert.equal(await ask([slow, b], "b1"), "user-2");
+  assert.equal(await ask([b, slow], "s1"), "user-4");
+});
+
+test("a part is only asked for what travels in one of its own places", async () => {
+  const elsewhere = part({ carriers: [{ in: "header", name: "X-Badge" }], authenticate: () => whose(9) });
+
+  assert.equal(await ask([a, elsewhere], "b1"), "invalid_token: Nobody has this badge.");
+});
+
+test("a part that gives no verdict is a fault and lets nobody in", async () => {
+  const broken = part({ authenticate: () => undefined as unknown as Verdict });
+
+  await assert.rejects(ask([broken, b], "b1"), /The scheme badge gave no verdict/);
+});
+
+test("a scheme alone stays what it is, and one that is not shared stands alone", () => {
+  assert.deepEqual(joinSchemes([a]), [a]);
+  assert.throws(
+    () => makeChain({ schemes: [a, { ...b, shared: false }], throttle: calmGuessing, observe: null }),
+    /Two schemes/,
+  );
+});
+
+test("the whole has every part's codes, one challenge and each place once", () => {
+  const [whole] = joinSchemes([m, a]);
+
+  assert.deepEqual(whole!.carriers, carriers);
+  assert.equal(whole!.rejectedAs, "invalid_token");
+  assert.deepEqual(whole!.alsoRejectedAs, ["token_not_valid"]);
+  assert.equal(whole!.challenge!(callOf(), null), "Badge");
+});

@@ -1,0 +1,219 @@
+import type { Call } from "../../core/call/call.ts";
+import { parseAuthorization } from "../../core/headers/authorization.ts";
+import { valuesOf } from "../../core/headers/query.ts";
+import { problem } from "../../core/problem/problem.ts";
+import { isAmbient, type Carrier, type Rejection, type Scheme } from "./scheme.ts";
+
+/** A scheme, and one of the places where its credential may travel. */
+export interface Place {
+  readonly scheme: Scheme;
+  readonly carrier: Carrier;
+  /** Browsers send by themselves what travels there. */
+  readonly ambient: boolean;
+}
+
+/** A credential that the request carries. */
+export interface Presented extends Place {
+  readonly credential: string;
+  /** What is wrong with it before its scheme has looked; null where nothing is. */
+  readonly rejection: Rejection | null;
+}
+
+/** Every place of a set of schemes, sorted so that the order in which the schemes were named never matters. */
+export interface Places {
+  /** By lower-case scheme name. */
+  readonly authorization: ReadonlyMap<string, Place>;
+  readonly headers: readonly HeaderPlace[];
+  readonly cookies: readonly Place[];
+  /** By the name of the parameter. */
+  readonly query: ReadonlyMap<string, Place>;
+}
+
+interface HeaderPlace extends Place {
+  /** As the carrier spells it. */
+  readonly field: string;
+  /** The same in lower case. */
+  readonly name: string;
+  readonly fromProxy: boolean;
+}
+
+const maxCredentialBytes = 8192;
+const none: readonly Presented[] = [];
+
+/** Which schemes of a set read the same place, a sentence for each: nobody could say whose a credential there is. */
+export function claimedTwice(schemes: readonly Scheme[]): readonly string[] {
+  const claims = schemes.flatMap((scheme) => scheme.carriers.map((carrier) => ({ name: scheme.name, carrier })));
+  const first = new Map<string, { readonly name: string; readonly place: string }>();
+  return claims
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    .flatMap(({ name, carrier }) => {
+      const place = formatCarrier(carrier);
+      const claim = carrier.in === "cookie" ? `the cookie ${withoutPrefix(carrier.name)}` : place;
+      const other = first.get(claim);
+      if (other === undefined) first.set(claim, { name, place });
+      else if (other.name !== name)
+        return [`the schemes ${other.name} and ${name} both read ${place}; leave one of them out`];
+      else if (other.place === place) return [`the scheme ${name} reads ${place} twice; leave one of its carriers out`];
+      return [];
+    });
+}
+
+/** A browser sends cookies with a prefix and without under one name where there are none, and over TLS a scheme may put one before its own. */
+export function withoutPrefix(cookie: string): string {
+  return cookie.replace(/^__(?:Host|Secure)-/i, "");
+}
+
+/** Sorts out once where a set of schemes looks. Throws where two of them claim the same place. */
+export function placesOf(schemes: readonly Scheme[]): Places {
+  const twice = claimedTwice(schemes);
+  if (twice.length > 0) throw new TypeError(`Schemes cannot stand together: ${twice.join("; ")}`);
+  const places = schemes.flatMap((scheme) =>
+    scheme.carriers.map((carrier) => ({ scheme, carrier, ambient: isAmbient(scheme, carrier) })),
+  );
+  const all = places.toSorted((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1));
+  const authorization = new Map<string, Place>();
+  for (const place of all)
+    if (place.carrier.in === "authorization") authorization.set(place.carrier.scheme.toLowerCase(), place);
+  return {
+    authorization,
+    headers: all.flatMap(headerPlaces),
+    cookies: all.filter(({ carrier }) => carrier.in === "cookie"),
+    query: new Map(
+      all.flatMap((place) => (place.carrier.in === "query" ? [[place.carrier.name, place] as const] : [])),
+    ),
+  };
+}
+
+/** The header fields that are read, in the spelling of the carriers. */
+export function headersRead({ authorization, headers, cookies }: Places): string[] {
+  const own = headers.map(({ field }) => field);
+  return [...(authorization.size > 0 ? ["Authorization"] : []), ...own, ...(cookies.length > 0 ? ["Cookie"] : [])];
+}
+
+/** Takes every credential out of its carrier, in the order of the places. One kind given twice ends the request. */
+export function readPresented(places: Places, call: Call, onDropped: (header: string) => void): readonly Presented[] {
+  const found: Presented[] = [];
+  readAuthorization(places, call, found);
+  for (const place of places.headers) readHeader(place, call, found, onDropped);
+  if (places.cookies.length > 0 && call.header("cookie") !== undefined) {
+    for (const place of places.cookies) readCookie(place, call, found);
+  }
+  if (places.query.size > 0 && call.query !== "")
+    for (const [name, place] of places.query) readParameter(name, place, call, found);
+  return found.length === 0 ? none : found;
+}
+
+function readAuthorization(places: Places, call: Call, found: Presented[]): void {
+  const value = soleValue(call, "authorization");
+  if (value === undefined) return;
+  const authorization = parseAuthorization(value);
+  if (authorization === "two") throw problem("duplicate_credentials");
+  if (authorization === null) return;
+  const place = places.authorization.get(authorization.scheme);
+  if (place !== undefined) found.push(present(place, authorization.credentials));
+}
+
+function readHeader(place: HeaderPlace, call: Call, found: Presented[], onDropped: (header: string) => void): void {
+  const value = place.fromProxy ? proxyValue(call, place.name, onDropped) : soleValue(call, place.name);
+  if (value !== undefined && value !== "") found.push(present(place, value));
+}
+
+function readCookie(place: Place, call: Call, found: Presented[]): void {
+  if (place.carrier.in !== "cookie") return;
+  const { name, hostPrefix } = place.carrier;
+  const value = call.cookie(hostPrefix === true && call.client.encrypted ? `__Host-${name}` : name);
+  if (value === null) throw problem("duplicate_credentials");
+  if (value !== undefined && value !== "") found.push(present(place, value));
+}
+
+function readParameter(name: string, place: Place, call: Call, found: Presented[]): void {
+  const [value, ...more] = valuesOf(call.query, name);
+  if (more.length > 0) throw problem("duplicate_credentials");
+  if (value !== undefined && value !== "") found.push(present(place, value));
+}
+
+/** The value of a header that may come only once. */
+function soleValue(call: Call, name: string): string | undefined {
+  const raw = call.arrival.rawHeaders;
+  let value: string | undefined;
+  for (let at = 0; at < raw.length; at += 2) {
+    const field = raw[at]!;
+    if (field.length !== name.length || (field !== name && field.toLowerCase() !== name)) continue;
+    if (value !== undefined) throw problem("duplicate_credentials");
+    value = raw[at + 1]!;
+  }
+  return value;
+}
+
+/**
+ * The value of a header that only a trusted proxy may set. Some software reads `X_Remote_User` as `X-Remote-User`
+ * and proxies let it through, so that spelling is never believed, and beside the right one it is a second credential.
+ */
+function proxyValue(call: Call, name: string, onDropped: (header: string) => void): string | undefined {
+  const raw = call.arrival.rawHeaders;
+  let value: string | undefined;
+  let given = 0;
+  for (let at = 0; at < raw.length; at += 2) {
+    const field = raw[at]!;
+    if (field.length !== name.length) continue;
+    const lower = field.toLowerCase();
+    if (lower.replaceAll("_", "-") !== name.replaceAll("_", "-")) continue;
+    given++;
+    if (lower === name) value = raw[at + 1]!;
+  }
+  if (given === 0) return undefined;
+  const trusted = call.client.viaTrustedProxy;
+  if (trusted && given > 1) throw problem("duplicate_credentials");
+  if (trusted && value !== undefined) return value;
+  onDropped(name);
+  return undefined;
+}
+
+function present(place: Place, credential: string): Presented {
+  return {
+    scheme: place.scheme,
+    carrier: place.carrier,
+    ambient: place.ambient,
+    credential,
+    rejection: isReadable(place, credential) ? null : malformed(place.scheme),
+  };
+}
+
+function isReadable({ carrier }: Place, credential: string): boolean {
+  if (credential === "" || credential.length > maxCredentialBytes) return false;
+  // A proxy writes user names, and those are UTF-8.
+  return carrier.in === "proxy" ? !/[\x00-\x1f\x7f]/.test(credential) : /^[\x20-\x7e]+$/.test(credential);
+}
+
+/** What cannot be a credential is as good as none, and told in the same words where a scheme has words for that. */
+function malformed({ missingDetail }: Scheme): Rejection {
+  return { kind: "rejected", reason: "malformed", detail: missingDetail ?? "The credential is malformed." };
+}
+
+function headerPlaces(place: Place): HeaderPlace[] {
+  const { carrier } = place;
+  if (carrier.in !== "header" && carrier.in !== "proxy") return [];
+  return [{ ...place, field: carrier.name, name: carrier.name.toLowerCase(), fromProxy: carrier.in === "proxy" }];
+}
+
+const rank = { authorization: 0, header: 1, query: 2, proxy: 3, cookie: 4 } as const;
+
+/** What a program wrote into a header was meant for this request; a cookie comes along by itself. */
+function sortKey({ scheme, carrier }: Place): string {
+  return `${rank[carrier.in]} ${scheme.name} ${formatCarrier(carrier)}`;
+}
+
+/** A place, in words. Never what was there. */
+export function formatCarrier(carrier: Carrier): string {
+  switch (carrier.in) {
+    case "authorization":
+      return `Authorization: ${carrier.scheme.toLowerCase()}`;
+    case "header":
+    case "proxy":
+      return `the header ${carrier.name.toLowerCase()}`;
+    case "cookie":
+      return `the cookie ${carrier.name}`;
+    case "query":
+      return `the parameter ${carrier.name}`;
+  }
+}

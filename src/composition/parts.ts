@@ -1,0 +1,77 @@
+import type { LoginThrottle } from "../access/throttle/throttle.ts";
+import { DeclarationError } from "../core/checking/declaration-error.ts";
+import { sortOf } from "../core/checking/members.ts";
+import type { Observer } from "../core/observation.ts";
+import { problemsOf } from "../feature/clashes.ts";
+import { listsOf, type Composition } from "../feature/composition.ts";
+import type { Parts, ServiceFacts, ServiceParts } from "../feature/feature.ts";
+import { makeMeasuring } from "../feature/measuring.ts";
+import type { NamedUpkeep } from "../feature/upkeep.ts";
+import type { ScopesAllow } from "../http/core.ts";
+
+/** What of its facts is not in the parts. */
+type Asked = Pick<ServiceFacts, "xml" | "inFlight" | "clockAheadMs" | "respond" | "explain">;
+
+/** What stands in no feature. */
+export function ownParts({
+  schemes = [],
+  mounts = [],
+  endpoints = [],
+  formats = [],
+  collections = [],
+}: ServiceParts): Parts {
+  return { offer: null, schemes, mounts, endpoints, formats, collections };
+}
+
+/** What every feature keeps up, and what keeps the throttle small. */
+export function upkeepOf({ inOrder }: Composition, throttle: LoginThrottle): readonly NamedUpkeep[] {
+  return [
+    { everySeconds: 60, due: (time) => throttle.due?.(time) ?? [] },
+    ...inOrder.flatMap(({ feature: { name }, parts: { upkeep = [] } }) =>
+      upkeep.map((each) => ({ ...each, feature: name })),
+    ),
+  ];
+}
+
+/** What the service consists of. */
+export function factsOf(
+  all: readonly Parts[],
+  { inOrder }: Composition,
+  { observe, ...asked }: Asked & { readonly observe: Observer },
+): ServiceFacts {
+  const { collections: _, ...lists } = listsOf(all);
+  const measuring = makeMeasuring(observe);
+  return {
+    ...asked,
+    ...lists,
+    tags: Object.assign({}, ...all.map(({ tags = {} }) => tags).toReversed()) as Readonly<Record<string, string>>,
+    look: all.find(({ look }) => look !== undefined)?.look ?? null,
+    problems: [...new Set(all.flatMap(problemsOf))],
+    measure() {
+      const taken = new Set<string>();
+      return inOrder.flatMap(({ feature: { name }, parts: { measure } }) =>
+        measure === undefined ? [] : measuring(`feature ${name}: measure`, measure, taken),
+      );
+    },
+  };
+}
+
+/** What all features allow alike; null where none limits anything. */
+export function scopesAllowOf(all: readonly Pick<Parts, "scopesAllow">[]): ScopesAllow | null {
+  const rules = all.flatMap((parts) => parts.scopesAllow ?? []);
+  return rules.length === 0 ? null : (scopes, method) => rules.every((allow) => isYes(allow(scopes, method)));
+}
+
+/** A promise of no would pass for yes. */
+function isYes(given: unknown): boolean {
+  if (typeof given === "boolean") return given;
+  if (given instanceof Promise) given.catch(() => undefined);
+  throw new TypeError(`scopesAllow gave ${sortOf(given)}; it has to give true or false at once`);
+}
+
+export function requireFacts({ facts }: { readonly facts?: ServiceFacts }): ServiceFacts {
+  if (facts !== undefined) return facts;
+  throw new DeclarationError([
+    "the service is known once every feature is set up; ask for it in a handler, in start or in stop",
+  ]);
+}

@@ -1,0 +1,33 @@
+import { dayOf } from "../core/deprecation.ts";
+import type { Observer } from "../core/observation.ts";
+import type { MountInPlace } from "../http/mount/mount.ts";
+import { scansOf } from "../http/mount/shapes.ts";
+import type { Route } from "../http/routes.ts";
+
+/** Tells an operator what of the declarations they should know of: lists that no index serves, and what is past its sunset. */
+export function tellAtStart(
+  placed: readonly MountInPlace[],
+  routes: readonly Route[],
+  { now, observe }: { readonly now: number; readonly observe: Observer | null },
+): void {
+  for (const message of [
+    ...placed.filter(({ older }) => older === null).map(scansOf),
+    ...sunsetsOf(placed, routes, now),
+  ])
+    if (message !== null) observe?.({ kind: "notice", level: "info", message });
+}
+
+/** What should be gone by now is served, until somebody takes it out. */
+function sunsetsOf(placed: readonly MountInPlace[], routes: readonly Route[], now: number): readonly string[] {
+  const whole = routes.flatMap(({ methods }) => [...methods.values()].flatMap(({ deprecations = [] }) => deprecations));
+  const parts = placed.flatMap(({ resource: { path, deprecations } }) =>
+    [...(deprecations?.fields.values() ?? []), ...(deprecations?.filters.values() ?? [])]
+      .flat()
+      .map((each) => ({ ...each, what: `${each.what} of ${path}` })),
+  );
+  return [...new Set([...whole, ...parts])].flatMap(({ what, sunset }) =>
+    sunset === null || sunset > now
+      ? []
+      : `The sunset of the ${what} was on ${dayOf(sunset)}, and it is served still. Take it out, or give it a later one.`,
+  );
+}

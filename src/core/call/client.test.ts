@@ -1,0 +1,222 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { callOf } from "../../testing/calls.ts";
+import { makeClientReader } from "./client.ts";
+import { formatNetwork, parseTrustedProxies } from "./trusted-proxies.ts";
+
+const direct = [
+  { peer: "127.0.0.1", address: "127.0.0.1", loopback: true },
+  { peer: "127.8.9.10", address: "127.8.9.10", loopback: true },
+  { peer: "::1", address: "::1", loopback: true },
+  { peer: "::ffff:127.0.0.1", address: "127.0.0.1", loopback: true },
+  { peer: "unix", address: "unix", loopback: true },
+  { peer: "::ffff:192.0.2.7", address: "192.0.2.7", loopback: false },
+  { peer: "fe80::1%eth0", address: "fe80::1", loopback: false },
+  { peer: "192.0.2.7", address: "192.0.2.7", loopback: false },
+];
+
+for (const { peer, address, loopback } of direct) {
+  test(`without proxies the peer ${peer} is the client ${address}, whatever it claims`, () => {
+    const { client } = callOf({
+      peer,
+      headers: {
+        host: "API.example:80",
+        "x-forwarded-for": "10.0.0.1",
+        "x-forwarded-proto": "https",
+        "x-forwarded-host": "evil.example",
+      },
+    });
+
+    assert.equal(client.address, address);
+    assert.equal(client.loopback, loopback);
+    assert.equal(client.encrypted, false);
+    assert.equal(client.viaTrustedProxy, false);
+    assert.equal(client.origin, "http://api.example");
+  });
+}
+
+const trustedProxies = ["10.0.0.0/8", "127.0.0.1", "2001:db8::/32", "unix"];
+
+const proxied: { what: string; peer: string; forwarded: string | null; address: string; loopback: boolean }[] = [
+  {
+    what: "the last entry that no proxy wrote of another proxy",
+    peer: "10.0.0.1",
+    forwarded: "1.1.1.1, 192.0.2.7, 10.0.0.9",
+    address: "192.0.2.7",
+    loopback: false,
+  },
+  {
+    what: "an entry with a port",
+    peer: "10.0.0.1",
+    forwarded: "192.0.2.7:4711",
+    address: "192.0.2.7",
+    loopback: false,
+  },
+  {
+    what: "an IPv6 entry in brackets",
+    peer: "10.0.0.1",
+    forwarded: "[2001:DB9::1]:443",
+    address: "2001:db9::1",
+    loopback: false,
+  },
+  {
+    what: "an IPv4-mapped entry",
+    peer: "::ffff:10.0.0.1",
+    forwarded: "::ffff:192.0.2.7",
+    address: "192.0.2.7",
+    loopback: false,
+  },
+  {
+    what: "the last good address before garbage",
+    peer: "10.0.0.1",
+    forwarded: "192.0.2.7, garbage, 10.0.0.9",
+    address: "10.0.0.9",
+    loopback: false,
+  },
+  {
+    what: "the proxy where the entry is garbage, and never loopback",
+    peer: "127.0.0.1",
+    forwarded: "unknown",
+    address: "127.0.0.1",
+    loopback: false,
+  },
+  {
+    what: "the proxy where nothing was forwarded",
+    peer: "10.0.0.1",
+    forwarded: null,
+    address: "10.0.0.1",
+    loopback: false,
+  },
+  {
+    what: "this machine where a local proxy says so",
+    peer: "unix",
+    forwarded: "127.0.0.1",
+    address: "127.0.0.1",
+    loopback: true,
+  },
+  {
+    what: "another machine behind a local proxy",
+    peer: "127.0.0.1",
+    forwarded: "192.0.2.7",
+    address: "192.0.2.7",
+    loopback: false,
+  },
+  {
+    what: "no loopback on the word of another machine",
+    peer: "10.0.0.1",
+    forwarded: "127.0.0.1",
+    address: "127.0.0.1",
+    loopback: false,
+  },
+  {
+    what: "no octal or shortened address",
+    peer: "10.0.0.1",
+    forwarded: "0177.1",
+    address: "10.0.0.1",
+    loopback: false,
+  },
+  {
+    what: "the peer itself where it is nobody's proxy",
+    peer: "192.0.2.1",
+    forwarded: "127.0.0.1",
+    address: "192.0.2.1",
+    loopback: false,
+  },
+];
+
+for (const { what, peer, forwarded, address, loopback } of proxied) {
+  test(`behind trusted proxies the client is ${what}`, () => {
+    const { client } = callOf({
+      peer,
+      trustedProxies,
+      headers: forwarded === null ? {} : { "X-Forwarded-For": forwarded },
+    });
+
+    assert.deepEqual([client.address, client.loopback], [address, loopback]);
+  });
+}
+
+test("X-Forwarded-For in several fields is one list", () => {
+  const headers = [
+    ["X-Forwarded-For", "192.0.2.7"],
+    ["x-forwarded-for", "10.0.0.9"],
+  ] as const;
+
+  assert.equal(callOf({ peer: "10.0.0.1", trustedProxies, headers }).client.address, "192.0.2.7");
+});
+
+test("a trusted proxy's nearest word on transport and host counts", () => {
+  const { client } = callOf({
+    peer: "10.0.0.1",
+    trustedProxies,
+    headers: {
+      host: "inner:8000",
+      "x-forwarded-proto": "http, HTTPS",
+      "x-forwarded-host": "evil.example, api.example:443",
+    },
+  });
+
+  assert.equal(client.encrypted, true);
+  assert.equal(client.viaTrustedProxy, true);
+  assert.equal(client.origin, "https://api.example");
+});
+
+test("a proxy that says http is believed even over TLS, and words it does not know are ignored", () => {
+  const over = (proto: string) =>
+    callOf({ peer: "10.0.0.1", encrypted: true, trustedProxies, headers: { "x-forwarded-proto": proto } });
+
+  assert.equal(over("http").client.encrypted, false);
+  assert.equal(over("gopher").client.encrypted, true);
+});
+
+test("a local proxy that names only the transport has a caller behind it who is not known to be here", () => {
+  const call = callOf({ trustedProxies, headers: { "x-forwarded-proto": "http" } });
+
+  assert.equal(call.client.loopback, false);
+});
+
+test("a host that is none gives no origin", () => {
+  for (const host of ["", "a b", "user@host", "host/path", "host:port", "a".repeat(300), "[::1", "<script>"]) {
+    assert.equal(callOf({ headers: { host } }).client.origin, null, host);
+  }
+  assert.equal(callOf({ headers: { host: "[::1]:8000" } }).client.origin, "http://[::1]:8000");
+  assert.equal(callOf().client.origin, null);
+});
+
+test("whatever is forwarded, the client is read and its address is one", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.string(), fc.string(), (forwarded, proto, host) => {
+      const headers = { "x-forwarded-for": forwarded, "x-forwarded-proto": proto, "x-forwarded-host": host };
+      const { client } = callOf({ peer: "10.0.0.1", trustedProxies, headers });
+
+      assert.match(client.address, /^[0-9a-f.:]+$/);
+      assert.match(client.origin ?? "http://none", /^https?:\/\/[a-z0-9._:[\]-]+$/);
+    }),
+  );
+});
+
+test("every entry of the setting that cannot be used is named with its cure", () => {
+  const { proxies, problems } = parseTrustedProxies(" 10.0.0.0/8, nginx,::1 ,10.0.0.0/33,0.0.0.0/0,unix,1.2.3,");
+
+  assert.deepEqual(proxies, ["10.0.0.0/8", "nginx", "::1", "10.0.0.0/33", "0.0.0.0/0", "unix", "1.2.3"]);
+  assert.deepEqual(
+    problems.map((each) => each.split(" ")[0]),
+    ['"nginx"', '"10.0.0.0/33"', '"0.0.0.0/0"', '"1.2.3"'],
+  );
+  assert.throws(() => makeClientReader(["nginx"]), /neither an IP address/);
+});
+
+test("a mapped range means the IPv4 range", () => {
+  const mapped = { trustedProxies: ["::ffff:10.0.0.0/104"], headers: { "x-forwarded-for": "192.0.2.7" } };
+
+  assert.equal(callOf({ peer: "10.9.9.9", ...mapped }).client.address, "192.0.2.7");
+  assert.equal(callOf({ peer: "11.9.9.9", ...mapped }).client.address, "11.9.9.9");
+});
+
+test("the addresses of one /64 are one network", () => {
+  assert.equal(formatNetwork("2001:db8:1:2:aaaa::1"), formatNetwork("2001:db8:1:2::ffff"));
+  assert.notEqual(formatNetwork("2001:db8:1:2::1"), formatNetwork("2001:db8:1:3::1"));
+  assert.equal(formatNetwork("192.0.2.7"), "192.0.2.7");
+  assert.equal(formatNetwork("unix"), "unix");
+});

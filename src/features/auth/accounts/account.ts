@@ -1,0 +1,155 @@
+import type { Eventually } from "../../../core/eventually.ts";
+import type { Role } from "../../../core/identity.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { ifNoneMatch, notModified } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
+import { invalid } from "../../../http/exchange.ts";
+import { readRecord, updateRecord } from "../../../http/mount/endpoints.ts";
+import { type MountInPlace, type Prepared, type Write, mount } from "../../../http/mount/mount.ts";
+import { Flaw } from "../../../resource/kinds/field.ts";
+import { boolean, dateTime, enumeration, text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import type { Change, StoredRecord } from "../../../store/store.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { ownPassword } from "../fresh-login.ts";
+import type { AccountsParts } from "./parts.ts";
+import { requireProof } from "./passwords/proof.ts";
+import { accountOf, accountsCollection } from "./stored-accounts.ts";
+import { requireFree, requireMayProbe } from "./taken.ts";
+import { requireMayName, usernameOriginOf } from "./usernames.ts";
+import { requireAdministrator } from "./users.ts";
+
+/** What is shown and changed of an account, where a user may be one of these. */
+const accountResource = (roles: readonly Role[]) =>
+  defineResource({
+    name: "account",
+    description: "How a user logs in.",
+    fields: {
+      username: text({ maxLength: 254 }),
+      role: enumeration(roles),
+      active: boolean(),
+      created_at: dateTime({ readOnly: true }),
+      last_login_at: dateTime({ readOnly: true, optional: true }),
+      current_password: text(ownPassword),
+    },
+  });
+
+type Account = ReturnType<typeof accountResource>;
+
+/** `/users/{id}/account`: the side of a user that logs in. */
+export function accountEndpoints(parts: AccountsParts): readonly Endpoint[] {
+  const path = "/users/{id}/account";
+  const account = accountResource(parts.roles);
+  const placed = placeAccounts(parts, account);
+  const documentation = documentationOf(account);
+  return [
+    builtInEndpoint({
+      method: "GET",
+      path,
+      action: "read",
+      access: ownOrAny,
+      documentation: documentation.read,
+      handle: (context) => readRecord(placed, context),
+    }),
+    builtInEndpoint({
+      method: "PATCH",
+      repeatable: true,
+      path,
+      action: "update",
+      access: ownOrAnyUnlimited,
+      preconditions: "handler",
+      consumes: ["application/merge-patch+json", "application/json-patch+json", "application/json", "application/xml"],
+      documentation: documentation.update,
+      handle: (context) => updateRecord(placed, context),
+    }),
+  ];
+}
+
+const documentationOf = (account: Account) =>
+  ({
+    read: {
+      summary: "Read how a user logs in",
+      tag: "users",
+      parameters: [ifNoneMatch],
+      responses: {
+        200: { description: "The account.", schema: account, headers: { ETag: "Of the present state." } },
+        304: notModified,
+      },
+    },
+    update: {
+      summary: "Change username, role or activity",
+      tag: "users",
+      parameters: [{ $ref: "#/components/parameters/IfMatch" }, { $ref: "#/components/parameters/IdempotencyKey" }],
+      request: account,
+      responses: {
+        200: { description: "Changed.", schema: account, headers: { ETag: "Of the new state." } },
+        204: { description: "Changed; left out, as the caller prefers.", headers: { ETag: "Of the new state." } },
+      },
+      problems: [
+        "conflict",
+        "invalid_patch",
+        "patch_conflict",
+        "idempotency_mismatch",
+        "too_many_repeats",
+        "precondition_failed",
+        "taken",
+        "last_admin",
+      ],
+    },
+  }) satisfies Record<string, EndpointDocumentation>;
+
+/** Accounts as a resource: they are kept by whoever checks credentials, and shown without what those need. */
+function placeAccounts(parts: AccountsParts, account: Account): MountInPlace {
+  const mounted = mount(account, { permission: { read: ownOrAny, update: ownOrAnyUnlimited }, personal: true });
+  const beforeWrite = (write: Write<Account>): Eventually<Prepared> =>
+    write.kind === "update" ? prepareChange(parts, write) : {};
+  const noted = ["last_login_at"];
+  const place = { parent: null, newer: null, relations: [], listedBy: [], referrers: [] };
+  return { ...mounted, ...place, collection: accountsCollection, beforeWrite, show: showAccount, noted };
+}
+
+/** Without its id, which the path says. */
+function showAccount({
+  username,
+  role,
+  active,
+  created_at,
+  last_login_at,
+}: StoredRecord): Readonly<Record<string, unknown>> {
+  return { username, role, active, created_at, last_login_at };
+}
+
+/** What is prepared are columns of the accounts' own table, of which the resource shows some. */
+async function prepareChange(
+  parts: AccountsParts,
+  { context, current, draft }: Write<Account, "update">,
+): Promise<Prepared> {
+  const before = accountOf({ revision: 0, record: current });
+  const { username, role, active } = draft.values;
+  if ((role !== before.role || active !== before.active) && context.requireIdentity().role !== "admin")
+    throw problem("permission_denied");
+  const { now } = context.call;
+  const changes: Change[] = [];
+  if (before.active && !active) changes.push(...parts.revocations.endAccount(before, now, true));
+  if (role !== before.role) changes.push(...parts.revocations.endAccess(before, now, role));
+  // Of the others nobody loses the last one, also where there is none yet.
+  if (before.role === "admin" && before.active) changes.push(requireAdministrator);
+  if (username === before.username) return { changes };
+  requireMayName(parts, context);
+  requireUsername(parts, username);
+  await requireMayProbe(parts, context);
+  await requireProof(parts, context, before, draft.transient.current_password);
+  return {
+    values: { username_follows_email: false, username_origin: usernameOriginOf(context) },
+    changes,
+    complete: () => requireFree(parts, parts.users, context, { id: before.id, username }),
+  };
+}
+
+/** A name that was chosen. One that follows the e-mail is as long as that, and stays while it is not changed. */
+function requireUsername({ users }: AccountsParts, username: string): void {
+  const flaw = users.resource.fields.username.kind.parse(username);
+  if (flaw instanceof Flaw) throw invalid([{ pointer: "/username", code: flaw.code, detail: flaw.detail }]);
+}

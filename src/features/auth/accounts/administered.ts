@@ -1,0 +1,23 @@
+import { isDeepStrictEqual } from "node:util";
+import { problem } from "../../../core/problem/problem.ts";
+import type { Context } from "../../../http/exchange.ts";
+import type { Write } from "../../../http/mount/mount.ts";
+import type { Fields } from "../../../resource/resource.ts";
+import type { Users } from "../users.ts";
+import { standardOf } from "./standard.ts";
+
+/** Ends the request (403) where anybody else writes into a field that administrators give: it stays as it is, or as users begin. */
+export function requireAsGiven(administered: readonly string[], write: Write<Users>, fields: Fields): void {
+  const { kind, context } = write;
+  if (kind === "delete" || context.identity?.role === "admin") return;
+  const draft: Readonly<Record<string, unknown>> = write.draft.values;
+  const before: Readonly<Record<string, unknown>> =
+    kind === "create" ? standards(administered, context, fields) : write.current;
+  const changed = administered.find((name) => !isDeepStrictEqual(draft[name] ?? null, before[name] ?? null));
+  if (changed !== undefined)
+    throw problem("permission_denied", { detail: `The field ${changed} is given by administrators.` });
+}
+
+function standards(names: readonly string[], context: Context, fields: Fields): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(names.map((name) => [name, standardOf(fields[name]!, context)]));
+}

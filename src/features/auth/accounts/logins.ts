@@ -1,0 +1,165 @@
+import type { Reply } from "../../../core/call/call.ts";
+import type { Observation } from "../../../core/observation.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
+import { type Context, invalid } from "../../../http/exchange.ts";
+import { readPage } from "../../../http/list/paging.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import type { LoginSource } from "../login.ts";
+import { type ListedLogin, type LoginPage, mergeLogins, placeOf } from "../logins.ts";
+import type { AccountsParts } from "./parts.ts";
+import { requireAccount } from "./people.ts";
+
+/** The list of a user's logins, by sessions and by tokens, and ending them. */
+export function loginListEndpoints(parts: AccountsParts): readonly Endpoint[] {
+  const path = "/users/{id}/sessions";
+  const target = (context: Context) => requireAccount(parts, context);
+  return [
+    builtInEndpoint({
+      method: "GET",
+      path,
+      access: ownOrAny,
+      query: "read",
+      documentation: documentation.list,
+      handle: (context) => list(parts, context),
+    }),
+    builtInEndpoint({
+      method: "DELETE",
+      path,
+      access: ownOrAnyUnlimited,
+      query: "read",
+      target,
+      documentation: documentation.endAll,
+      handle: (context) => endAll(parts, context),
+    }),
+    builtInEndpoint({
+      method: "DELETE",
+      path: `${path}/{session_id:text}`,
+      access: ownOrAnyUnlimited,
+      target,
+      documentation: documentation.endOne,
+      handle: (context) => endOne(parts, context),
+    }),
+  ];
+}
+
+const listedLogin = objectSchema("session", {
+  id: textSchema,
+  kind: { type: "string", enum: ["session", "tokens"], description: "`tokens`: by a refresh token that was used." },
+  created_at: timeSchema,
+  last_seen_at: timeSchema,
+  expires_at: timeSchema,
+  address: textSchema,
+  user_agent: nullable(textSchema),
+  current: { type: "boolean", description: "The caller came with this one." },
+});
+
+const documentation = {
+  list: {
+    summary: "List a user's logins",
+    tag: "users",
+    parameters: [{ $ref: "#/components/parameters/limit" }, { $ref: "#/components/parameters/cursor" }],
+    responses: {
+      200: {
+        description: "Those that have not ended, the newest first.",
+        schema: { type: "array", items: listedLogin, xml: { name: "sessions", wrapped: true } },
+        headers: { Link: "The pages around this one." },
+      },
+    },
+    problems: ["invalid_query"],
+  },
+  endAll: {
+    summary: "End all logins of a user, or all but the caller's own",
+    tag: "users",
+    parameters: [
+      {
+        name: "except",
+        in: "query",
+        description: "`current`: the login that the caller came with goes on.",
+        schema: { type: "string", enum: ["current"] },
+      },
+    ],
+    responses: { 204: { description: "Ended: sessions, refresh tokens and access tokens." } },
+    problems: ["invalid_query"],
+  },
+  endOne: { summary: "End one login of a user", tag: "users", responses: { 204: { description: "Ended." } } },
+} satisfies Record<string, EndpointDocumentation>;
+
+async function list(parts: AccountsParts, context: Context): Promise<Reply> {
+  const { id } = await requireAccount(parts, context);
+  const caller = context.requireIdentity();
+  const { items: value, headers } = await readPage<ListedLogin>(context, {
+    placeOf,
+    async read(query) {
+      const page: LoginPage = { ...query, now: context.call.now };
+      return mergeLogins(await Promise.all(parts.sources.map((source) => source.list(id, page, caller))), page);
+    },
+  });
+  return {
+    status: 200,
+    cache: "no-store",
+    headers,
+    body: { kind: "data", value, element: "sessions", items: "session" },
+  };
+}
+
+/** Whoever reads the account at the same time as somebody else ends its logins reads it again. */
+const ATTEMPTS = 100;
+
+async function endAll(parts: AccountsParts, context: Context): Promise<Reply> {
+  const isOthers = readExcept(context);
+  const identity = context.requireIdentity();
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const account = await requireAccount(parts, context);
+    const isOwn = isOthers && identity.id === account.id;
+    const kept = {
+      family: isOwn ? (identity.family ?? null) : null,
+      sessionId: isOwn ? (identity.sessionId ?? null) : null,
+    };
+    const changes = parts.revocations.endLogins(account, kept, context.call.now);
+    if ((await parts.store.write({ changes })).kind !== "written") continue;
+    tell(parts, context, account.id, isOthers ? "others" : "all");
+    return { status: 204, cache: "no-store" };
+  }
+  throw problem("unavailable", { headers: [["Retry-After", "1"]] });
+}
+
+function readExcept(context: Context): boolean {
+  const parameters = context.parameters();
+  const issues = parameters.flatMap(([name, value], at) => {
+    if (name !== "except")
+      return [{ pointer: `?${name}`, code: "unknown_parameter", detail: "There is no such parameter." }];
+    if (at > 0) return [{ pointer: "?except", code: "repeated", detail: "The parameter must be given once." }];
+    return value === "current"
+      ? []
+      : [{ pointer: "?except", code: "invalid", detail: "Only the current login can be excepted: current." }];
+  });
+  if (issues.length > 0) throw invalid(issues);
+  return parameters.length > 0;
+}
+
+async function endOne(
+  parts: AccountsParts,
+  context: Context<{ readonly id: number; readonly session_id: string }>,
+): Promise<Reply> {
+  const account = await requireAccount(parts, context);
+  const id = context.params.session_id;
+  if (!(await endAmong(parts.sources, account.id, id, context.call.now))) throw problem("not_found");
+  tell(parts, context, account.id, "one");
+  return { status: 204, cache: "no-store" };
+}
+
+async function endAmong(sources: readonly LoginSource[], userId: number, id: string, now: number): Promise<boolean> {
+  for (const source of sources) if (await source.endOne(userId, id, now)) return true;
+  return false;
+}
+
+type Which = Extract<Observation, { kind: "logins_ended" }>["which"];
+
+function tell({ observe }: AccountsParts, context: Context, userId: number, which: Which): void {
+  const { requestId } = context.call;
+  observe({ kind: "logins_ended", requestId, userId, which, by: context.requireIdentity().id });
+}

@@ -1,0 +1,42 @@
+import type { Mount } from "../../../http/mount/mount.ts";
+import { isStored } from "../../../resource/kinds/field.ts";
+import type { Fields } from "../../../resource/resource.ts";
+import { keyOf, type Change, type Value, type WrittenValues } from "../../../store/store.ts";
+import type { NewUser } from "../login.ts";
+import { standardOf } from "./standard.ts";
+import { accountsCollection, firstGeneration } from "./stored-accounts.ts";
+
+/** The changes that make a user and the account of the same id. `at` is where they stand in the transaction. */
+export function insertUser(
+  users: Mount,
+  { name, email, username, role, passwordHash, now, ...more }: NewUser,
+  at = 0,
+): readonly Change[] {
+  const account = {
+    username,
+    username_follows_email: username === email,
+    role,
+    active: more.active ?? true,
+    password_hash: passwordHash,
+    password_until: more.passwordUntil ?? null,
+    generation: firstGeneration(now),
+    created_at: more.createdAt ?? new Date(now).toISOString(),
+    last_login_at: more.lastLoginAt ?? null,
+    username_origin: "given",
+  };
+  return [
+    { kind: "insert", collection: users.collection, values: { name, email, ...ownValues(users.resource.fields, now) } },
+    { kind: "insert", collection: accountsCollection, key: keyOf(at), values: account },
+  ];
+}
+
+/** What fields of one's own get where nobody is asked for them. */
+function ownValues(fields: Fields, now: number): WrittenValues {
+  const own = Object.entries(fields).filter(([name, field]) => name !== "name" && name !== "email" && isStored(field));
+  const context = { identity: null, now, requireIdentity: noCaller };
+  return Object.fromEntries(own.map(([name, field]) => [name, standardOf(field, context) as Value]));
+}
+
+function noCaller(): never {
+  throw new TypeError("A field of users asks who is calling, and this user is made where nobody is.");
+}

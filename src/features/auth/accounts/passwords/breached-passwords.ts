@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { aFunction, isText, optional, wholeFrom, type Check } from "../../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../../core/checking/options.ts";
+import { messageOfThrown } from "../../../../core/checking/thrown.ts";
+import type { Observer } from "../../../../core/observation.ts";
+
+/** The network, as far as it is needed here: `fetch`, or what looks like it and heeds the signal. */
+export type FetchRange = (
+  url: string,
+  init: { readonly redirect: "error"; readonly signal: AbortSignal; readonly headers: Record<string, string> },
+) => Promise<Response>;
+
+/** Options of `breachedPasswords()`: the address of a range service, and how it is asked. */
+export interface BreachedPasswordsOptions {
+  /** Where ranges are asked for: the first five digits of a digest are put behind it. */
+  readonly url: string;
+  readonly observe: Observer;
+  readonly fetch?: FetchRange;
+  /** In milliseconds; what has not been answered by then is not waited for, and the password is taken. */
+  readonly limitMs?: number;
+}
+
+/** Whether a password is known from a breach; false where that cannot be learned. */
+export type IsBreached = (password: string) => Promise<boolean>;
+
+/** Beyond this an answer is no range: a padded one has some 60 KiB. */
+const maxBytes = 512 * 1024;
+
+/** An address behind which digits of a digest can be put. Elsewhere nobody would ever be told that a password is known. */
+export const aRangeURL: Check = (value) => {
+  const url = isText(value) ? URL.parse(value) : null;
+  const isBase = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash + url.username === "";
+  return isBase
+    ? null
+    : 'it has to be an http or https address without query, like "https://api.pwnedpasswords.com/range"';
+};
+
+const checks: ChecksOf<BreachedPasswordsOptions> = {
+  url: aRangeURL,
+  observe: aFunction,
+  fetch: optional(aFunction),
+  limitMs: optional(wholeFrom(1)),
+};
+
+/**
+ * Asks a service that knows breached passwords (the range interface of Pwned Passwords) by k-anonymity: it learns the first five
+ * hexadecimal digits of the SHA-1, which hundreds of passwords share, and answers what may stand behind them, padded. Nobody is
+ * kept from choosing a password because that service is away: this is told to the log.
+ */
+export function breachedPasswords(options: BreachedPasswordsOptions): IsBreached {
+  requireOptions(options, checks, { of: "breachedPasswords" });
+  const { url, observe, fetch = globalThis.fetch, limitMs = 1000 } = options;
+  const base = url.endsWith("/") ? url : `${url}/`;
+
+  return async (password) => {
+    const digest = createHash("sha1").update(password).digest("hex").toUpperCase();
+    const stop = new AbortController();
+    const late = new Promise<never>((_, reject) => {
+      stop.signal.addEventListener("abort", () => reject(new Error(`it took longer than ${limitMs} ms`)));
+    });
+    const timer = setTimeout(() => stop.abort(), limitMs);
+    try {
+      const asked = askRange(`${base}${digest.slice(0, 5)}`, fetch, stop.signal);
+      return isListed(await Promise.race([asked, late]), digest.slice(5));
+    } catch (error) {
+      // Without what was asked: the digits would narrow down whose password it is.
+      const reason = messageOfThrown(error);
+      observe({
+        kind: "notice",
+        level: "error",
+        message: `Breached passwords could not be looked up, and a new password was taken unseen: ${reason}`,
+      });
+      return false;
+    } finally {
+      clearTimeout(timer);
+      late.catch(() => undefined);
+      // Whatever is still under way is of no use to anybody.
+      stop.abort();
+    }
+  };
+}
+
+async function askRange(url: string, fetch: FetchRange, signal: AbortSignal): Promise<string> {
+  const headers = { "Add-Padding": "true", "User-Agent": "latchkey", Accept: "text/plain" };
+  const response = await fetch(url, { redirect: "error", signal, headers });
+  if (response.status !== 200) throw new Error(`the answer was ${response.status}`);
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (text.length > maxBytes) throw new Error(`the answer was longer than ${maxBytes} bytes`);
+  }
+  if (!/^[0-9A-F]{35}:\d/im.test(text)) throw new Error("the answer was no list of digests");
+  return text;
+}
+
+/** Padding has a count of 0. */
+function isListed(range: string, suffix: string): boolean {
+  return range.split("\n").some((line) => {
+    const [listed = "", count = "0"] = line.trim().split(":");
+    return listed.toUpperCase() === suffix && Number(count) > 0;
+  });
+}

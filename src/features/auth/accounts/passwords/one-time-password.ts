@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { administrator, allOf, unlimited } from "../../../../access/permission/permission.ts";
+import type { Reply } from "../../../../core/call/call.ts";
+import { problem } from "../../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../../http/endpoint/built-in.ts";
+import { objectSchema, textSchema, timeSchema } from "../../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../../http/endpoint/endpoint.ts";
+import type { Context } from "../../../../http/exchange.ts";
+import { requireStillKnown } from "../../../../http/identifying/identifying.ts";
+import { requireDraft } from "../../../../http/mount/writes/drafting.ts";
+import { defineResource } from "../../../../resource/resource.ts";
+import { equals } from "../../conditions.ts";
+import { proofField, withoutKey } from "../../fresh-login.ts";
+import type { AccountsParts } from "../parts.ts";
+import { requireAccount } from "../people.ts";
+import { accountsCollection } from "../stored-accounts.ts";
+import { requireFreshLogin } from "./proof.ts";
+
+/** How long one is good that nobody uses. */
+const DAYS = 7;
+
+/** 120 bits. */
+const SECRET_BYTES = 15;
+
+const proof = defineResource({ name: "proof", fields: { current_password: proofField } });
+
+/**
+ * `POST /users/{id}/password`: administrators give somebody who has none, or has lost it, a password that is shown once and is good for one
+ * login. After that it only proves again who has logged in (`current_password`), above all who chooses another one.
+ */
+export function oneTimePasswordEndpoint(parts: AccountsParts): Endpoint {
+  return builtInEndpoint({
+    method: "POST",
+    path: "/users/{id}/password",
+    logsIn: true,
+    access: allOf(unlimited, administrator),
+    target: (context) => requireAccount(parts, context),
+    consumes: ["application/json"],
+    bodyOptional: true,
+    guard: withoutKey,
+    documentation: {
+      summary: "Draw a one-time password, which is shown this once",
+      tag: "users",
+      request: proof,
+      responses: {
+        201: {
+          description:
+            "Good for one login within seven days, and after it as the `current_password` of the user's own choice. The user's former password and all logins have ended.",
+          schema: objectSchema("password", { username: textSchema, password: textSchema, expires_at: timeSchema }),
+        },
+      },
+      problems: ["conflict"],
+    },
+    handle: (context) => draw(parts, context),
+  });
+}
+
+async function draw(parts: AccountsParts, context: Context): Promise<Reply> {
+  const { transient } = requireDraft(proof, context, { id: null, current: null });
+  const { call } = context;
+  const { id, username, active, generation } = await requireAccount(parts, context);
+  const caller = context.requireIdentity();
+  if (id === caller.id) throw problem("conflict", { detail: "Choose your own password: PATCH it to your user." });
+  if (!active) throw problem("conflict", { detail: "The account is not active." });
+  await requireFreshLogin(parts, context, transient.current_password);
+  const password = randomBytes(SECRET_BYTES).toString("base64url");
+  const expiresAt = new Date(call.now + DAYS * 86_400_000).toISOString();
+  const values = {
+    password_hash: await parts.passwords.hash(call, password, String(caller.id)),
+    password_until: expiresAt,
+    password_once: "unused",
+  };
+  // Refused where the account has changed meanwhile: nobody gets a password that another one has replaced.
+  const { kind } = await parts.store.write({
+    changes: [
+      ...parts.revocations.endAccount({ id, generation }, call.now),
+      { kind: "updateAll", collection: accountsCollection, where: equals("id", id), values },
+    ],
+  });
+  if (kind !== "written") throw problem("conflict", { detail: "The account was changed at the same time. Try again." });
+  await requireStillKnown(context);
+  return {
+    status: 201,
+    cache: "no-store",
+    body: { kind: "data", value: { username, password, expires_at: expiresAt }, element: "password" },
+  };
+}

@@ -1,0 +1,237 @@
+import { makeSideBySide } from "../../../../access/throttle/side-by-side.ts";
+import type { LoginThrottle } from "../../../../access/throttle/throttle.ts";
+import type { Call } from "../../../../core/call/call.ts";
+import { formatNetwork } from "../../../../core/call/trusted-proxies.ts";
+import { anObject, optional, wholeFrom, orNull } from "../../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../../core/checking/options.ts";
+import { isCommonPassword } from "../../../../core/crypto/common-passwords.ts";
+import {
+  decoyHash,
+  hashPassword,
+  isKnownFormat,
+  needsUpgrade,
+  usualCost,
+  verifyPassword,
+  type PasswordCost,
+} from "../../../../core/crypto/password-hash.ts";
+import type { Issue } from "../../../../core/problem/problem.ts";
+import { aTracer } from "../../../../core/tracer.ts";
+import type { Tracer } from "../../../../core/tracer.ts";
+import { fold } from "../../../../store/fold.ts";
+import { StoreUnavailable, type Change, type Store, type WrittenValues } from "../../../../store/store.ts";
+import { equals, timeText } from "../../conditions.ts";
+import { accountsCollection, isPossibleName, type Account, type Accounts } from "../stored-accounts.ts";
+import { makeTurns, type Asker } from "./turns.ts";
+
+/** Checks and makes passwords. Every hash of the process is computed here, so that they can be counted. */
+export interface Passwords {
+  /**
+   * The active account with this name and password; null for every reason why there is none, in the same time: also for a one-time
+   * password, which is for logins. Counts what is wrong, and replaces a hash of another format. Throws 429 before any hash, and 503 where too many wait.
+   */
+  verify(call: Call, username: string, password: string): Promise<Account | null>;
+  /** The same for somebody who is logged in and shows again who they are: a one-time password is good for it after its login too. */
+  prove(call: Call, username: string, password: string): Promise<Account | null>;
+  /** The same for a login, which the account remembers, and which uses up a one-time password. */
+  login(call: Call, username: string, password: string): Promise<Account | null>;
+  /**
+   * Hashes a new password, in turn with the other hashes of the caller's address; `account` is whoever asks, where that is known. Null: the
+   * service itself asks. Throws 503 where too many wait.
+   */
+  hash(call: Call | null, password: string, account?: string): Promise<string>;
+  /** How many hashes are computed and how many wait for their turn. */
+  load(): { readonly running: number; readonly waiting: number };
+}
+
+/** What `makePasswords()` is made of, and what a hash costs. */
+export interface PasswordsOptions {
+  readonly accounts: Accounts;
+  readonly store: Store;
+  readonly throttle: LoginThrottle;
+  /** How many hashes are computed at once. */
+  readonly cores: number;
+  /** What a hash costs; as OWASP asks for it where it is left out. Other hashes are replaced at the next login. */
+  readonly cost?: PasswordCost;
+  /** Sees each hash, with the wait for its turn. */
+  readonly tracer?: Tracer | null;
+}
+
+/** How many hashes may wait for their turn. */
+const maxWaiting = 64;
+
+const checks: ChecksOf<PasswordsOptions> = {
+  store: anObject,
+  accounts: anObject,
+  throttle: anObject,
+  cores: wholeFrom(1),
+  cost: optional(anObject),
+  tracer: optional(orNull(aTracer)),
+};
+
+/** Makes the one place of a process where passwords are checked. */
+export function makePasswords(options: PasswordsOptions): Passwords {
+  requireOptions(options, checks, { of: "makePasswords" });
+  const { accounts, store, throttle, cores, cost = usualCost, tracer = null } = options;
+  const turns = makeTurns(cores, maxWaiting);
+  const hold: typeof turns.hold =
+    tracer === null ? turns.hold : (asker, work) => tracer.part("hash", {}, () => turns.hold(asker, work));
+  const sideBySide = makeSideBySide();
+
+  async function check(call: Call, username: string, password: string, purpose: Purpose): Promise<Account | null> {
+    const asker = askerOf(call, fold(username));
+    turns.requirePlace(asker);
+    const account = isPossibleName(username) ? await accounts.findByUsername(username) : null;
+    // Counted under the stored spelling: what the store takes for the same name is one account.
+    const name = account?.username ?? username;
+    const { subjects } = await throttle.look(call, name);
+    // Asked again, for what was tried while this one waited: a burst gets no further than the limit.
+    const room = () => throttle.check(call, name);
+    const checked = await hold(asker, (place) =>
+      sideBySide(subjects, room, async () => {
+        const good = await place.run(() => checkAccount(account, password, { cost, now: call.now, purpose }));
+        if (good !== null && (await isAsItWas(accounts, good))) return good;
+        await throttle.fail(call, name);
+        return null;
+      }),
+    );
+    if (checked === null) return null;
+    const isOnce = purpose === "login" && checked.passwordOnce === "unused";
+    if (isOnce) return (await useUp(options, call, account!, checked)) ? checked : null;
+    await keep(call, account!, checked, purpose === "login");
+    return checked;
+  }
+
+  /** Writes what a good password has taught: when it was used, from where, and its hash in our own format. */
+  async function keep(call: Call, before: Account, after: Account, isLogin: boolean): Promise<void> {
+    const values: WrittenValues = {
+      ...(isLogin ? { last_login_at: timeText(call.now) } : {}),
+      ...(after.passwordHash === before.passwordHash ? {} : { password_hash: after.passwordHash }),
+      // Its user has it now.
+      ...(before.passwordUntil === null || (before.passwordOnce ?? null) !== null ? {} : { password_until: null }),
+    };
+    const passed = await throttle.pass(call, before.username);
+    if (Object.keys(values).length === 0 && passed.length === 0) return;
+    // Only while the password is the one that was checked: a change of it that came in between stands.
+    const where = { all: [equals("id", before.id), equals("password_hash", before.passwordHash)] };
+    try {
+      const learned: Change = { kind: "updateAll", collection: accountsCollection, where, values };
+      await store.write({ changes: Object.keys(values).length === 0 ? passed : [learned, ...passed] });
+    } catch (error) {
+      // Nobody is kept out by a disk that is full: what could not be kept is learned the next time, and the store has told the log.
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
+  }
+
+  /** A write that is made anew, because another was faster, needs no other hash. They go with their calls. */
+  const newest = new WeakMap<Call, { readonly password: string; readonly hash: Promise<string> }>();
+
+  return {
+    verify: (call, username, password) => check(call, username, password, "verify"),
+    prove: (call, username, password) => check(call, username, password, "prove"),
+    login: (call, username, password) => check(call, username, password, "login"),
+    hash(call, password, account) {
+      const made = call === null ? undefined : newest.get(call);
+      if (made?.password === password) return made.hash;
+      const hash = hold(askerOf(call, account), (place) => place.run(() => hashPassword(password, cost)));
+      if (call !== null) newest.set(call, { password, hash });
+      return hash;
+    },
+    load: turns.load,
+  };
+}
+
+/** Its turn may have come late: a password that was changed meanwhile is a wrong one, and whoever was deactivated stays out. */
+async function isAsItWas(accounts: Accounts, { id, generation }: Account): Promise<boolean> {
+  const now = await accounts.find(id);
+  return now !== null && now.active && now.generation === generation;
+}
+
+/** Of two logins at once with a one-time password one comes in. Where that cannot be kept, nobody does. */
+async function useUp(
+  { store, throttle }: PasswordsOptions,
+  call: Call,
+  before: Account,
+  { passwordHash }: Account,
+): Promise<boolean> {
+  const passed = await throttle.pass(call, before.username);
+  const isUnused = equals("password_once", "unused");
+  const where = { all: [equals("id", before.id), equals("password_hash", before.passwordHash), isUnused] };
+  const last_login_at = timeText(call.now);
+  const values: WrittenValues = { password_once: "used", password_hash: passwordHash, last_login_at };
+  const collection = accountsCollection;
+  const unused: Change = { kind: "require", collection, where, atLeast: 1, name: "password_once" };
+  const used: Change = { kind: "updateAll", collection, where, values };
+  return (await store.write({ changes: [unused, used, ...passed] })).kind === "written";
+}
+
+function askerOf(call: Call | null, account = ""): Asker {
+  return { address: call === null ? "" : formatNetwork(call.client.address), account };
+}
+
+/** What a check depends on beside the password. */
+interface Checking {
+  readonly cost: PasswordCost;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly purpose: Purpose;
+}
+
+/** A password that comes with every request, one that logs in, and one that proves again who has logged in. */
+type Purpose = "verify" | "login" | "prove";
+
+async function checkAccount(account: Account | null, password: string, checking: Checking): Promise<Account | null> {
+  const matches = await matchesAccount(account, password, checking);
+  return matches && account !== null ? upgraded(account, password, checking.cost) : null;
+}
+
+/** A hash is always computed, so that the time does not tell which accounts there are. */
+async function matchesAccount(
+  account: Account | null,
+  password: string,
+  { cost, now, purpose }: Checking,
+): Promise<boolean> {
+  const stored = account?.passwordHash ?? null;
+  const isUsable = stored !== null && isKnownFormat(stored);
+  const matches = await verifyPassword(isUsable ? stored : decoyHash(cost), password);
+  return (
+    matches && isUsable && account !== null && account.active && !isTooLate(account, now) && isFor(purpose, account)
+  );
+}
+
+/** A password that was drawn and never used is good for a time. */
+function isTooLate({ passwordUntil }: Account, now: number): boolean {
+  return passwordUntil !== null && Date.parse(passwordUntil) <= now;
+}
+
+function isFor(purpose: Purpose, { passwordOnce = null }: Account): boolean {
+  return passwordOnce === null || purpose === "prove" || (purpose === "login" && passwordOnce === "unused");
+}
+
+async function upgraded(account: Account, password: string, cost: PasswordCost): Promise<Account> {
+  if (account.passwordHash === null || !needsUpgrade(account.passwordHash, cost)) return account;
+  return { ...account, passwordHash: await hashPassword(password, cost) };
+}
+
+const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** What is wrong with a new password; null where nothing is. `serviceNames` is what the service is called. The pointer is `/password`. */
+export function checkNewPassword(
+  password: string,
+  account: { readonly username: string; readonly email: string | null },
+  serviceNames: readonly string[] = [],
+): Issue | null {
+  const issue = (code: string, detail: string): Issue => ({ pointer: "/password", code, detail });
+  // Code points, as everywhere; whoever sends more than 512 code units has more than 256 of them.
+  const length = password.length > 512 ? password.length : [...password].length;
+  if (length < 8) return issue("too_short", "The password must have at least 8 characters.");
+  if (length > 256) return issue("too_long", "The password must have at most 256 characters.");
+  if (controlCharacter.test(password) || !password.isWellFormed())
+    return issue("invalid", "The password must not contain control characters.");
+  if (isCommonPassword(password)) return issue("too_common", "The password is one of the most common ones.");
+  const isSame = (other: string): boolean => fold(password) === fold(other);
+  if (isSame(account.username)) return issue("same_as_username", "The password must not be the username.");
+  if (account.email !== null && isSame(account.email))
+    return issue("same_as_email", "The password must not be the e-mail.");
+  if (serviceNames.some(isSame)) return issue("same_as_service", "The password must not be the service's name.");
+  return null;
+}

@@ -1,0 +1,169 @@
+import { aFunction, objectOf, optional, texts } from "../../../core/checking/members.ts";
+import { requireArguments, type ChecksOf } from "../../../core/checking/options.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import type { Identity, IdentityFields, Role } from "../../../core/identity.ts";
+import { aStore } from "../../../store/checking.ts";
+import type { Change, Collection, Row, Store } from "../../../store/store.ts";
+import { equals } from "../conditions.ts";
+
+/** What logs in: the side of a user that is never shown. Its id is the user's. */
+export interface Account {
+  readonly id: number;
+  readonly username: string;
+  readonly role: Role;
+  readonly active: boolean;
+  /** PHC string, or a format accepted on import; null: cannot log in with a password. */
+  readonly passwordHash: string | null;
+  /** RFC 3339: a password that was drawn for its user is good until then; null: for as long as nobody changes it. */
+  readonly passwordUntil: string | null;
+  /** The password is good for one login: whether it is still `unused`. Once `used` it only proves again who has logged in, above all who chooses another. Null, or left out: an ordinary one. */
+  readonly passwordOnce?: "unused" | "used" | null;
+  /** Goes up when every login of the account ends: changed password, deactivation. Sessions, refresh families and access tokens of an older generation are dead. */
+  readonly generation: number;
+  /** The one refresh family of an older generation that was to go on; null: none. */
+  readonly keptFamily: string | null;
+  /** How often the role, or a field that stands in the identity, was changed: access tokens of before the last time are dead. */
+  readonly roleChanges: number;
+  /** RFC 3339 */
+  readonly createdAt: string;
+  /** RFC 3339; null: never yet. */
+  readonly lastLoginAt: string | null;
+  /** The user's own fields that stand in the identity; left out where none do. */
+  readonly fields?: IdentityFields;
+}
+
+/** The table of accounts. */
+export const accountsCollection: Collection = {
+  name: "accounts",
+  key: "integer",
+  columns: [
+    { name: "username", type: "text", unique: "folded" },
+    /** The username was not chosen and follows the e-mail. */
+    { name: "username_follows_email", type: "boolean" },
+    { name: "role", type: "text" },
+    { name: "active", type: "boolean" },
+    { name: "password_hash", type: "text", nullable: true },
+    { name: "generation", type: "integer" },
+    { name: "created_at", type: "date-time" },
+    { name: "last_login_at", type: "date-time", nullable: true },
+    { name: "kept_family", type: "text", nullable: true },
+    { name: "role_changes", type: "integer", default: 0 },
+    /** Who gave the username (`UsernameOrigin`); null where it is older than this column. */
+    { name: "username_origin", type: "text", nullable: true },
+    { name: "password_until", type: "date-time", nullable: true },
+    { name: "password_once", type: "text", nullable: true },
+  ],
+  // Whether there is another administrator is asked within writes, and there are few of them among all.
+  indexes: [["role", "active"]],
+};
+
+/**
+ * `given` by an administrator, an import or a proxy, or `chosen` by the user: what a user chose may be another's name elsewhere,
+ * and is never claimed by whoever has it there.
+ */
+export type UsernameOrigin = "given" | "chosen";
+
+/**
+ * The generation of a new account. It begins at the time of its creation (milliseconds), so that tokens of a deleted
+ * account are not those of one made later under the same id.
+ */
+export function firstGeneration(now: number): number {
+  return now;
+}
+
+/**
+ * Refuses a transaction where the account is not active any more. Stands behind what is made for it: whoever looked before
+ * may have looked before a deactivation, and what ends with that must not be made after it.
+ */
+export function requireActive(id: number): Change {
+  const where = { all: [equals("id", id), equals("active", true)] };
+  return { kind: "require", collection: accountsCollection, where, atLeast: 1, name: NOT_ACTIVE };
+}
+
+/** What `requireActive` is refused as. */
+export const NOT_ACTIVE = "not_active";
+
+/** Finds accounts, for the schemes. */
+export interface Accounts {
+  find(id: number): Eventually<Account | null>;
+  findByUsername(username: string): Eventually<Account | null>;
+}
+
+/** Whether it can be somebody's name. A store need not be asked for others, and cannot be asked for some (U+0000). */
+export function isPossibleName(name: unknown): name is string {
+  if (typeof name !== "string" || name === "" || name.length > 300) return false;
+  return name.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(name);
+}
+
+/** Which fields of a user stand in the identity, and where users are kept. */
+export interface OwnFields {
+  readonly names: readonly string[];
+  collection(): Collection;
+}
+
+const ownFields: ChecksOf<OwnFields> = { names: texts, collection: aFunction };
+
+/** The accounts of a store, each with those fields of its user. */
+export function storeAccounts(store: Store, own: OwnFields = { names: [], collection: noUsers }): Accounts {
+  requireArguments("storeAccounts", arguments, {
+    store: aStore,
+    own: optional(objectOf(ownFields, "it has to be an object, like { names: [], collection }")),
+  });
+  const { names } = own;
+  const complete = (row: Row | null): Eventually<Account | null> => {
+    const account = row === null ? null : accountOf(row);
+    if (account === null || names.length === 0) return account;
+    // Behind the account: a token that is made of both has a count that is no newer than its fields, so a change of these ends it.
+    return after(store.find(own.collection(), account.id), (user) =>
+      user === null ? null : { ...account, fields: fieldsOf(user, names) },
+    );
+  };
+  return {
+    find: (id) => after(store.find(accountsCollection, id), complete),
+    findByUsername: (username) => after(store.findBy(accountsCollection, "username", username), complete),
+  };
+}
+
+function noUsers(): never {
+  throw new TypeError("Nobody said where users are kept.");
+}
+
+function fieldsOf({ record }: Row, names: readonly string[]): IdentityFields {
+  return Object.freeze(Object.fromEntries(names.map((name) => [name, record[name] as IdentityFields[string]])));
+}
+
+/** An account as it is stored. */
+export function accountOf({ record }: Row): Account {
+  return {
+    id: record["id"] as number,
+    username: record["username"] as string,
+    role: record["role"] as Role,
+    active: record["active"] as boolean,
+    passwordHash: record["password_hash"] as string | null,
+    passwordUntil: record["password_until"] as string | null,
+    passwordOnce: (record["password_once"] ?? null) as "unused" | "used" | null,
+    generation: record["generation"] as number,
+    keptFamily: record["kept_family"] as string | null,
+    roleChanges: record["role_changes"] as number,
+    createdAt: record["created_at"] as string,
+    lastLoginAt: record["last_login_at"] as string | null,
+  };
+}
+
+/** The identity of an account that a scheme has accepted. */
+export function identityOf(
+  account: Account,
+  scheme: string,
+  more: Partial<Omit<Identity, "id" | "username" | "role" | "scheme">> = {},
+): Identity {
+  return {
+    id: account.id,
+    username: account.username,
+    role: account.role,
+    scheme,
+    scopes: null,
+    expiresAt: null,
+    ...(account.fields === undefined ? {} : { fields: account.fields }),
+    ...more,
+  };
+}

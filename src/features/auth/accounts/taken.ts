@@ -1,0 +1,58 @@
+import { problem } from "../../../core/problem/problem.ts";
+import type { Context } from "../../../http/exchange.ts";
+import type { Mount } from "../../../http/mount/mount.ts";
+import type { Change } from "../../../store/store.ts";
+import type { UsersParts } from "./parts.ts";
+
+/** What a user is to be called, as far as it is new. */
+export interface NewNames {
+  /** The user's own id; null where there is none yet. */
+  readonly id: number | null;
+  readonly email?: string;
+  readonly username?: string;
+  /** Somebody makes an account for themselves. */
+  readonly isSignUp?: boolean;
+}
+
+/** Ends the request (429) where this address has looked too often for what is taken. To be asked before any hash. */
+export async function requireMayProbe({ throttle }: UsersParts, context: Context): Promise<void> {
+  if (!isAdministrator(context)) await throttle.checkProbes(context.call);
+}
+
+/**
+ * Ends the request (409) where another user has one of the names: before a hash is computed for nothing. Whoever is no
+ * administrator learns only so many of them. Adds no changes.
+ */
+export async function requireFree(
+  parts: UsersParts,
+  users: Pick<Mount, "collection">,
+  context: Context,
+  names: NewNames,
+): Promise<readonly Change[]> {
+  const look = () => findTaken(parts, users, names);
+  const taken = isAdministrator(context)
+    ? await look()
+    : await parts.throttle.probe(context.call, async () => {
+        const result = await look();
+        return { counts: result !== null || names.isSignUp === true, result };
+      });
+  if (taken === null) return [];
+  throw problem("taken", {
+    issues: [{ pointer: `/${taken}`, code: "taken", detail: "This value is already taken." }],
+  });
+}
+
+async function findTaken(
+  { store, accounts }: UsersParts,
+  { collection }: Pick<Mount, "collection">,
+  { id, email, username }: NewNames,
+): Promise<"email" | "username" | null> {
+  const sameEmail = email === undefined ? null : await store.findBy(collection, "email", email);
+  if (sameEmail !== null && sameEmail.record["id"] !== id) return "email";
+  const sameName = username === undefined ? null : await accounts.findByUsername(username);
+  return sameName !== null && sameName.id !== id ? "username" : null;
+}
+
+export function isAdministrator({ identity }: Context): boolean {
+  return identity?.role === "admin";
+}

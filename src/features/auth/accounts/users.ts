@@ -1,0 +1,202 @@
+import { administrator, allOf, anyone, unlimited } from "../../../access/permission/permission.ts";
+import type { Issue } from "../../../core/problem/problem.ts";
+import { invalid, type Context } from "../../../http/exchange.ts";
+import { requireStillKnown } from "../../../http/identifying/identifying.ts";
+import { mount, type Prepared, type Write } from "../../../http/mount/mount.ts";
+import { keyOf, type Change, type WrittenValues } from "../../../store/store.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { equals } from "../conditions.ts";
+import { usersResource, type OwnUserFields, type Users, type UsersMount } from "../users.ts";
+import { requireAsGiven } from "./administered.ts";
+import type { UsersParts } from "./parts.ts";
+import { requireGoodPassword } from "./passwords/good-password.ts";
+import { requireProof } from "./passwords/proof.ts";
+import { accountOf, accountsCollection, firstGeneration } from "./stored-accounts.ts";
+import { isAdministrator, requireFree, requireMayProbe } from "./taken.ts";
+import { requireMayName, usernameOriginOf } from "./usernames.ts";
+
+/** Serves users, with what is `own` besides, to administrators, and to each user that user. */
+export function mountUsers(parts: UsersParts, own: OwnUserFields): UsersMount {
+  const administered = own.administered ?? [];
+  const mounted: UsersMount = mount(usersResource(own), {
+    permission: {
+      list: ownOrAny,
+      create: allOf(unlimited, parts.registration === "open" ? anyone : administrator),
+      read: ownOrAny,
+      replace: ownOrAnyUnlimited,
+      update: ownOrAnyUnlimited,
+      delete: ownOrAnyUnlimited,
+    },
+    problems: { delete: ["last_admin"] },
+    personal: true,
+    beforeWrite(write) {
+      requireAsGiven(administered, write, mounted.resource.fields);
+      return withAccount(parts, mounted, write, own.identity ?? []);
+    },
+  });
+  return mounted;
+}
+
+function withAccount(
+  parts: UsersParts,
+  mounted: UsersMount,
+  write: Write<Users>,
+  identityFields: readonly string[],
+): Promise<UserChanges> {
+  switch (write.kind) {
+    case "create":
+      return createAccount(parts, mounted, write);
+    case "delete":
+      return deleteAccount(parts, mounted, write);
+    default:
+      return changeAccount(parts, mounted, write, identityFields);
+  }
+}
+
+/** The account of a user changes with the user; what is stored of the user itself is what was sent. */
+type UserChanges = Omit<Prepared<Users>, "values">;
+
+async function createAccount(
+  parts: UsersParts,
+  mounted: UsersMount,
+  { context, id, draft }: Write<Users, "create">,
+): Promise<UserChanges> {
+  await requireMayProbe(parts, context);
+  const { email } = draft.values;
+  const { username: chosen, password } = draft.transient;
+  const username = chosen ?? email;
+  if (chosen !== undefined) requireMayName(parts, context);
+  if (password !== undefined) await requireGoodPassword(parts, context, password, { username, email });
+  const { call } = context;
+  return {
+    async complete() {
+      // An administrator who sends no password is told by the store itself: no hash is spared, and nothing is to be hidden.
+      if (password !== undefined || !isAdministrator(context))
+        await requireFree(parts, mounted, context, { id, email, username, isSignUp: true });
+      const account: WrittenValues = {
+        username,
+        username_follows_email: chosen === undefined,
+        role: "user",
+        active: true,
+        password_hash: password === undefined ? null : await hashFor(parts, context, password),
+        generation: firstGeneration(call.now),
+        created_at: new Date(call.now).toISOString(),
+        last_login_at: null,
+        username_origin: usernameOriginOf(context),
+      };
+      return [{ kind: "insert", collection: accountsCollection, key: keyOf(0), values: account }];
+    },
+  };
+}
+
+async function changeAccount(
+  parts: UsersParts,
+  mounted: UsersMount,
+  { context, id, current, draft }: Write<Users, "replace" | "update">,
+  identityFields: readonly string[],
+): Promise<UserChanges> {
+  const { username, password, current_password: proof, end_keys: endKeys = false } = draft.transient;
+  // Whoever asks for it believes that they have ended.
+  if (endKeys && password === undefined) throw invalid([endsNoKeys]);
+  const address = draft.values.email;
+  const row = await parts.store.find(accountsCollection, id);
+  if (row === null) return {};
+  const account = accountOf(row);
+  const { call } = context;
+  const isOther = isChanged(identityFields, current, draft.values);
+  const isMoved = address !== current.email;
+  const mayFollow = row.record["username_follows_email"] === true && !parts.takesOutsideLogins();
+  const name = username ?? (isMoved && mayFollow ? address : account.username);
+  const names = {
+    ...(isMoved ? { email: address } : {}),
+    ...(name === account.username ? {} : { username: name }),
+  };
+  if (Object.keys(names).length > 0) await requireMayProbe(parts, context);
+  const isRenamed = username !== undefined && username !== account.username;
+  if (isRenamed) requireMayName(parts, context);
+  if (isRenamed || isMoved || password !== undefined) await requireProof(parts, context, account, proof);
+  if (password !== undefined) await requireGoodPassword(parts, context, password, { username: name, email: address });
+  return {
+    async complete() {
+      if (Object.keys(names).length > 0) await requireFree(parts, mounted, context, { id, ...names });
+      const values: WrittenValues = {
+        ...("username" in names ? { username: names.username, username_origin: usernameOriginOf(context) } : {}),
+        ...(username === undefined ? {} : { username_follows_email: false }),
+        ...(password === undefined
+          ? {}
+          : {
+              password_hash: await hashFor(parts, context, password),
+              password_until: null,
+              password_once: null,
+            }),
+      };
+      const ended = isOther ? parts.revocations.endAccess(account, call.now) : [];
+      if (Object.keys(values).length === 0) return ended;
+      return [
+        { kind: "update", collection: accountsCollection, key: id, values, revision: row.revision },
+        ...ended,
+        ...(password === undefined ? [] : parts.revocations.endAccount(account, call.now, endKeys)),
+      ];
+    },
+  };
+}
+
+const endsNoKeys: Issue = {
+  pointer: "/end_keys",
+  code: "invalid",
+  detail: "The API token and the keys end with a new password, and none is sent.",
+};
+
+/** Whether a field that stands in the identity gets another value. What the draft leaves out stays. */
+function isChanged(
+  names: readonly string[],
+  before: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
+): boolean {
+  return names.some((name) => values[name] !== undefined && values[name] !== before[name]);
+}
+
+async function deleteAccount(
+  parts: UsersParts,
+  mounted: UsersMount,
+  { context, id }: Write<Users, "delete">,
+): Promise<UserChanges> {
+  const account = await parts.accounts.find(id);
+  if (account === null) return {};
+  return {
+    changes: [
+      { kind: "delete", collection: accountsCollection, key: id },
+      // What is kept for repeats holds nothing of a user who is gone.
+      { kind: "forget", collection: mounted.collection, key: id, caller: String(id) },
+      { kind: "forget", collection: accountsCollection, key: id, caller: "" },
+      ...parts.revocations.endDeletedAccount(account, context.call.now),
+      ...((await hasAdministrator(parts)) ? [requireAdministrator] : []),
+    ],
+  };
+}
+
+/** Where there never was one, nobody can be the last. */
+async function hasAdministrator({ store }: UsersParts): Promise<boolean> {
+  return (
+    (await store.list({ collection: accountsCollection, where: activeAdministrator, sort: [], limit: 1 })).length > 0
+  );
+}
+
+const activeAdministrator = { all: [equals("role", "admin"), equals("active", true)] };
+
+/** Somebody who can administer is left. */
+export const requireAdministrator: Change = {
+  kind: "require",
+  collection: accountsCollection,
+  where: activeAdministrator,
+  atLeast: 1,
+  name: "last_admin",
+};
+
+/** In the turns of whoever asks, who may have been ended before theirs came: then nobody gets a password of their choice. */
+async function hashFor({ passwords }: UsersParts, context: Context, password: string): Promise<string> {
+  const { call, identity } = context;
+  const hash = await passwords.hash(call, password, identity === null ? "" : String(identity.id));
+  await requireStillKnown(context);
+  return hash;
+}

@@ -1,0 +1,144 @@
+import type { Reply } from "../../../core/call/call.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
+import type { Context } from "../../../http/exchange.ts";
+import { formType } from "../../../http/formats/form.ts";
+import { requireStillKnown } from "../../../http/identifying/identifying.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { credentials, logInWith, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import { proofField, withoutKey } from "../fresh-login.ts";
+import type { People } from "../login.ts";
+import type { APITokens } from "./tokens.ts";
+
+/** What API tokens need. */
+export interface APITokensParts {
+  readonly people: People;
+  readonly tokens: APITokens;
+}
+
+/** The one API token of a user. */
+export function apiTokenEndpoints(parts: APITokensParts): readonly Endpoint[] {
+  const path = "/users/{id}/token";
+  return [
+    builtInEndpoint({
+      method: "POST",
+      path,
+      logsIn: true,
+      access: ownOrAnyUnlimited,
+      target: (context) => parts.people.requireAccount(context),
+      consumes: ["application/json"],
+      bodyOptional: true,
+      documentation: documentation.issue,
+      guard: withoutKey,
+      handle: (context) => issue(parts, context),
+    }),
+    builtInEndpoint({
+      method: "GET",
+      path,
+      access: ownOrAny,
+      documentation: documentation.show,
+      handle: (context) => show(parts, context),
+    }),
+    builtInEndpoint({
+      method: "DELETE",
+      path,
+      access: ownOrAnyUnlimited,
+      target: (context) => show(parts, context),
+      documentation: documentation.revoke,
+      handle: (context) => revoke(parts, context),
+    }),
+    builtInEndpoint({
+      method: "POST",
+      path: "/api-token-auth/",
+      access: "open",
+      consumes: loginTypes,
+      logsIn: true,
+      maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+      documentation: documentation.exchange,
+      handle: (context) => exchangePassword(parts, context),
+    }),
+  ];
+}
+
+const tokenSchema = objectSchema("token", { token: { ...textSchema, description: "For `Authorization: Token`." } });
+const shownSchema = objectSchema("token", {
+  prefix: textSchema,
+  created_at: timeSchema,
+  last_used_at: nullable(timeSchema),
+});
+
+/** What may come along, where the login is not fresh. */
+const fresh = defineResource({ name: "fresh", plural: "fresh", fields: { current_password: proofField } });
+
+const documentation = {
+  issue: {
+    summary: "Create a user's API token, or get the same again",
+    tag: "users",
+    request: fresh,
+    responses: {
+      200: { description: "The token there was.", schema: tokenSchema },
+      201: { description: "A new token.", schema: tokenSchema, headers: { Location: "Where it is described." } },
+    },
+    problems: ["conflict"],
+  },
+  show: {
+    summary: "When a user's API token was made and used",
+    tag: "users",
+    responses: { 200: { description: "What is known of it; never the token.", schema: shownSchema } },
+  },
+  revoke: { summary: "Revoke a user's API token", tag: "users", responses: { 204: { description: "Revoked." } } },
+  exchange: {
+    summary: "Log in for the API token",
+    tag: "tokens",
+    request: credentials,
+    responses: { 200: { description: "The token, made now if there was none.", schema: tokenSchema } },
+    problems: ["invalid_credentials", "cross_site", "conflict", "too_many_attempts"],
+  },
+} satisfies Record<string, EndpointDocumentation>;
+
+async function issue(parts: APITokensParts, context: Context): Promise<Reply> {
+  const account = await parts.people.requireAccount(context);
+  if (!account.active) throw problem("conflict", { detail: "The account is not active." });
+  const { transient } = requireDraft(fresh, context, { id: null, current: null });
+  const expiresAt = parts.people.outsideEnd(context);
+  await parts.people.requireFreshLogin(context, transient.current_password);
+  const { token, created } = await parts.tokens.issue(account.id, context.call.now, expiresAt);
+  await requireStillKnown(context);
+  return {
+    ...reply(token),
+    status: created ? 201 : 200,
+    ...(created ? { headers: [["Location", context.at(`/users/${account.id}/token`)]] as const } : {}),
+  };
+}
+
+function reply(token: string): Reply {
+  return { status: 200, cache: "no-store", body: { kind: "data", value: { token }, element: "token" } };
+}
+
+async function show(parts: APITokensParts, context: Context): Promise<Reply> {
+  const found = await parts.tokens.find((await parts.people.requireAccount(context)).id);
+  if (found === null) throw problem("not_found");
+  return { status: 200, cache: "no-store", body: { kind: "data", value: found, element: "token" } };
+}
+
+async function revoke(parts: APITokensParts, context: Context): Promise<Reply> {
+  const revoked = await parts.tokens.revoke((await parts.people.requireAccount(context)).id);
+  if (!revoked) throw problem("not_found");
+  return { status: 204, cache: "no-store" };
+}
+
+/** Any page can make a browser send a form, without asking first: its visitors would guess passwords for it, each from an address of their own. */
+async function exchangePassword(parts: APITokensParts, context: Context): Promise<Reply> {
+  if (context.body?.mediaType === formType) context.requireSameSite();
+  const account = await logInWith(parts.people, context);
+  const { token } = await parts.tokens.issue(account.id, context.call.now);
+  // A password that was changed while it was made ends with it what it could have made.
+  const { generation } = (await parts.people.accounts.find(account.id)) ?? {};
+  if (generation !== account.generation) throw problem("invalid_credentials");
+  return reply(token);
+}

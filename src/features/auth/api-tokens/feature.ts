@@ -1,0 +1,41 @@
+import { requireOptions } from "../../../core/checking/options.ts";
+import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import type { AccountsFeature, LoginOptions } from "../login.ts";
+import { loginChecks } from "../options.ts";
+import { apiTokenEndpoints } from "./endpoints.ts";
+import { token } from "./scheme.ts";
+import { apiTokensCollection, storeAPITokens, type APITokens } from "./tokens.ts";
+
+/**
+ * The one API token of a user, which lives until it is revoked: `/users/{id}/token`, `POST /api-token-auth/`, and
+ * `Authorization: Token`. Needs the service's secret.
+ *
+ * @example
+ * ```ts
+ * import { accounts, apiTokens } from "latchkey";
+ *
+ * const people = accounts();
+ * export const features = [people, apiTokens(people)];
+ * ```
+ */
+export function apiTokens(people: AccountsFeature, options: LoginOptions = {}): Feature<APITokens> {
+  return defineFeature({
+    name: "api-tokens",
+    needs: [people],
+    setUp(host) {
+      requireOptions(options, loginChecks);
+      const { enabled = true } = options;
+      const { store, secret, observe } = host;
+      const offered = host.use(people);
+      const { accounts, tokenPrefix: prefix } = offered;
+      const parts = { people: offered, tokens: storeAPITokens({ store, secret, observe, prefix }) };
+      parts.people.endsWith("account", apiTokensCollection);
+      return {
+        offer: parts.tokens,
+        schemes: enabled ? [token({ tokens: parts.tokens, accounts, prefix })] : [],
+        endpoints: enabled ? apiTokenEndpoints(parts) : [],
+        collections: [apiTokensCollection],
+      };
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import { accepted, rejected, type Scheme, type Verdict } from "../../../access/scheme/scheme.ts";
+import { anObject, optional } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { parseOpaqueToken, type OpaqueToken } from "../../../core/crypto/opaque-token.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
+import type { CheckedKey } from "../keys/named-keys.ts";
+import { aTokenPrefix } from "../keys/prefix.ts";
+import type { CheckedToken } from "./tokens.ts";
+
+/** What `token()` is made of: who checks tokens or keys, and whose they are. */
+export interface TokenOptions {
+  /** API tokens or named keys, which look the same: a scheme for each, where both are taken. */
+  readonly tokens: { check(presented: OpaqueToken, now: number): Eventually<CheckedToken | CheckedKey> };
+  readonly accounts: Accounts;
+  /** What tokens begin with; `key` where it is left out. */
+  readonly prefix?: string;
+}
+
+const checks: ChecksOf<TokenOptions> = { tokens: anObject, accounts: anObject, prefix: optional(aTokenPrefix) };
+
+/** API tokens, or named keys: `Authorization: Token key_…`. */
+export function token(options: TokenOptions): Scheme {
+  requireOptions(options, checks, { of: "token" });
+  const { tokens, accounts, prefix } = options;
+  return {
+    name: "token",
+    // Lookup ids are drawn from 80 bits: what is no API token's may be a key's.
+    shared: true,
+    carriers: [{ in: "authorization", scheme: "token" }],
+    challenge: (call) => `Token realm="${call.realm}"`,
+    authenticate(credential, { now }) {
+      const parsed = parseOpaqueToken(credential, prefix);
+      // A wrong checksum is a slip of the hand and costs neither a look into the store nor a guess.
+      if (parsed === null) return malformed;
+      return after(tokens.check(parsed, now), (checked): Verdict | Promise<Verdict> => {
+        if (checked.kind !== "genuine") return refusals[checked.kind];
+        return after(accounts.find(checked.userId), (account) => judge(account, checked));
+      });
+    },
+  };
+}
+
+type Genuine = Extract<CheckedToken | CheckedKey, { kind: "genuine" }>;
+
+function judge(account: Account | null, checked: Genuine): Verdict {
+  if (account === null) return refusals.revoked;
+  if (!account.active) return inactive;
+  const { expiresAt } = checked;
+  const limits = "keyId" in checked ? { scopes: checked.scopes, keyId: checked.keyId } : {};
+  return accepted(identityOf(account, "token", { expiresAt, ...limits }));
+}
+
+const malformed = rejected("malformed");
+const inactive = rejected("inactive");
+const refusals = {
+  expired: rejected("expired", "The key has expired."),
+  revoked: rejected("revoked"),
+  unknown: rejected("unknown"),
+  forged: rejected("forged"),
+};

@@ -1,0 +1,207 @@
+import { randomBytes } from "node:crypto";
+import { requireOptions } from "../../../core/checking/options.ts";
+import {
+  formatOpaqueToken,
+  makeLookup,
+  opaqueTokenPrefix,
+  secretPart,
+  type OpaqueToken,
+} from "../../../core/crypto/opaque-token.ts";
+import { hmac, sameBytes, type Secret } from "../../../core/crypto/secret.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import type { Change, Collection, Row, WrittenValues } from "../../../store/store.ts";
+import { requireActive } from "../accounts/stored-accounts.ts";
+import { ofUser, timeText } from "../conditions.ts";
+import { markOf, secretHalfBytes, wasIssued } from "../keys/marks.ts";
+import { tokenChecks, type TokensOptions } from "../keys/prefix.ts";
+import { makeTouch } from "../touch.ts";
+
+/** API tokens, one for a user at most; the key is the lookup id. The secret follows from the server's own and is not here. */
+export const apiTokensCollection: Collection = {
+  name: "api_tokens",
+  key: "text",
+  columns: [
+    { name: "user_id", type: "integer", unique: true, references: { collection: "accounts", onDelete: "cascade" } },
+    { name: "nonce", type: "text" },
+    { name: "created_at", type: "date-time" },
+    { name: "last_used_at", type: "date-time", nullable: true },
+    /** Where it was made through a login that others vouch for. */
+    { name: "expires_at", type: "date-time", nullable: true },
+  ],
+};
+
+/** What an API token shows of itself. */
+export interface ListedToken {
+  /** What tokens begin with, and the lookup id. */
+  readonly prefix: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+}
+
+/** What became of a token that was presented. */
+export type CheckedToken =
+  | {
+      readonly kind: "genuine";
+      readonly userId: number;
+      /** In milliseconds since the epoch; null: does not expire. */
+      readonly expiresAt: number | null;
+    }
+  | { readonly kind: "expired" }
+  /** There was one. */
+  | { readonly kind: "revoked" }
+  /** There never was one. */
+  | { readonly kind: "unknown" }
+  /** The secret is not the one of that lookup id. */
+  | { readonly kind: "forged" };
+
+/** The API tokens of a store. `now` in milliseconds. */
+export interface APITokens {
+  /**
+   * The user's token: a new one (`created`), which ends at `expiresAt` (milliseconds since the epoch), or the same as the last time. Ends
+   * the request (409) where that one lives longer.
+   */
+  issue(
+    userId: number,
+    now: number,
+    expiresAt?: number | null,
+  ): Promise<{ readonly token: string; readonly created: boolean }>;
+  find(userId: number): Promise<ListedToken | null>;
+  /** Ends the user's token; false where there was none. The next one is another. */
+  revoke(userId: number): Promise<boolean>;
+  /** Whose token it is, and notes that it was used. */
+  check(token: OpaqueToken, now: number): Eventually<CheckedToken>;
+}
+
+/** What one of the server's secrets gives. */
+interface Keyring {
+  /** Stands in the rows of tokens that were derived from it; tells nothing of it. */
+  readonly name: string;
+  readonly key: Buffer;
+  readonly markKey: Buffer;
+}
+
+/** The first makes tokens, all verify them. */
+function keyringsOf(secret: Secret): readonly Keyring[] {
+  const names = secret.deriveEach("api-token-name").map((name) => name.toString("base64url", 0, 9));
+  const markKeys = secret.deriveEach("api-token-mark");
+  return secret.deriveEach("api-token").map((key, at) => ({ name: names[at]!, key, markKey: markKeys[at]! }));
+}
+
+/** The API tokens of a store. */
+export function storeAPITokens(options: TokensOptions): APITokens {
+  requireOptions(options, tokenChecks, { of: "storeAPITokens" });
+  const { store, secret, observe, prefix } = options;
+  const keyrings = keyringsOf(secret);
+  const markKeys = keyrings.map(({ markKey }) => markKey);
+  const touch = makeTouch({ store, collection: apiTokensCollection, column: "last_used_at", everyMs: 60_000, observe });
+
+  /**
+   * Always the same for a row: asking again gives the same token. Half proves that it lives, half that it was issued here. Null where
+   * the secret that it was derived from is one no more.
+   */
+  function secretOf({ record }: Row): string | null {
+    const lookup = record["id"] as string;
+    const nonce = String(record["nonce"]);
+    // Those from before there could be several name none; the oldest is the one that was there then.
+    const keyring = nonce.includes(".") ? keyrings.find(({ name }) => nonce.startsWith(`${name}.`)) : keyrings.at(-1);
+    if (keyring === undefined) return null;
+    const living = hmac(keyring.key, `${lookup}|${String(record["user_id"])}|${nonce}`);
+    return markOf(lookup, keyring.markKey) + secretPart(living, secretHalfBytes);
+  }
+
+  function textOf(row: Row): string | null {
+    const secret = secretOf(row);
+    return secret === null ? null : formatOpaqueToken({ lookup: row.record["id"] as string, secret }, prefix);
+  }
+
+  const findRow = (userId: number) => store.findBy(apiTokensCollection, "user_id", userId);
+
+  return {
+    async issue(userId, now, expiresAt = null) {
+      // Again where somebody else made or revoked it between the two steps; who comes third has met both.
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        const known = await findRow(userId);
+        const text = known === null || isExpired(known, now) ? null : textOf(known);
+        if (text !== null) {
+          if (outlives(known!, expiresAt)) throw problem("conflict", { detail: tooLong });
+          return { token: text, created: false };
+        }
+        const values = newRow(userId, keyrings[0]!, now, expiresAt);
+        // Expired, or derived from a secret that is gone, so that nobody can have it.
+        const ended = known === null ? [] : [endOf(known)];
+        const outcome = await store.write({
+          changes: [
+            ...ended,
+            { kind: "insert", collection: apiTokensCollection, key: makeLookup(), values },
+            requireActive(userId),
+          ],
+        });
+        if (outcome.kind === "dangling") throw problem("not_found");
+        if (outcome.kind === "refused") throw problem("conflict", { detail: "The account is not active." });
+        if (outcome.kind === "written") return { token: textOf(outcome.rows[ended.length]!)!, created: true };
+      }
+      throw problem("unavailable", { headers: [["Retry-After", "1"]] });
+    },
+    async find(userId) {
+      const row = await findRow(userId);
+      return row === null ? null : listed(row, prefix);
+    },
+    async revoke(userId) {
+      const row = await findRow(userId);
+      if (row === null) return false;
+      await store.write({ changes: [{ kind: "deleteAll", collection: apiTokensCollection, where: ofUser(userId) }] });
+      return true;
+    },
+    check: (token, now) =>
+      after(store.find(apiTokensCollection, token.lookup), (row): CheckedToken => {
+        if (row === null) return { kind: wasIssued(token, markKeys) ? "revoked" : "unknown" };
+        const expected = secretOf(row);
+        if (expected === null) return { kind: "revoked" };
+        if (!sameBytes(Buffer.from(expected), Buffer.from(token.secret))) return { kind: "forged" };
+        // Told only to whoever knows the token.
+        if (isExpired(row, now)) return { kind: "expired" };
+        touch(token.lookup, row.record["last_used_at"] as string | null, now);
+        return { kind: "genuine", userId: row.record["user_id"] as number, expiresAt: expiryOf(row) };
+      }),
+  };
+}
+
+function newRow(userId: number, { name }: Keyring, now: number, expiresAt: number | null): WrittenValues {
+  return {
+    user_id: userId,
+    nonce: `${name}.${randomBytes(16).toString("base64url")}`,
+    created_at: timeText(now),
+    last_used_at: null,
+    expires_at: expiresAt === null ? null : timeText(expiresAt),
+  };
+}
+
+function endOf({ record, revision }: Row): Change {
+  return { kind: "delete", collection: apiTokensCollection, key: record["id"] as string, revision };
+}
+
+function listed({ record: { id, created_at, last_used_at } }: Row, prefix: string | undefined): ListedToken {
+  return {
+    prefix: opaqueTokenPrefix(id as string, prefix),
+    created_at: created_at as string,
+    last_used_at: last_used_at as string | null,
+  };
+}
+
+function expiryOf({ record }: Row): number | null {
+  const expiresAt = record["expires_at"] as string | null;
+  return expiresAt === null ? null : Date.parse(expiresAt);
+}
+
+/** Who logs in as others vouch for them is not given more than they could make. */
+function outlives(row: Row, latest: number | null): boolean {
+  return latest !== null && (expiryOf(row) ?? Infinity) > latest;
+}
+
+const tooLong = "The token that there is lives longer than one that is made through this login. Revoke it first.";
+
+function isExpired(row: Row, now: number): boolean {
+  const expiresAt = expiryOf(row);
+  return expiresAt !== null && now >= expiresAt;
+}

@@ -1,0 +1,83 @@
+import { accepted, rejected, type Scheme, type Verdict } from "../../../access/scheme/scheme.ts";
+import type { Call } from "../../../core/call/call.ts";
+import { requireSecureTransport } from "../../../core/call/transport.ts";
+import { anObject } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import type { Passwords } from "../accounts/passwords/passwords.ts";
+import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
+import { parseBasicCredentials } from "./credentials.ts";
+import { makeVerifiedMemory } from "./verified-memory.ts";
+
+/** What `basic()` is made of: accounts, and who verifies passwords. */
+export interface BasicOptions {
+  readonly accounts: Accounts;
+  readonly passwords: Pick<Passwords, "verify">;
+}
+
+const name = "basic";
+const wrong = rejected("password", "No active account found with the given credentials");
+const malformed = rejected("malformed", "The Basic credentials are malformed.");
+
+const checks: ChecksOf<BasicOptions> = { accounts: anObject, passwords: anObject };
+
+/** Username and password with every request (RFC 7617, UTF-8), over TLS or from this machine. */
+export function basic(options: BasicOptions): Scheme {
+  requireOptions(options, checks, { of: "basic" });
+  const { accounts, passwords } = options;
+  const memory = makeVerifiedMemory();
+  const running = new Map<string, Promise<Account | null>>();
+
+  function authenticate(credential: string, call: Call): Eventually<Verdict> {
+    // Before anything is looked at: a right password in cleartext must not be told from a wrong one.
+    requireSecureTransport(call);
+    const key = memory.keyOf(credential);
+    const remembered = memory.find(key, call.now);
+    if (remembered === null) return verify(key, credential, call);
+    return after(accounts.find(remembered.id), (account) => {
+      if (account !== null && account.active && isSameLogin(account, remembered))
+        return accepted(identityOf(account, name, { authTime: call.now }));
+      memory.forget(key);
+      return verify(key, credential, call);
+    });
+  }
+
+  async function verify(key: string, credential: string, call: Call): Promise<Verdict> {
+    const parsed = parseBasicCredentials(credential);
+    if (parsed === null) return malformed;
+    // Whoever sends the same at the same time waits for one hash. Only a success is shared: every failure counts.
+    const pending = running.get(key);
+    const shared = pending === undefined ? null : await pending.catch(() => null);
+    const account = shared ?? (await verifyAlone(key, call, parsed.username, parsed.password));
+    return account === null ? wrong : accepted(identityOf(account, name, { authTime: call.now }));
+  }
+
+  async function verifyAlone(key: string, call: Call, username: string, password: string): Promise<Account | null> {
+    const verification = passwords.verify(call, username, password);
+    if (!running.has(key)) running.set(key, verification);
+    try {
+      const account = await verification;
+      if (account !== null) memory.remember(key, account, call.now);
+      return account;
+    } finally {
+      if (running.get(key) === verification) running.delete(key);
+    }
+  }
+
+  return {
+    name,
+    carriers: [{ in: "authorization", scheme: "Basic" }],
+    rejectedAs: "invalid_credentials",
+    authenticate,
+    challenge(call) {
+      // A challenge to a script would open the browser's own password window over the page.
+      const mode = call.header("sec-fetch-mode");
+      return mode === undefined || mode === "navigate" ? `Basic realm="${call.realm}", charset="UTF-8"` : null;
+    },
+  };
+}
+
+/** A changed password, a new generation and a new username all end what was remembered. */
+function isSameLogin(now: Account, then: Account): boolean {
+  return now.passwordHash === then.passwordHash && now.generation === then.generation && now.username === then.username;
+}

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Account } from "../accounts/stored-accounts.ts";
+import { makeVerifiedMemory } from "./verified-memory.ts";
+
+const ada: Account = {
+  id: 1,
+  username: "ada",
+  role: "user",
+  active: true,
+  passwordHash: "x",
+  passwordUntil: null,
+  generation: 1,
+  createdAt: "",
+  lastLoginAt: null,
+  keptFamily: null,
+  roleChanges: 0,
+};
+
+test("what is remembered is forgotten in time, on demand and when there is too much", () => {
+  const memory = makeVerifiedMemory(60, 2);
+
+  for (const key of ["a", "b", "c"]) memory.remember(key, ada, 0);
+
+  assert.equal(memory.find("a", 0), null);
+  assert.equal(memory.find("b", 0), ada);
+  memory.forget("b");
+  assert.equal(memory.find("b", 0), null);
+  assert.equal(memory.find("c", 60_000), null);
+});
+
+test("a key tells nothing of the credential and belongs to one process", () => {
+  const memory = makeVerifiedMemory();
+
+  assert.equal(memory.keyOf("secret"), memory.keyOf("secret"));
+  assert.notEqual(memory.keyOf("secret"), makeVerifiedMemory().keyOf("secret"));
+});

@@ -1,0 +1,170 @@
+import { aFunction, anObject } from "../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import { after, type Eventually } from "../../core/eventually.ts";
+import type { Observer } from "../../core/observation.ts";
+import { problem } from "../../core/problem/problem.ts";
+import { keyOf, type Change, type Collection, type Row, type Store } from "../../store/store.ts";
+import {
+  accountOf,
+  accountsCollection,
+  type Account,
+  type Accounts,
+  type UsernameOrigin,
+} from "./accounts/stored-accounts.ts";
+import { ofUser, timeText } from "./conditions.ts";
+
+/** Which identity from outside is which account; the key is the two names of the identity as JSON, letter by letter. */
+export const bindingsCollection: Collection = {
+  name: "bindings",
+  key: "text",
+  columns: [
+    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+    { name: "created_at", type: "date-time" },
+  ],
+  indexes: [["user_id"]],
+};
+
+/** Somebody whom a proxy or an issuer elsewhere vouches for. */
+export interface ExternalIdentity {
+  /** Who vouches: the `iss` of a token; empty for the proxy in front. */
+  readonly issuer: string;
+  /** What that one calls them, for ever. */
+  readonly subject: string;
+  /** The username that they would have here. Looked at once, when they are first seen. */
+  readonly username: string;
+}
+
+/** Knows identities from outside again. */
+export interface Bindings {
+  /**
+   * The account that an identity is bound to. Whoever is seen for the first time is bound now: to the account of exactly that
+   * username, if nobody else is and its user had no say in the name; else to the one that `create` makes. Null where there is
+   * neither. Throws 403 `identity_not_bound` where the username or the e-mail is somebody's already. `now` in milliseconds.
+   */
+  resolve(identity: ExternalIdentity, now: number, create?: MakeAccount): Eventually<Account | null>;
+  /** Binds by hand, also to an account that is bound already. The id that has the identity then: another one where it was taken. */
+  bind(userId: number, identity: Pick<ExternalIdentity, "issuer" | "subject">, now: number): Promise<number | null>;
+  /** False where nobody was bound to it. */
+  unbind(identity: Pick<ExternalIdentity, "issuer" | "subject">): Promise<boolean>;
+}
+
+/** The changes that make a user and the account; the id that the first one makes is the account's. Null: there is not enough to make one of. */
+export type MakeAccount = () => readonly Change[] | null;
+
+/** What `storeBindings()` is made of. */
+export interface BindingsOptions {
+  readonly store: Store;
+  readonly accounts: Accounts;
+  readonly observe: Observer;
+}
+
+/** Two processes may see the same newcomer, and one of them finds what the other has done. */
+const ATTEMPTS = 5;
+
+const checks: ChecksOf<BindingsOptions> = { store: anObject, accounts: anObject, observe: aFunction };
+
+/** The bindings of a store. */
+export function storeBindings(options: BindingsOptions): Bindings {
+  requireOptions(options, checks, { of: "storeBindings" });
+  const { store, accounts, observe } = options;
+  function findBound(key: string): Eventually<Account | null> {
+    return after(store.find(bindingsCollection, key), (row) =>
+      row === null ? null : accounts.find(row.record["user_id"] as number),
+    );
+  }
+
+  async function welcome(identity: ExternalIdentity, now: number, create?: MakeAccount): Promise<Account | null> {
+    const key = keyFor(identity);
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const account = (await findBound(key)) ?? (await settle(identity, key, now, create));
+      if (account !== OVERTAKEN) return account;
+    }
+    throw problem("unavailable", { headers: [["Retry-After", "1"]] });
+  }
+
+  async function settle(identity: ExternalIdentity, key: string, now: number, create?: MakeAccount) {
+    const row = await store.findBy(accountsCollection, "username", identity.username);
+    if (row !== null) return claim(row, identity, key, now);
+    const changes = create?.() ?? null;
+    return changes === null ? null : make(changes, identity, key, now);
+  }
+
+  async function claim(row: Row, identity: ExternalIdentity, key: string, now: number) {
+    const { id, username, active } = accountOf(row);
+    // Whoever may not come in is bound when they may.
+    if (username === identity.username && !active) return null;
+    if (username !== identity.username || !isClaimable(row)) throw notBound(observe, identity, id);
+    const outcome = await store.write({
+      changes: [
+        // In the state in which the name was looked at. What is bound by its name has a name that counts as given.
+        { kind: "update", collection: accountsCollection, key: id, values: given, revision: row.revision },
+        { kind: "require", collection: bindingsCollection, where: ofUser(id), atMost: 0, name: "bound" },
+        insertBinding(key, id, now),
+      ],
+    });
+    if (outcome.kind === "refused") {
+      // By another who had the same identity in hand, or to another identity.
+      if ((await store.find(bindingsCollection, key)) !== null) return OVERTAKEN;
+      throw notBound(observe, identity, id);
+    }
+    if (outcome.kind !== "written") return OVERTAKEN;
+    observe({ kind: "identity_bound", issuer: identity.issuer, subject: identity.subject, userId: id });
+    return accounts.find(id);
+  }
+
+  async function make(changes: readonly Change[], identity: ExternalIdentity, key: string, now: number) {
+    const outcome = await store.write({ changes: [...changes, insertBinding(key, keyOf(0), now)] });
+    if (outcome.kind === "taken") {
+      const isRace = (await store.find(bindingsCollection, key)) !== null;
+      if (isRace || outcome.column !== "email") return OVERTAKEN;
+      throw notBound(observe, identity, null);
+    }
+    if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a user from outside.`);
+    const userId = outcome.rows[0]!.record["id"] as number;
+    observe({ kind: "identity_bound", issuer: identity.issuer, subject: identity.subject, userId });
+    return accounts.find(userId);
+  }
+
+  return {
+    resolve(identity, now, create) {
+      return after(findBound(keyFor(identity)), (bound) => bound ?? welcome(identity, now, create));
+    },
+    async bind(userId, { issuer, subject }, now) {
+      const key = keyFor({ issuer, subject });
+      const outcome = await store.write({ changes: [insertBinding(key, userId, now)] });
+      if (outcome.kind === "dangling") return null;
+      if (outcome.kind === "written") observe({ kind: "identity_bound", issuer, subject, userId });
+      return ((await store.find(bindingsCollection, key))?.record["user_id"] as number | undefined) ?? null;
+    },
+    async unbind(identity) {
+      const outcome = await store.write({
+        changes: [{ kind: "delete", collection: bindingsCollection, key: keyFor(identity) }],
+      });
+      return outcome.kind === "written";
+    },
+  };
+}
+
+function notBound(observe: Observer, { issuer, subject, username }: ExternalIdentity, userId: number | null): Error {
+  observe({ kind: "identity_not_bound", issuer, subject, username, userId });
+  return problem("identity_not_bound");
+}
+
+const OVERTAKEN = Symbol("somebody was faster");
+
+const given = { username_origin: "given" } as const;
+
+/** Its user had no say in the name. Of the time before origins were kept, only who cannot log in with a password can be told to be from outside. */
+function isClaimable({ record }: Row): boolean {
+  const origin = record["username_origin"] as UsernameOrigin | null;
+  return origin === "given" || (origin === null && record["password_hash"] === null);
+}
+
+function insertBinding(key: string, user_id: number | ReturnType<typeof keyOf>, now: number): Change {
+  const values = { user_id, created_at: timeText(now) };
+  return { kind: "insert", collection: bindingsCollection, key, values };
+}
+
+function keyFor({ issuer, subject }: Pick<ExternalIdentity, "issuer" | "subject">): string {
+  return JSON.stringify([issuer, subject]);
+}

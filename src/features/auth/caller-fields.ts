@@ -1,0 +1,151 @@
+import { everyAction, type Permission } from "../../access/permission/contract.ts";
+import { isObject, shown, isText } from "../../core/checking/members.ts";
+import { shownName, suggestion } from "../../core/checking/nearest.ts";
+import { usualRoles, type Identity, type IdentityFields } from "../../core/identity.ts";
+import { problem } from "../../core/problem/problem.ts";
+import type { DraftContext } from "../../resource/kinds/field.ts";
+import { DeclarationError, type Fields, type RecordOf } from "../../resource/resource.ts";
+import { ownUserFieldsMistakes, type OwnUserFields } from "./users.ts";
+
+/** Fields of users, of which those in `identity` are known of every caller, and what users may be. */
+export interface DefinedUsers<
+  F extends Fields = Fields,
+  I extends keyof F & string = keyof F & string,
+  R extends string = string,
+> extends OwnUserFields<F> {
+  readonly fields: F;
+  readonly identity: readonly I[];
+  readonly roles: readonly R[];
+}
+
+/** The same as it is written: each may be left out. */
+export interface UsersDeclaration<
+  F extends Fields,
+  I extends keyof F & string,
+  R extends string,
+> extends OwnUserFields<F> {
+  readonly identity?: readonly I[];
+  readonly roles?: readonly R[];
+}
+
+/** What a field of a user holds. */
+type ValueOf<F extends Fields, K> =
+  RecordOf<{ readonly fields: F; readonly parentColumn: null }> extends infer R
+    ? K extends keyof R
+      ? R[K]
+      : never
+    : never;
+
+/**
+ * What users have and may be, with its types: for `accounts({ ...users })` or the member `users` of a config file, and for `sameAs`,
+ * `callerField`, `callerFields` and `hasRole`, which know the fields in `identity` and the roles. Throws `DeclarationError` where users
+ * cannot have them.
+ */
+export function defineUsers<
+  const F extends Fields = {},
+  const I extends keyof F & string = never,
+  const R extends string = "user" | "admin",
+>(users: UsersDeclaration<F, I, R>): DefinedUsers<F, I, R>;
+export function defineUsers(users: OwnUserFields): DefinedUsers {
+  const mistakes = ownUserFieldsMistakes(users);
+  if (mistakes.length > 0) throw new DeclarationError(mistakes.map((mistake) => `defineUsers: ${mistake}`));
+  return Object.freeze({ fields: {}, identity: [], roles: usualRoles, ...users });
+}
+
+/**
+ * Rows whose `column`, of the same name where it is left out, holds what the field `member` of the caller does, as its tenant. Other rows
+ * are as if they were not there, and none can be made or left for others. Denies whoever has no value there.
+ */
+export function sameAs<F extends Fields, I extends keyof F & string, const M extends I>(
+  users: DefinedUsers<F, I>,
+  member: M,
+): Permission<M>;
+export function sameAs<F extends Fields, I extends keyof F & string, const M extends I, const C extends string>(
+  users: DefinedUsers<F, I>,
+  member: M,
+  column: C,
+): Permission<C>;
+export function sameAs(users: DefinedUsers, member: string, column = member): Permission<string> {
+  requireMember("sameAs", users, member);
+  return {
+    name: `same ${member}`,
+    narrows: everyAction,
+    columns: [column],
+    identity: [member],
+    decide({ identity }) {
+      const value = valueIn(identity, member);
+      return value === null ? "deny" : { only: { column, operator: "eq", value } };
+    },
+  };
+}
+
+/** A ready-made `default`: what the field `member` of the caller holds. Ends the request where nobody is known (401) or holds nothing there (403). */
+export function callerField<F extends Fields, I extends keyof F & string, const M extends I>(
+  users: DefinedUsers<F, I>,
+  member: M,
+): (context: Pick<DraftContext, "requireIdentity">) => NonNullable<ValueOf<F, M>>;
+export function callerField(users: DefinedUsers, member: string) {
+  requireMember("callerField", users, member);
+  return ({ requireIdentity }: Pick<DraftContext, "requireIdentity">): unknown => {
+    const value = valueIn(requireIdentity(), member);
+    if (value === null) throw problem("permission_denied", { detail: `Your account has no ${member}.` });
+    return value;
+  };
+}
+
+/** What the fields in `identity` hold for a caller. Throws a TypeError where the service puts others into identities. */
+export function callerFields<F extends Fields, I extends keyof F & string>(
+  users: DefinedUsers<F, I>,
+  identity: Identity,
+): { readonly [K in I]: ValueOf<F, K> };
+export function callerFields({ identity: names }: DefinedUsers, { fields = {}, scheme }: Identity): IdentityFields {
+  const missing = names.find((name) => !Object.hasOwn(fields, name));
+  if (missing === undefined) return fields;
+  throw new TypeError(
+    `The identity from ${scheme} has no ${missing}. Give accounts() these users. A scheme of your own makes identities with identityOf, or gives them fields: { ${missing}: … }.`,
+  );
+}
+
+/** Whoever has one of these roles. Administrators are allowed nothing by this that they are not named for. Throws `DeclarationError` where one is not declared. */
+export function hasRole<R extends string>(
+  users: { readonly roles: readonly R[] },
+  ...roles: readonly NoInfer<R>[]
+): Permission;
+export function hasRole(users: { readonly roles: readonly string[] }, ...roles: readonly string[]): Permission {
+  const given: unknown = users;
+  const declared: unknown = isObject(given) ? given["roles"] : null;
+  if (!Array.isArray(declared) || !declared.every(isText))
+    throw new DeclarationError([`hasRole: the users are ${shown(given)}; make them with defineUsers({ roles })`]);
+  if (roles.length === 0)
+    throw new DeclarationError([
+      `hasRole: it names no role, so that nobody would be let in; name some of ${declared.join(", ")}`,
+    ]);
+  const unknown = roles.filter((role) => !declared.includes(role));
+  if (unknown.length > 0)
+    throw new DeclarationError(
+      unknown.map(
+        (role) => `hasRole: there is no role ${shownName(String(role))}${suggestion(String(role), declared)}`,
+      ),
+    );
+  return {
+    name: `role ${roles.join(" or ")}`,
+    decide: ({ identity }) => (identity !== null && roles.includes(identity.role) ? "allow" : "deny"),
+  };
+}
+
+/** Throws `DeclarationError` where the users put no such field into identities. */
+function requireMember(of: string, users: unknown, member: unknown): void {
+  const known: unknown = isObject(users) ? users["identity"] : null;
+  if (!Array.isArray(known))
+    throw new DeclarationError([
+      `${of}: the users are ${shown(users)}; make them with defineUsers({ fields, identity })`,
+    ]);
+  if (known.includes(member)) return;
+  const name = String(member);
+  throw new DeclarationError([`${of}: identity names no ${shownName(name)}${suggestion(name, known as string[])}`]);
+}
+
+function valueIn(identity: Identity | null, member: string): NonNullable<IdentityFields[string]> | null {
+  const { fields = {} } = identity ?? {};
+  return Object.hasOwn(fields, member) ? (fields[member] ?? null) : null;
+}

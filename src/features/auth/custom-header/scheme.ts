@@ -1,0 +1,36 @@
+import { accepted, rejected, type Scheme } from "../../../access/scheme/scheme.ts";
+import { aFunction, optional, text } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { identityOf, type Account } from "../accounts/stored-accounts.ts";
+
+/** Options of `customHeader()`: the header, its token, and whom it stands for. */
+export interface CustomHeaderOptions {
+  readonly header?: string;
+  readonly token: Secret;
+  /** Everyone who knows the token acts as this account; null where it is not there any more. */
+  readonly account: () => Eventually<Account | null>;
+}
+
+const name = "custom-header";
+const detail = "Invalid or missing token.";
+
+const checks: ChecksOf<CustomHeaderOptions> = { header: optional(text), token: aSecret, account: aFunction };
+
+/** One shared token in a header of its own, for callers that speak no standard scheme. */
+export function customHeader(options: CustomHeaderOptions): Scheme {
+  requireOptions(options, checks, { of: "customHeader" });
+  const { header = "X-Custom-Token", token, account } = options;
+  return {
+    name,
+    carriers: [{ in: "header", name: header }],
+    missingDetail: detail,
+    authenticate(presented) {
+      if (!token.equals(presented)) return rejected("unknown", detail);
+      return after(account(), (found) =>
+        found?.active ? accepted(identityOf(found, name)) : rejected("inactive", detail),
+      );
+    },
+  };
+}

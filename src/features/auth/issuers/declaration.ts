@@ -1,0 +1,164 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { suggestion } from "../../../core/checking/nearest.ts";
+import { findTLSProblems, type IssuerTLSFiles } from "./tls.ts";
+
+/** The signature algorithms that an outside issuer may use (RFC 7518 §3.1, RFC 8037, RFC 9864): asymmetric ones only. */
+export type IssuerAlgorithm = keyof typeof keyShapes;
+
+/** An issuer elsewhere whose access tokens are taken, as one writes it down. */
+export interface IssuerDeclaration extends IssuerTLSFiles {
+  /** The `iss` of its tokens, character for character. */
+  readonly issuer: string;
+  /** What `aud` of its tokens has to name: this service, as the issuer calls it. */
+  readonly audience: string;
+  /** Where its public keys are (RFC 7517): https, or http on loopback. Nothing in a token leads anywhere else. */
+  readonly jwksURL: string;
+  /** The algorithms that it signs with. A token has no say in this. */
+  readonly algorithms: readonly IssuerAlgorithm[];
+  /** The claim that holds a username of ours; `sub` where it is left out. `email` counts only beside `email_verified: true`. */
+  readonly usernameClaim?: string;
+  /** The only `typ` that is taken. Left out: `JWT`, `at+jwt` or none. */
+  readonly typ?: string;
+}
+
+/** The same once it was checked. */
+export interface TrustedIssuer extends IssuerDeclaration {
+  readonly usernameClaim: string;
+}
+
+/** Outside issuers cannot be trusted as they are declared. Each problem names its field and its cure. */
+export class IssuersError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.name = "IssuersError";
+    this.problems = problems;
+  }
+}
+
+/** The key that each algorithm is for. Ed25519 has two names. */
+export const keyShapes = {
+  EdDSA: { kty: "OKP", crv: "Ed25519" },
+  Ed25519: { kty: "OKP", crv: "Ed25519" },
+  ES256: { kty: "EC", crv: "P-256" },
+  ES384: { kty: "EC", crv: "P-384" },
+  ES512: { kty: "EC", crv: "P-521" },
+  PS256: { kty: "RSA", crv: undefined },
+  PS384: { kty: "RSA", crv: undefined },
+  PS512: { kty: "RSA", crv: undefined },
+  RS256: { kty: "RSA", crv: undefined },
+  RS384: { kty: "RSA", crv: undefined },
+  RS512: { kty: "RSA", crv: undefined },
+} as const;
+
+const members = ["issuer", "audience", "jwksURL", "algorithms", "usernameClaim", "typ", "ca", "cert", "key"];
+const known = Object.keys(keyShapes).join(", ");
+
+/** Checks the declared issuers; `ownIssuer` is the `iss` of our own tokens. Throws `IssuersError` with everything that is wrong. */
+export function defineIssuers(declared: unknown, ownIssuer: string): readonly TrustedIssuer[] {
+  if (!Array.isArray(declared))
+    throw new IssuersError(["issuers is no list. Write [ { issuer, audience, jwksURL, algorithms } ]."]);
+  if (declared.length === 0)
+    throw new IssuersError(["issuers is an empty list, so that nobody's tokens are taken. Name one, or leave it out."]);
+  const problems = declared.flatMap((entry: unknown, at) => problemsOf(entry, `issuers[${at}]`, ownIssuer));
+  const names = declared.map((entry: unknown) => (isObject(entry) ? entry["issuer"] : undefined));
+  for (const [at, name] of names.entries()) {
+    const first = names.indexOf(name);
+    if (typeof name === "string" && first < at)
+      problems.push(`issuers[${at}].issuer is ${shown(name)}, as issuers[${first}].issuer is. Keep one of the two.`);
+  }
+  if (problems.length > 0) throw new IssuersError(problems);
+  return Object.freeze((declared as readonly IssuerDeclaration[]).map(complete));
+}
+
+function complete({ usernameClaim = "sub", algorithms, typ, ...rest }: IssuerDeclaration): TrustedIssuer {
+  return Object.freeze({
+    ...rest,
+    algorithms: Object.freeze([...algorithms]),
+    usernameClaim,
+    ...(typ === undefined ? {} : { typ }),
+  });
+}
+
+function problemsOf(entry: unknown, name: string, ownIssuer: string): readonly string[] {
+  if (!isObject(entry)) return [`${name} is no object. Write { issuer, audience, jwksURL, algorithms }.`];
+  const unknown = Object.keys(entry).filter((member) => !members.includes(member));
+  const wrong = {
+    issuer: wrongIssuer(entry["issuer"], ownIssuer),
+    audience: wrongText(entry["audience"], "Write the name by which the issuer calls this service in aud."),
+    jwksURL: wrongURL(entry["jwksURL"]),
+    algorithms: wrongAlgorithms(entry["algorithms"]),
+    usernameClaim:
+      entry["usernameClaim"] === undefined
+        ? null
+        : wrongText(entry["usernameClaim"], "Write the name of a claim, such as preferred_username."),
+    typ: wrongType(entry["typ"]),
+    ...wrongTLS(entry),
+  };
+  return [
+    ...unknown.map((member) => `${name} has ${shown(member)}, which means nothing${suggestion(member, members)}`),
+    ...Object.entries(wrong).flatMap(([member, what]) =>
+      what === null || what === undefined ? [] : [`${name}.${member} ${what}`],
+    ),
+  ];
+}
+
+function wrongIssuer(value: unknown, ownIssuer: string): string | null {
+  if (value === ownIssuer)
+    return `is ${shown(value)}, which is this service itself. Take it out, or give this service another issuer.`;
+  return wrongText(value, "Write the iss of its tokens, character for character.");
+}
+
+function wrongText(value: unknown, cure: string): string | null {
+  if (value === undefined) return `is missing. ${cure}`;
+  const isText = typeof value === "string" && /^[^\u0000-\u001f\u007f-\u009f]{1,255}$/.test(value);
+  return isText && value === value.trim() ? null : `is ${shown(value)}. ${cure}`;
+}
+
+function wrongURL(value: unknown): string | null {
+  if (value === undefined) return "is missing. Write the address of the issuer's JWK Set.";
+  const url = typeof value === "string" && /^https?:\/\/[^\s\\]+$/i.test(value) ? URL.parse(value) : null;
+  if (url === null || url.username !== "" || url.password !== "" || url.hash !== "")
+    return `is ${shown(value)}. Write an https address without user and fragment.`;
+  if (url.protocol === "https:" || isLoopback(url.hostname)) return null;
+  return `is ${shown(value)}: whoever is on the way could put in keys of their own. Write an https address; http is for loopback only.`;
+}
+
+function isLoopback(hostname: string): boolean {
+  // URL has written every spelling of an IPv4 address in the usual way.
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+function wrongTLS(entry: Readonly<Record<string, unknown>>): Readonly<Partial<Record<"ca" | "cert" | "key", string>>> {
+  const given = (["ca", "cert", "key"] as const).filter((member) => entry[member] !== undefined);
+  const isCleartext = typeof entry["jwksURL"] === "string" && /^http:/i.test(entry["jwksURL"]);
+  if (!isCleartext) return findTLSProblems(entry);
+  return Object.fromEntries(
+    given.map((member) => [member, "is given, and jwksURL is not https. Take one of them out."]),
+  );
+}
+
+function wrongAlgorithms(value: unknown): string | null {
+  if (value === undefined) return `is missing. Name what the issuer signs with, some of ${known}.`;
+  if (!Array.isArray(value) || value.length === 0)
+    return `is ${shown(value)}. Write a list of what the issuer signs with, some of ${known}.`;
+  const other: unknown = value.find((alg: unknown) => typeof alg !== "string" || !Object.hasOwn(keyShapes, alg));
+  if (other !== undefined)
+    return `names ${shown(other)}. Only signatures that nobody but the issuer can make are taken: some of ${known}.`;
+  return new Set(value).size < value.length ? "names one algorithm twice. Name it once." : null;
+}
+
+function wrongType(value: unknown): string | null {
+  if (value === undefined) return null;
+  return typeof value === "string" && /^[\w!#$&^.+/-]{1,100}$/.test(value)
+    ? null
+    : `is ${shown(value)}. Write a media type such as at+jwt, or leave it out.`;
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  // What stands before an @ in an address may be a password.
+  const open = text.replace(/\/\/[^/"]*@/, "//…@");
+  return open.length > 80 ? `${open.slice(0, 80)}…` : open;
+}

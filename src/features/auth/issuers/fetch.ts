@@ -1,0 +1,72 @@
+import { parseKeySet } from "../tokens/signing-keys.ts";
+
+/** The network, as far as it is needed here: `fetch`, or what looks like it and heeds the signal. */
+export type FetchKeys = (
+  url: string,
+  init: { readonly redirect: "manual"; readonly signal: AbortSignal; readonly headers: Record<string, string> },
+) => Promise<Response>;
+
+/** Beyond this an answer is no key set that anybody could need. */
+const maxBytes = 256 * 1024;
+const maxKeys = 100;
+const limitMs = 5000;
+
+/** Why a key set was not taken, in words for the operator. */
+export class KeySetFault extends Error {
+  override readonly name = "KeySetFault";
+}
+
+/** The text of a JWK Set and its entries, none of them looked at yet. Throws `KeySetFault`. */
+export async function fetchKeySet(
+  url: string,
+  fetch: FetchKeys,
+): Promise<{ readonly text: string; readonly entries: readonly unknown[] }> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), limitMs);
+  try {
+    const text = await readText(await ask(url, fetch, stop.signal));
+    return { text, entries: readEntries(text) };
+  } catch (error) {
+    if (error instanceof KeySetFault) throw error;
+    if (stop.signal.aborted) throw new KeySetFault(`it took longer than ${limitMs / 1000} seconds`, { cause: error });
+    throw new KeySetFault(`the connection failed: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+    // Whatever is still under way is of no use to anybody.
+    stop.abort();
+  }
+}
+
+async function ask(url: string, fetch: FetchKeys, signal: AbortSignal): Promise<Response> {
+  const headers = { accept: "application/jwk-set+json, application/json" };
+  const response = await fetch(url, { redirect: "manual", signal, headers });
+  // A redirect too: keys come from where the operator said, and from nowhere that an answer leads to.
+  if (response.status !== 200) throw new KeySetFault(`it answered with status ${response.status}`);
+  return response;
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const stream: AsyncIterable<Uint8Array> | readonly [] = body ?? [];
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw new KeySetFault(`the answer is longer than ${maxBytes / 1024} KiB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function readEntries(text: string): readonly unknown[] {
+  const keys = parseKeySet(text);
+  if (keys === null) throw new KeySetFault("the answer is no JWK Set");
+  if (keys.length > maxKeys) throw new KeySetFault(`the answer has more than ${maxKeys} keys`);
+  return keys;
+}
+
+/** The system's word (`ECONNREFUSED`), which `fetch` keeps in the cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;
+  return String(cause);
+}

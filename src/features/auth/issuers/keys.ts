@@ -1,0 +1,155 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { isObject } from "../../../core/checking/members.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import type { Observer } from "../../../core/observation.ts";
+import { problem, type Problem } from "../../../core/problem/problem.ts";
+import { keyShapes, type IssuerAlgorithm, type TrustedIssuer } from "./declaration.ts";
+import { fetchKeySet, KeySetFault, type FetchKeys } from "./fetch.ts";
+
+/** The keys of an issuer as it published them at one time. */
+export interface KeySet {
+  /** The one key of that name for that algorithm; null where there is none, or more than one. */
+  find(kid: string, alg: string): KeyObject | null;
+}
+
+export interface IssuerKeysOptions {
+  readonly issuer: Pick<TrustedIssuer, "issuer" | "jwksURL" | "algorithms">;
+  readonly fetch: FetchKeys;
+  readonly observe: Observer;
+}
+
+/** The keys of an outside issuer, fetched when they are needed. `now` in milliseconds. Both throw 503 where there are no keys to go by. */
+export interface IssuerKeys {
+  /** Ten minutes old at most; where the issuer does not answer, a day. The same object as long as nothing has changed. */
+  current(now: number): Eventually<KeySet>;
+  /** The same for a key that is not there: fetched once more, where the last time is long enough ago. */
+  lookAgain(now: number): Eventually<KeySet>;
+}
+
+/** How long keys are used without asking again: what an issuer takes back has ended after that. */
+const freshMs = 10 * 60_000;
+/** How long they are used while the issuer does not answer, from the last time when it did. */
+const usableMs = 24 * 3600_000;
+/** Between two fetches, good or bad: tokens with made-up names of keys cannot make us ask more often. */
+const floorMs = 30_000;
+/** RFC 7518 §3.3 and §3.5. */
+const minRSABits = 2048;
+
+/** Follows the keys of an issuer. Asks nobody before the first token comes. */
+export function issuerKeys({ issuer: { issuer, jwksURL, algorithms }, fetch, observe }: IssuerKeysOptions): IssuerKeys {
+  let held: { readonly set: KeySet; readonly text: string; readonly at: number } | null = null;
+  let triedAt = -Infinity;
+  let isDown = false;
+  let pending: Promise<void> | null = null;
+
+  /** Asks the issuer: one request at a time, whoever waits for it, and none so soon after the last. */
+  function refresh(now: number): Eventually<void> {
+    if (pending !== null) return pending;
+    if (isWithin(floorMs, triedAt, now)) return;
+    triedAt = now;
+    pending = load(now).finally(() => (pending = null));
+    return pending;
+  }
+
+  async function load(now: number): Promise<void> {
+    try {
+      const { text, entries } = await fetchKeySet(jwksURL, fetch);
+      if (held?.text !== text) held = { set: readKeySet(entries), text, at: now };
+      else held = { ...held, at: now };
+      if (isDown) tell("info", "can be fetched again.");
+      isDown = false;
+    } catch (error) {
+      if (!(error instanceof KeySetFault)) throw error;
+      isDown = true;
+      const until = held === null ? null : new Date(held.at + usableMs).toISOString();
+      const meanwhile = until === null ? "Its tokens get 503." : `Those from before are good until ${until}.`;
+      tell("error", `cannot be fetched: ${error.message}. ${meanwhile}`);
+    }
+  }
+
+  function readKeySet(entries: readonly unknown[]): KeySet {
+    const keys = new Map<string, KeyObject | null>();
+    let secret = 0;
+    for (const entry of entries) {
+      if (!isObject(entry)) continue;
+      if (isSecret(entry)) secret++;
+      else
+        for (const [name, key] of readKey(entry, algorithms)) {
+          // Of two keys with one name nobody can say which is meant.
+          keys.set(name, keys.has(name) ? null : key);
+        }
+    }
+    if (secret > 0) tell("error", `hold ${secret} that nobody else should know, private or symmetric: not used.`);
+    if (keys.size === 0) tell("error", `hold none for ${algorithms.join(", ")}: its tokens are refused.`);
+    return { find: (kid, alg) => keys.get(nameOf(kid, alg)) ?? null };
+  }
+
+  function requireUsable(now: number): KeySet {
+    if (held !== null && isWithin(usableMs, held.at, now)) return held.set;
+    throw unavailable(issuer, triedAt + floorMs - now);
+  }
+
+  function tell(level: "error" | "info", what: string): void {
+    observe({ kind: "notice", level, message: `The keys of the issuer ${issuer} ${what}` });
+  }
+
+  return {
+    current(now) {
+      if (held !== null && isWithin(freshMs, held.at, now)) return held.set;
+      return after(refresh(now), () => requireUsable(now));
+    },
+    lookAgain: (now) => after(refresh(now), () => requireUsable(now)),
+  };
+}
+
+/** A clock that was turned back by more than that counts as long ago too. */
+function isWithin(spanMs: number, since: number, now: number): boolean {
+  return Math.abs(now - since) < spanMs;
+}
+
+/** What signs, or verifies and signs alike, has no place in a published set (RFC 7517 §9.2). */
+function isSecret(jwk: Readonly<Record<string, unknown>>): boolean {
+  return (
+    jwk["kty"] === "oct" || ["d", "k", "p", "q", "dp", "dq", "qi", "oth"].some((member) => Object.hasOwn(jwk, member))
+  );
+}
+
+/** A key under each name that it goes by; none where it is not for verifying what this issuer signs. */
+function readKey(
+  jwk: Readonly<Record<string, unknown>>,
+  algorithms: readonly IssuerAlgorithm[],
+): readonly (readonly [name: string, key: KeyObject])[] {
+  const { kid, use, key_ops: operations, alg } = jwk;
+  if (typeof kid !== "string" || kid === "" || (use !== undefined && use !== "sig")) return [];
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify"))) return [];
+  const fitting = algorithms.filter((each) => (alg === undefined || alg === each) && fits(jwk, each));
+  const key = fitting.length === 0 ? null : readPublicKey(jwk);
+  return key === null ? [] : fitting.map((each) => [nameOf(kid, each), key] as const);
+}
+
+function fits({ kty, crv }: Readonly<Record<string, unknown>>, alg: IssuerAlgorithm): boolean {
+  return keyShapes[alg].kty === kty && keyShapes[alg].crv === crv;
+}
+
+function readPublicKey({ kty, crv, x, y, n, e }: Readonly<Record<string, unknown>>): KeyObject | null {
+  try {
+    const jwk: Record<string, unknown> = { kty, crv, x, y, n, e };
+    const key = createPublicKey({ key: jwk, format: "jwk" });
+    const isShort = kty === "RSA" && (key.asymmetricKeyDetails?.modulusLength ?? 0) < minRSABits;
+    return isShort ? null : key;
+  } catch {
+    return null;
+  }
+}
+
+function nameOf(kid: string, alg: string): string {
+  return `${alg} ${kid}`;
+}
+
+function unavailable(issuer: string, waitMs: number): Problem {
+  const seconds = Math.max(1, Math.min(Math.ceil(waitMs / 1000), floorMs / 1000));
+  return problem("unavailable", {
+    detail: `The keys of ${issuer} cannot be had at the moment.`,
+    headers: [["Retry-After", String(seconds)]],
+  });
+}

@@ -1,0 +1,222 @@
+import { accepted, rejected, type Rejection, type Verdict } from "../../../access/scheme/scheme.ts";
+import { aFunction, anObject, anything, optional, text } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import type { Observer } from "../../../core/observation.ts";
+import { identityOf, isPossibleName } from "../accounts/stored-accounts.ts";
+import type { Bindings } from "../bindings.ts";
+import { isTime, readUnverified, typeOf, verifySignature, type UnverifiedJWT } from "../tokens/jwt.ts";
+import { defineIssuers, type IssuerDeclaration, type TrustedIssuer } from "./declaration.ts";
+import type { FetchKeys } from "./fetch.ts";
+import { issuerKeys, type IssuerKeys, type KeySet } from "./keys.ts";
+import { fetchOver } from "./tls.ts";
+
+/** What `externalIssuers()` is made of: the declared issuers, and who is who here. */
+export interface ExternalIssuersOptions {
+  readonly issuers: readonly IssuerDeclaration[];
+  /** The `iss` of our own tokens, which nobody else may have. */
+  readonly ownIssuer: string;
+  readonly bindings: Pick<Bindings, "resolve">;
+  readonly observe: Observer;
+  /** The network, but for issuers with `ca` or `cert`. What it is asked for are the declared addresses and nothing else. */
+  readonly fetch?: FetchKeys;
+}
+
+/** Says who comes with a token of an issuer elsewhere. */
+export interface ExternalIssuers {
+  /** Whether the token says that it comes from one of these issuers. */
+  recognizes(token: string): boolean;
+  /**
+   * Who the token stands for; null where it does not say that it comes from one of these issuers. Answered without
+   * waiting where it was verified before and the store can. Throws 503 where there are no keys to go by. `now` in milliseconds.
+   */
+  verify(token: string, now: number): Eventually<Verdict> | null;
+}
+
+interface Trusted extends TrustedIssuer {
+  readonly keys: IssuerKeys;
+  /** What `typ` may be. */
+  readonly types: readonly (string | null)[];
+}
+
+/** A token whose signature and claims hold, as long as the keys stay what they were. Expiry and account are looked at on every use. */
+interface Genuine {
+  readonly kind: "genuine";
+  readonly trusted: Trusted;
+  readonly set: KeySet;
+  readonly subject: string;
+  readonly username: string;
+  /** Milliseconds since the epoch; `authTime` is null where the issuer does not tell when its user logged in. */
+  readonly startsAt: number;
+  readonly expiresAt: number;
+  readonly authTime: number | null;
+}
+
+const leewayMs = 30_000;
+/** The last one that a Date can tell. */
+const lastSecond = 8.64e12;
+/** Of 8 KiB at most: 16 MB. Beyond it the oldest is forgotten and would be verified again. */
+const maxRemembered = 2000;
+
+const checks: ChecksOf<ExternalIssuersOptions> = {
+  issuers: anything,
+  ownIssuer: text,
+  bindings: anObject,
+  observe: aFunction,
+  fetch: optional(aFunction),
+};
+
+/** Trusts issuers elsewhere. Throws `IssuersError` where they cannot be trusted as they are declared. */
+export function externalIssuers(options: ExternalIssuersOptions): ExternalIssuers {
+  requireOptions(options, checks, { of: "externalIssuers" });
+  const { issuers, ownIssuer, bindings, observe, fetch = globalThis.fetch } = options;
+  const byName = new Map(
+    defineIssuers(issuers, ownIssuer).map((issuer): [string, Trusted] => [
+      issuer.issuer,
+      { ...issuer, keys: issuerKeys({ issuer, fetch: networkOf(issuer, fetch), observe }), types: typesOf(issuer) },
+    ]),
+  );
+  const memory = new Map<string, Genuine>();
+
+  /** What the token says itself chooses whom to ask, and nothing more. */
+  function findTrusted(unverified: UnverifiedJWT | null): Trusted | undefined {
+    const iss = unverified?.claims["iss"];
+    return typeof iss === "string" ? byName.get(iss) : undefined;
+  }
+
+  function verifyNew(token: string, now: number): Eventually<Verdict> | null {
+    const unverified = readUnverified(token);
+    const trusted = findTrusted(unverified);
+    return unverified === null || trusted === undefined ? null : verifyOf(trusted, token, unverified, now);
+  }
+
+  async function verifyOf(trusted: Trusted, token: string, unverified: UnverifiedJWT, now: number): Promise<Verdict> {
+    const genuine = await requireGenuine(trusted, token, unverified, now);
+    if (genuine.kind === "rejected") return genuine;
+    const verdict = await judge(token, genuine, now);
+    if (verdict.kind === "accepted") remember(token, genuine);
+    return verdict;
+  }
+
+  function judge(token: string, genuine: Genuine, now: number): Eventually<Verdict> {
+    const { trusted, subject, username, startsAt, expiresAt, authTime } = genuine;
+    const { issuer } = trusted;
+    // It may have been verified before the clock was set back.
+    if (now + leewayMs < startsAt) return refuse(trusted, "expired", "it is not valid yet.");
+    if (now >= expiresAt + leewayMs) {
+      memory.delete(token);
+      return refuse(trusted, "expired", "it has expired.");
+    }
+    return after(bindings.resolve({ issuer, subject, username }, now), (account) =>
+      account?.active === true
+        ? accepted(identityOf(account, "bearer", { expiresAt, issuer, ...(authTime === null ? {} : { authTime }) }))
+        : refuse(trusted, "inactive", "its user has no active account here."),
+    );
+  }
+
+  function remember(token: string, genuine: Genuine): void {
+    if (memory.size >= maxRemembered) memory.delete(memory.keys().next().value!);
+    memory.set(token, genuine);
+  }
+
+  return {
+    recognizes: (token) => memory.has(token) || findTrusted(readUnverified(token)) !== undefined,
+    verify(token, now) {
+      const known = memory.get(token);
+      if (known === undefined) return verifyNew(token, now);
+      return after(known.trusted.keys.current(now), (set) => {
+        if (set === known.set) return judge(token, known, now);
+        // The issuer has changed its keys, and perhaps taken back the one that signed.
+        memory.delete(token);
+        return verifyNew(token, now)!;
+      });
+    },
+  };
+}
+
+/** Whoever names files trusts what they say, and nothing else is asked in their place. */
+function networkOf({ ca, cert, key }: TrustedIssuer, usual: FetchKeys): FetchKeys {
+  if (ca === undefined && cert === undefined) return usual;
+  return fetchOver({
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+  });
+}
+
+/** Without a declared one, what no other kind of token is called (RFC 8725 §3.11). */
+function typesOf({ typ }: TrustedIssuer): readonly (string | null)[] {
+  return typ === undefined ? [null, "jwt", "at+jwt"] : [typeOf({ typ })];
+}
+
+async function requireGenuine(
+  trusted: Trusted,
+  token: string,
+  { header: { alg, kid } }: UnverifiedJWT,
+  now: number,
+): Promise<Genuine | Rejection> {
+  const forged = refuse(trusted, "forged", "no key of that issuer verifies it.");
+  if (typeof kid !== "string" || typeof alg !== "string" || !isListed(trusted, alg)) return forged;
+  let set = await trusted.keys.current(now);
+  if (set.find(kid, alg) === null) set = await trusted.keys.lookAgain(now);
+  const key = set.find(kid, alg);
+  if (key === null) return forged;
+  const signed = await verifySignature(token, { types: trusted.types, findKey: () => ({ alg, key }) });
+  if (signed === null) return forged;
+  if (signed.kind === "rejected") return refuse(trusted, "malformed", "it is malformed, or of another type.");
+  return readClaims(trusted, set, signed.claims, now);
+}
+
+function isListed({ algorithms }: TrustedIssuer, alg: string): boolean {
+  return algorithms.some((each) => each === alg);
+}
+
+function readClaims(
+  trusted: Trusted,
+  set: KeySet,
+  claims: Readonly<Record<string, unknown>>,
+  now: number,
+): Genuine | Rejection {
+  const { iss, aud, exp, iat, nbf } = claims;
+  const wrong = (what: string): Rejection => refuse(trusted, "malformed", what);
+  if (iss !== trusted.issuer) return wrong("its issuer is another.");
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (!audiences.includes(trusted.audience)) return wrong("it is not for this service (aud).");
+  if (!isTime(exp) || exp > lastSecond || !isOptionalTime(iat) || !isOptionalTime(nbf))
+    return wrong("exp, iat or nbf is no time, or missing.");
+  // Whoever holds a bound token has more to prove than we could check (RFC 7800, RFC 9449 §7.2).
+  if (claims["cnf"] !== undefined) return wrong("it is bound to a key (cnf), and no bearer token.");
+  const username = usernameIn(claims, trusted.usernameClaim);
+  if (username === null) return wrong(`its claim ${trusted.usernameClaim} names no user.`);
+  const subject = subjectIn(claims, trusted.usernameClaim, username);
+  if (subject === null) return wrong("its claim sub names nobody.");
+  const authTime = loginIn(claims, now);
+  const startsAt = Math.max(iat ?? 0, nbf ?? 0) * 1000;
+  return { kind: "genuine", trusted, set, subject, username, startsAt, expiresAt: exp * 1000, authTime };
+}
+
+/** When its user logged in. A time that lies ahead, such as one in milliseconds, would make every login a fresh one. */
+function loginIn({ auth_time: loggedInAt }: Readonly<Record<string, unknown>>, now: number): number | null {
+  if (!isTime(loggedInAt) || loggedInAt * 1000 > now + leewayMs) return null;
+  return Math.min(loggedInAt * 1000, now);
+}
+
+function isOptionalTime(value: unknown): value is number | undefined {
+  return value === undefined || isTime(value);
+}
+
+function usernameIn(claims: Readonly<Record<string, unknown>>, claim: string): string | null {
+  const name = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
+  // With some issuers anybody may enter any address, and would be its owner here.
+  if (claim === "email" && claims["email_verified"] !== true) return null;
+  return isPossibleName(name) ? name : null;
+}
+
+/** What the issuer calls its user for ever; where its tokens have no `sub`, the claim with the username has to stand for it. */
+function subjectIn({ sub }: Readonly<Record<string, unknown>>, claim: string, username: string): string | null {
+  if (sub === undefined) return `${claim}=${username}`;
+  return isPossibleName(sub) ? sub : null;
+}
+
+function refuse({ issuer }: TrustedIssuer, reason: Rejection["reason"], what: string): Rejection {
+  return rejected(reason, `A token of ${issuer}: ${what}`);
+}

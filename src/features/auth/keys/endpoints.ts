@@ -1,0 +1,208 @@
+import type { Reply } from "../../../core/call/call.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
+import { type Context, invalid } from "../../../http/exchange.ts";
+import { requireStillKnown } from "../../../http/identifying/identifying.ts";
+import { readPage } from "../../../http/list/paging.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { dateTime, json, text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import { ownOrAny, ownOrAnyUnlimited } from "../access.ts";
+import { proofSchema } from "../documentation.ts";
+import { proofField, withoutKey } from "../fresh-login.ts";
+import type { People } from "../login.ts";
+import type { ListedKey, NamedKeys } from "./named-keys.ts";
+import { scopeForm } from "./scopes.ts";
+
+const newKey = defineResource({
+  name: "key",
+  description: "A key for a program.",
+  fields: {
+    name: text({ maxLength: 100 }),
+    scopes: json({ optional: true }),
+    expires_at: dateTime({ optional: true }),
+    current_password: proofField,
+  },
+});
+
+/** What named keys need. */
+export interface KeysParts {
+  readonly people: People;
+  readonly keys: NamedKeys;
+}
+
+/** The named keys of a user: as many as there are programs, each shown once. */
+export function keyEndpoints(parts: KeysParts): readonly Endpoint[] {
+  const path = "/users/{id}/keys";
+  const one = `${path}/{key_id:text}`;
+  return [
+    builtInEndpoint({
+      method: "POST",
+      path,
+      logsIn: true,
+      access: ownOrAnyUnlimited,
+      target: (context) => parts.people.requireAccount(context),
+      consumes: ["application/json"],
+      documentation: documentation.create,
+      guard: withoutKey,
+      handle: (context) => create(parts, context),
+    }),
+    builtInEndpoint({
+      method: "GET",
+      path,
+      access: ownOrAny,
+      query: "read",
+      documentation: documentation.list,
+      handle: (context) => list(parts, context),
+    }),
+    builtInEndpoint({
+      method: "GET",
+      path: one,
+      access: ownOrAny,
+      documentation: documentation.read,
+      handle: (context) => read(parts, context),
+    }),
+    builtInEndpoint({
+      method: "DELETE",
+      path: one,
+      access: ownOrAnyUnlimited,
+      target: (context) => read(parts, context),
+      documentation: documentation.revoke,
+      handle: (context) => revoke(parts, context),
+    }),
+  ];
+}
+
+const scopesSchema = {
+  type: "array",
+  items: { type: "string", pattern: scopeForm, maxLength: 64 },
+  minItems: 1,
+  maxItems: 20,
+};
+const properties = {
+  id: textSchema,
+  name: textSchema,
+  prefix: { ...textSchema, description: "How the key begins." },
+  scopes: { ...nullable(scopesSchema), description: "What the key is limited to; null: not limited." },
+  created_at: timeSchema,
+  expires_at: nullable(timeSchema),
+  last_used_at: nullable(timeSchema),
+};
+const keySchema = objectSchema("key", properties);
+
+const documentation = {
+  create: {
+    summary: "Make a key, which is shown this once",
+    tag: "users",
+    request: {
+      type: "object",
+      properties: {
+        name: { type: "string", minLength: 1, maxLength: 100 },
+        scopes: properties.scopes,
+        expires_at: properties.expires_at,
+        current_password: proofSchema,
+      },
+      required: ["name"],
+      additionalProperties: false,
+    },
+    responses: {
+      201: {
+        description: "The key.",
+        schema: objectSchema("key", {
+          ...properties,
+          key: { ...textSchema, description: "For `Authorization: Token`." },
+        }),
+        headers: { Location: "Where it is described." },
+      },
+    },
+    problems: ["conflict"],
+  },
+  list: {
+    summary: "List a user's keys",
+    tag: "users",
+    parameters: [{ $ref: "#/components/parameters/limit" }, { $ref: "#/components/parameters/cursor" }],
+    responses: {
+      200: {
+        description: "The oldest first; never the keys themselves.",
+        schema: { type: "array", xml: { name: "keys" }, items: keySchema },
+        headers: { Link: "The pages around this one." },
+      },
+    },
+    problems: ["invalid_query"],
+  },
+  read: {
+    summary: "When a key was made and used",
+    tag: "users",
+    responses: { 200: { description: "What is known of it.", schema: keySchema } },
+  },
+  revoke: { summary: "Revoke a key", tag: "users", responses: { 204: { description: "Revoked." } } },
+} satisfies Record<string, EndpointDocumentation>;
+
+async function create(parts: KeysParts, context: Context): Promise<Reply> {
+  const draft = requireDraft(newKey, context, { id: null, current: null });
+  const asked = draft.values;
+  const { name } = asked;
+  const latest = parts.people.outsideEnd(context);
+  const expiresAt = asked.expires_at ?? (latest === null ? null : new Date(latest).toISOString());
+  const { now } = context.call;
+  if (asked.scopes !== null && !areScopes(asked.scopes)) throw invalid([scopesIssue]);
+  if (expiresAt !== null && Date.parse(expiresAt) <= now) throw invalid([pastIssue]);
+  if (latest !== null && Date.parse(expiresAt!) > latest) throw invalid([lateIssue(latest)]);
+  await parts.people.requireFreshLogin(context, draft.transient.current_password);
+  const account = await parts.people.requireAccount(context);
+  if (!account.active) throw problem("conflict", { detail: "The account is not active." });
+  const { listed, key } = await parts.keys.create(account.id, { name, scopes: asked.scopes, expiresAt }, now);
+  await requireStillKnown(context);
+  return {
+    status: 201,
+    cache: "no-store",
+    headers: [["Location", context.at(`/users/${account.id}/keys/${listed.id}`)]],
+    body: { kind: "data", value: { ...listed, key }, element: "key" },
+  };
+}
+
+const form = new RegExp(scopeForm);
+
+function areScopes(value: unknown): value is readonly string[] {
+  if (!Array.isArray(value) || value.length < 1 || value.length > 20 || new Set(value).size < value.length)
+    return false;
+  return value.every((scope) => typeof scope === "string" && scope.length <= 64 && form.test(scope));
+}
+
+const scopesIssue = {
+  pointer: "/scopes",
+  code: "invalid",
+  detail: 'Scopes are an array of 1 to 20 different ones: "read", "write", or names with a colon like "notes:read".',
+};
+const pastIssue = { pointer: "/expires_at", code: "invalid", detail: "The time must lie ahead." };
+
+function lateIssue(latest: number) {
+  const detail = `Through this login it may live until ${new Date(latest).toISOString()}.`;
+  return { pointer: "/expires_at", code: "too_late", detail };
+}
+
+async function list(parts: KeysParts, context: Context): Promise<Reply> {
+  const { id } = await parts.people.requireAccount(context);
+  const { items: value, headers } = await readPage<ListedKey>(context, {
+    placeOf: (key) => [key.created_at, key.id],
+    read: (page) => parts.keys.list(id, page),
+  });
+  return { status: 200, cache: "no-store", headers, body: { kind: "data", value, element: "keys", items: "key" } };
+}
+
+async function read(parts: KeysParts, context: KeyContext): Promise<Reply> {
+  const value = await parts.keys.find((await parts.people.requireAccount(context)).id, context.params.key_id);
+  if (value === null) throw problem("not_found");
+  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "key" } };
+}
+
+type KeyContext = Context<{ readonly id: number; readonly key_id: string }>;
+
+async function revoke(parts: KeysParts, context: KeyContext): Promise<Reply> {
+  const revoked = await parts.keys.revoke((await parts.people.requireAccount(context)).id, context.params.key_id);
+  if (!revoked) throw problem("not_found");
+  return { status: 204, cache: "no-store" };
+}

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { opaqueTokenPattern, parseOpaqueToken } from "../../../core/crypto/opaque-token.ts";
+import { Secret } from "../../../core/crypto/secret.ts";
+import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
+import type { Change } from "../../../store/store.ts";
+import { accountsCollection } from "../accounts/stored-accounts.ts";
+import { storeNamedKeys, namedKeysCollection } from "./named-keys.ts";
+
+const now = Date.parse("2026-03-01T12:00:00Z");
+
+async function server() {
+  const store = sqliteStore({ path: ":memory:" });
+  await store.open([accountsCollection, namedKeysCollection]);
+  const account = { username_follows_email: false, role: "user", active: true, password_hash: null, generation: 1 };
+  const times = { created_at: new Date(now).toISOString(), last_login_at: null };
+  const insert = (username: string): Change => ({
+    kind: "insert",
+    collection: accountsCollection,
+    values: { username, ...account, ...times },
+  });
+  await store.write({ changes: [insert("ada"), insert("bob")] });
+  const keysOf = (secret: string) => storeNamedKeys({ store, secret: new Secret(secret), observe: () => {} });
+  const keys = keysOf("a secret of the server, long enough");
+  const { key, listed } = await keys.create(1, { name: "laptop", scopes: ["read"], expiresAt: null }, now);
+  return { store, keys, keysOf, key, listed, parsed: parseOpaqueToken(key)! };
+}
+
+test("a key has the form of every token, and says whose it is and what it may do", async () => {
+  const { keys, key, parsed, listed } = await server();
+  const limits = { scopes: ["read"], expiresAt: null, keyId: listed.id };
+
+  assert.match(key, opaqueTokenPattern);
+  assert.deepEqual(await keys.check(parsed, now), { kind: "genuine", userId: 1, ...limits });
+});
+
+test("what somebody writes into the database makes no key", async () => {
+  const { store, keys, parsed, listed } = await server();
+  const stored = (await store.find(namedKeysCollection, listed.id))!.record;
+  const { id: _id, ...values } = stored;
+
+  await store.write({ changes: [{ kind: "insert", collection: namedKeysCollection, key: "A".repeat(14), values }] });
+  assert.equal((await keys.check({ ...parsed, lookup: "A".repeat(14) }, now)).kind, "forged");
+
+  await store.write({
+    changes: [{ kind: "update", collection: namedKeysCollection, key: listed.id, values: { user_id: 2 } }],
+  });
+  assert.equal((await keys.check(parsed, now)).kind, "forged");
+});
+
+test("another server's secret knows none of the keys", async () => {
+  const { keysOf, keys, parsed } = await server();
+  const other = keysOf("another secret of another server");
+
+  assert.equal((await other.check(parsed, now)).kind, "forged");
+  await keys.revoke(1, parsed.lookup);
+  assert.deepEqual(
+    [(await keys.check(parsed, now)).kind, (await other.check(parsed, now)).kind],
+    ["revoked", "unknown"],
+  );
+});
+
+test("a key is found and revoked by its own user only", async () => {
+  const { keys, listed } = await server();
+
+  assert.deepEqual([await keys.find(2, listed.id), await keys.revoke(2, listed.id)], [null, false]);
+  assert.deepEqual([await keys.find(1, listed.id), await keys.list(1), await keys.list(2)], [listed, [listed], []]);
+  assert.deepEqual([await keys.revoke(1, listed.id), await keys.revoke(1, listed.id)], [true, false]);
+});
+
+test("a key that is asked for in the moment of a deactivation does not outlive it", async () => {
+  const { store, keys } = await server();
+  const values = { active: false };
+  await store.write({ changes: [{ kind: "update", collection: accountsCollection, key: 2, values }] });
+
+  await assert.rejects(keys.create(2, { name: "x", scopes: null, expiresAt: null }, now), {
+    code: "conflict",
+    detail: "The account is not active.",
+  });
+  assert.deepEqual(await keys.list(2), []);
+});
+
+test("a key for nobody is not made", async () => {
+  const { keys } = await server();
+
+  await assert.rejects(keys.create(99, { name: "x", scopes: null, expiresAt: null }, now), { code: "not_found" });
+});

@@ -1,0 +1,198 @@
+import { randomBytes } from "node:crypto";
+import { requireOptions } from "../../../core/checking/options.ts";
+import {
+  formatOpaqueToken,
+  makeLookup,
+  opaqueTokenPrefix,
+  secretPart,
+  type OpaqueToken,
+} from "../../../core/crypto/opaque-token.ts";
+import { hmac, sameBytes } from "../../../core/crypto/secret.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import type { Collection, Row, Store, Value, Change, Outcome } from "../../../store/store.ts";
+import { NOT_ACTIVE, requireActive } from "../accounts/stored-accounts.ts";
+import { ofUser, timeText } from "../conditions.ts";
+import { makeTouch } from "../touch.ts";
+import { markOf, secretHalfBytes, wasIssued } from "./marks.ts";
+import { tokenChecks, type TokensOptions } from "./prefix.ts";
+
+/** Named keys; the key is the lookup id. What is kept of the secret is a digest that only this server can make. */
+export const namedKeysCollection: Collection = {
+  name: "named_keys",
+  key: "text",
+  columns: [
+    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+    { name: "name", type: "text" },
+    { name: "digest", type: "text" },
+    /** Null: not limited. */
+    { name: "scopes", type: "json", nullable: true },
+    { name: "created_at", type: "date-time" },
+    { name: "expires_at", type: "date-time", nullable: true },
+    { name: "last_used_at", type: "date-time", nullable: true },
+  ],
+  indexes: [["user_id", "created_at"]],
+};
+
+/** What a key shows of itself. */
+export interface ListedKey {
+  readonly id: string;
+  readonly name: string;
+  /** What tokens begin with, and the lookup id. */
+  readonly prefix: string;
+  readonly scopes: readonly string[] | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly last_used_at: string | null;
+}
+
+/** What is asked for a new key. */
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: readonly string[] | null;
+  /** RFC 3339; null: does not expire. */
+  readonly expiresAt: string | null;
+}
+
+/** What became of a key that was presented. */
+export type CheckedKey =
+  | {
+      readonly kind: "genuine";
+      readonly userId: number;
+      readonly scopes: readonly string[] | null;
+      /** In milliseconds since the epoch; null: does not expire. */
+      readonly expiresAt: number | null;
+      readonly keyId: string;
+    }
+  | { readonly kind: "expired" | "revoked" | "unknown" | "forged" };
+
+/** Which keys of a user are asked for: the oldest first. */
+export interface KeyPage {
+  /** Only those behind this one: its `created_at` and `id`. */
+  readonly after: readonly Value[] | null;
+  /** The other way round: the newest first. */
+  readonly backwards: boolean;
+  readonly limit: number;
+}
+
+/** The named keys of a store. `now` in milliseconds. */
+export interface NamedKeys {
+  /** A new key, shown this once. */
+  create(userId: number, asked: NewKey, now: number): Promise<{ readonly listed: ListedKey; readonly key: string }>;
+  /** The keys of a user, the oldest first; all of them where no page is asked for. */
+  list(userId: number, page?: KeyPage): Promise<readonly ListedKey[]>;
+  /** A key of the user by its id; null where the user has none of that id. */
+  find(userId: number, id: string): Promise<ListedKey | null>;
+  /** Ends a key of the user; false where the user has none of that id. */
+  revoke(userId: number, id: string): Promise<boolean>;
+  /** Whose key it is and what it may do, and notes that it was used. */
+  check(key: OpaqueToken, now: number): Eventually<CheckedKey>;
+}
+
+const maxKeys = 100;
+const idForm = /^[0-9A-Za-z]{14}$/;
+
+/** The named keys of a store. */
+export function storeNamedKeys(options: TokensOptions): NamedKeys {
+  requireOptions(options, tokenChecks, { of: "storeNamedKeys" });
+  const { store, secret, observe, prefix } = options;
+  const digestKeys = secret.deriveEach("named-key");
+  const markKeys = secret.deriveEach("named-key-mark");
+  const touch = makeTouch({ store, collection: namedKeysCollection, column: "last_used_at", everyMs: 60_000, observe });
+
+  /** Keyed, and bound to the user: a row that somebody wrote into the database, or gave to another user, lets nobody in. */
+  function digestOf({ lookup, secret: presented }: OpaqueToken, userId: number, key = digestKeys[0]!): Buffer {
+    return hmac(key, `${lookup}|${userId}|${presented}`);
+  }
+
+  return {
+    async create(userId, { name, scopes, expiresAt }, now) {
+      const lookup = makeLookup();
+      const drawn = secretPart(randomBytes(secretHalfBytes), secretHalfBytes);
+      const token = { lookup, secret: markOf(lookup, markKeys[0]!) + drawn };
+      const values = {
+        user_id: userId,
+        name,
+        digest: digestOf(token, userId).toString("base64url"),
+        scopes,
+        created_at: timeText(now),
+        expires_at: expiresAt,
+        last_used_at: null,
+      };
+      const outcome = await store.write({
+        changes: [
+          requireRoom(userId),
+          { kind: "insert", collection: namedKeysCollection, key: lookup, values },
+          requireActive(userId),
+        ],
+      });
+      return { listed: listed(requireRows(outcome)[1]!, prefix), key: formatOpaqueToken(token, prefix) };
+    },
+    async list(userId, { after: place, backwards, limit } = { after: null, backwards: false, limit: maxKeys }) {
+      const sort = ["created_at", "id"].map((column) => ({ column, descending: backwards }));
+      const behind = place === null ? {} : { after: place };
+      const query = { collection: namedKeysCollection, where: ofUser(userId), sort, limit, ...behind };
+      return (await store.list(query)).map((row) => listed(row, prefix));
+    },
+    async find(userId, id) {
+      const row = await findRow(store, userId, id);
+      return row === null ? null : listed(row, prefix);
+    },
+    async revoke(userId, id) {
+      if ((await findRow(store, userId, id)) === null) return false;
+      const outcome = await store.write({ changes: [{ kind: "delete", collection: namedKeysCollection, key: id }] });
+      return outcome.kind === "written";
+    },
+    check: (token, now) =>
+      after(store.find(namedKeysCollection, token.lookup), (row): CheckedKey => {
+        if (row === null) return { kind: wasIssued(token, markKeys) ? "revoked" : "unknown" };
+        const { user_id, digest, scopes, expires_at, last_used_at } = row.record;
+        const userId = user_id as number;
+        const kept = Buffer.from(digest as string, "base64url");
+        if (!digestKeys.some((key) => sameBytes(digestOf(token, userId, key), kept))) return { kind: "forged" };
+        const expiresAt = expires_at === null ? null : Date.parse(expires_at as string);
+        // Told only to whoever knows the key.
+        if (expiresAt !== null && now >= expiresAt) return { kind: "expired" };
+        touch(token.lookup, last_used_at as string | null, now);
+        return { kind: "genuine", userId, scopes: scopes as readonly string[] | null, expiresAt, keyId: token.lookup };
+      }),
+  };
+}
+
+async function findRow(store: Store, userId: number, id: string): Promise<Row | null> {
+  const row = idForm.test(id) ? await store.find(namedKeysCollection, id) : null;
+  return row?.record["user_id"] === userId ? row : null;
+}
+
+function requireRoom(userId: number): Change {
+  const where = ofUser(userId);
+  return { kind: "require", collection: namedKeysCollection, where, atMost: maxKeys - 1, name: "keys" };
+}
+
+/** The rows of a new key. Ends the request where there can be none. */
+function requireRows(outcome: Outcome): readonly (Row | null)[] {
+  switch (outcome.kind) {
+    case "written":
+      return outcome.rows;
+    case "dangling":
+      throw problem("not_found");
+    case "refused": {
+      const tooMany = `A user has ${maxKeys} keys at most. Delete one first.`;
+      throw problem("conflict", { detail: outcome.name === NOT_ACTIVE ? "The account is not active." : tooMany });
+    }
+    default:
+      throw new Error(`The store answered ${outcome.kind} to a new key.`);
+  }
+}
+
+function listed({ record }: Row, prefix: string | undefined): ListedKey {
+  return {
+    id: record["id"] as string,
+    name: record["name"] as string,
+    prefix: opaqueTokenPrefix(record["id"] as string, prefix),
+    scopes: record["scopes"] as readonly string[] | null,
+    created_at: record["created_at"] as string,
+    expires_at: record["expires_at"] as string | null,
+    last_used_at: record["last_used_at"] as string | null,
+  };
+}

@@ -1,0 +1,24 @@
+import type { Call } from "../../../core/call/call.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import type { Change } from "../../../store/store.ts";
+import type { People } from "../login.ts";
+import { readProxyText } from "./scheme.ts";
+
+/** Makes the user whom only the proxy knows so far. E-mail from `X-Remote-Email`, which must be there; name from `X-Remote-Name` or the username. */
+export function createRemoteUser(people: People): (username: string, call: Call) => readonly Change[] | null {
+  const { fields } = people.users.resource;
+  return (username, call) => {
+    const email = fields.email.kind.parse(proxyText(call, "x-remote-email"));
+    const given = proxyText(call, "x-remote-name") ?? "";
+    const name = fields.name.kind.parse(given.trim() === "" ? username : given);
+    if (typeof email !== "string" || typeof name !== "string") return null;
+    return people.insertUser({ name, email, username, role: "user", passwordHash: null, now: call.now });
+  };
+}
+
+/** Of two values one is not the proxy's. */
+function proxyText(call: Call, header: string): string | undefined {
+  const values = call.headers(header);
+  if (values.length > 1) throw problem("duplicate_credentials");
+  return values[0] === undefined ? undefined : readProxyText(values[0]);
+}

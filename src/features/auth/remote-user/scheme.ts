@@ -1,0 +1,86 @@
+import { accepted, rejected, type Scheme, type Verdict } from "../../../access/scheme/scheme.ts";
+import type { Call } from "../../../core/call/call.ts";
+import { aFunction, anObject, optional, text } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { aSecret, type Secret } from "../../../core/crypto/secret.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import type { Change } from "../../../store/store.ts";
+import { identityOf, type Account } from "../accounts/stored-accounts.ts";
+import type { Bindings } from "../bindings.ts";
+
+/** Options of `remoteUser()`: the headers of the proxy, and its proof. */
+export interface RemoteUserOptions {
+  readonly header?: string;
+  /** What the proxy has to send in `X-Remote-User-Secret`. */
+  readonly secret?: Secret;
+  readonly bindings: Pick<Bindings, "resolve">;
+  /** The changes that make a user whom only the proxy knows so far (`MakeAccount`). Null: there is not enough to make one of. */
+  readonly create?: (username: string, call: Call) => readonly Change[] | null;
+}
+
+const name = "remote-user";
+const secretHeader = "x-remote-user-secret";
+const detail = "The remote user is unknown or not active.";
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const checks: ChecksOf<RemoteUserOptions> = {
+  header: optional(text),
+  secret: optional(aSecret),
+  bindings: anObject,
+  create: optional(aFunction),
+};
+
+/** The user that a trusted proxy has already identified. */
+export function remoteUser(options: RemoteUserOptions): Scheme {
+  requireOptions(options, checks, { of: "remoteUser" });
+  const { header = "X-Remote-User", secret, bindings, create } = options;
+  function judge(account: Account | null, { now }: Call): Verdict {
+    // Not "unknown": a name is no secret that somebody could guess, and the address that would be counted is often the proxy's.
+    return account?.active === true
+      ? accepted(identityOf(account, name, { authTime: now }))
+      : rejected("inactive", detail);
+  }
+
+  return {
+    name,
+    carriers: [{ in: "proxy", name: header }],
+    authenticate(credential, call): Eventually<Verdict> {
+      if (secret !== undefined && !knowsSecret(secret, call))
+        return rejected("forged", "The proxy's secret is wrong or missing.");
+      const username = parseUsername(credential);
+      if (username === null) return rejected("malformed", "The remote user's name is malformed.");
+      const identity = { issuer: "", subject: username, username };
+      const make = create === undefined ? undefined : () => create(username, call);
+      return after(bindings.resolve(identity, call.now, make), (account) => judge(account, call));
+    },
+  };
+}
+
+function knowsSecret(secret: Secret, call: Call): boolean {
+  const sent = call.headers(secretHeader);
+  if (sent.length > 1) throw problem("duplicate_credentials");
+  return sent[0] !== undefined && secret.equals(Buffer.from(sent[0], "latin1"));
+}
+
+/** The text that a proxy wrote into a header. Node gives its bytes as Latin-1; proxies write UTF-8, and some really Latin-1. */
+export function readProxyText(header: string): string {
+  return readUtf8(header) ?? header;
+}
+
+function parseUsername(credential: string): string | null {
+  const name = readProxyText(credential);
+  if (name.length > 300 || /[:\u0000-\u001f\u007f-\u009f]/.test(name)) return null;
+  // A name is stored trimmed: one that only looks like it (U+00A0 before it) must not become a second account.
+  return [...name].length > 150 || name !== name.trim() ? null : name;
+}
+
+function readUtf8(latin1: string): string | null {
+  // Already text, from a binding that decoded it.
+  if (/[^\u0000-\u00ff]/.test(latin1)) return null;
+  try {
+    return utf8.decode(Buffer.from(latin1, "latin1"));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,220 @@
+import { authenticated } from "../../../access/permission/permission.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { requireSameSite } from "../../../core/call/cross-site.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { objectSchema, nullable, textSchema, timeSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
+import type { Context } from "../../../http/exchange.ts";
+import { formType } from "../../../http/formats/form.ts";
+import { requireInTime } from "../../../http/limiting/in-time.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { prefersRedirect } from "../../../http/pipeline.ts";
+import { text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import { refuseLoginCSRF, requireOneCookie } from "../cookies.ts";
+import { credentials, loginFields, MAX_LOGIN_BODY_BYTES, loginTypes, logInWith } from "../credentials.ts";
+import { userSchema } from "../documentation.ts";
+import type { People } from "../login.ts";
+import { clearedSessionCookie, sessionCookie, sessionCookieName } from "./cookie.ts";
+import type { Sessions } from "./sessions.ts";
+import { wayBack } from "./way-back.ts";
+
+/** What logging in with a session cookie needs. */
+export interface SessionParts {
+  readonly people: People;
+  readonly sessions: Sessions;
+  /** The name of the cookie. */
+  readonly cookie: string;
+  /** Exact origins under which the service is itself known. */
+  readonly ownOrigins: readonly string[];
+}
+
+/** Logging in with a session cookie. */
+export function sessionEndpoints(parts: SessionParts): readonly Endpoint[] {
+  const path = "/api/session/";
+  const documentation = documentationOf(parts.people);
+  return [
+    builtInEndpoint({
+      method: "POST",
+      path,
+      access: "open",
+      logsIn: true,
+      consumes: [...loginTypes, "application/xml"],
+      maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+      redirectsFor: ["text/html"],
+      documentation: documentation.logIn,
+      guard: (context) => context.requireSameSite(),
+      handle: (context) => logIn(parts, context),
+    }),
+    builtInEndpoint({
+      method: "GET",
+      path,
+      access: authenticated,
+      documentation: documentation.whoIs,
+      handle: (context) => whoIs(parts, context),
+    }),
+    builtInEndpoint({
+      method: "DELETE",
+      path,
+      access: "open",
+      documentation: documentation.logOut,
+      guard: (context) => withOneCookie(parts, context),
+      handle: (context) => logOut(parts, context),
+    }),
+    // Forms of browsers know no DELETE.
+    builtInEndpoint({
+      method: "POST",
+      path: `${path}end/`,
+      access: "open",
+      consumes: loginTypes,
+      bodyOptional: true,
+      maxBodyBytes: MAX_LOGIN_BODY_BYTES,
+      redirectsFor: ["text/html"],
+      documentation: documentation.logOutByForm,
+      guard(context) {
+        withOneCookie(parts, context);
+        fromOwnPage(parts, context);
+      },
+      handle: (context) => logOutByForm(parts, context),
+    }),
+  ];
+}
+
+const nextField = { next: text({ maxLength: 2048, optional: true }) };
+const form = defineResource({ name: "form", plural: "forms", fields: { ...loginFields, ...nextField } });
+const wayOn = defineResource({ name: "way_on", plural: "ways_on", fields: nextField });
+
+const documentationOf = ({ roles }: People) =>
+  ({
+    logIn: {
+      summary: "Log in for a session cookie",
+      tag: "session",
+      request: credentials,
+      responses: {
+        201: {
+          description: "Logged in.",
+          schema: objectSchema("session", { user: userSchema, expires_at: timeSchema }),
+          headers: { "Set-Cookie": "The session." },
+        },
+        303: {
+          description:
+            "Logged in by the form of a page: back to where it came from, or to what its field `next` names.",
+          headers: { "Set-Cookie": "The session.", Location: "A path of this service." },
+        },
+      },
+      problems: ["invalid_credentials", "cross_site", "too_many_attempts"],
+    },
+    whoIs: {
+      summary: "Who is logged in",
+      tag: "session",
+      responses: {
+        200: {
+          description: "The caller, under any scheme.",
+          schema: objectSchema("session", {
+            user: userSchema,
+            username: nullable(textSchema),
+            role: { type: "string", enum: roles },
+            scheme: textSchema,
+            expires_at: nullable(timeSchema),
+          }),
+        },
+      },
+    },
+    logOut: {
+      summary: "Log out of the session",
+      tag: "session",
+      responses: {
+        204: {
+          description: "The session has ended, if there was one.",
+          headers: { "Set-Cookie": "Clears the cookie." },
+        },
+      },
+      problems: ["cross_site", "duplicate_credentials"],
+    },
+    logOutByForm: {
+      summary: "Log out by the form of a page",
+      tag: "session",
+      request: wayOn,
+      responses: {
+        204: {
+          description: "The session has ended, if there was one.",
+          headers: { "Set-Cookie": "Clears the cookie." },
+        },
+        303: {
+          description: "The same for a page: to where its field `next` leads, or back to where it came from.",
+          headers: { "Set-Cookie": "Clears the cookie.", Location: "A path of this service." },
+        },
+      },
+      problems: ["cross_site", "duplicate_credentials"],
+    },
+  }) satisfies Record<string, EndpointDocumentation>;
+
+/** No other site may make a browser log out. */
+function withOneCookie({ cookie }: SessionParts, context: Context): void {
+  requireOneCookie(context.call, sessionCookieName(context.call, cookie));
+  context.requireSameSite();
+}
+
+/** Any site can make a browser send a form, so that those who may send JSON may not send one. */
+function fromOwnPage({ ownOrigins }: SessionParts, { call }: Context): void {
+  requireSameSite(call, ownOrigins);
+}
+
+async function logIn(parts: SessionParts, context: Context): Promise<Reply> {
+  return context.body?.mediaType === formType
+    ? logInByForm(parts, context)
+    : startSession(parts, context, await logInWith(parts.people, context));
+}
+
+async function logInByForm(parts: SessionParts, context: Context): Promise<Reply> {
+  fromOwnPage(parts, context);
+  const { username, password, next } = requireDraft(form, context, { id: null, current: null }).values;
+  const account = await parts.people.requireLogin(context, username, password);
+  const { body, ...reply } = await startSession(parts, context, account);
+  if (!prefersRedirect(context)) return { ...reply, body: body! };
+  return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(context, next)]] };
+}
+
+/** Logs an account in, however it has shown who it is: the answer that gives the cookie. The session that the browser had ends. */
+export async function startSession(parts: SessionParts, context: Context, account: Account): Promise<Reply> {
+  requireInTime(context);
+  refuseLoginCSRF(context);
+  const { call } = context;
+  const before = call.cookie(sessionCookieName(call, parts.cookie)) ?? null;
+  const created = await parts.sessions.create(account, call, before);
+  const user = await parts.people.requireUser(account.id);
+  return {
+    status: 201,
+    cache: "no-store",
+    headers: [sessionCookie(call, parts.cookie, created.id, created.expiresAt)],
+    body: { kind: "data", value: { user, expires_at: new Date(created.expiresAt).toISOString() }, element: "session" },
+  };
+}
+
+async function whoIs(parts: SessionParts, context: Context): Promise<Reply> {
+  const { id, role, scheme, expiresAt } = context.requireIdentity();
+  const [user, account] = await Promise.all([parts.people.requireUser(id), parts.people.accounts.find(id)]);
+  const value = {
+    user,
+    username: account?.username ?? null,
+    role,
+    scheme,
+    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+  };
+  return { status: 200, cache: "no-store", body: { kind: "data", value, element: "session" } };
+}
+
+async function logOut(parts: SessionParts, { call }: Context): Promise<Reply> {
+  const cookie = requireOneCookie(call, sessionCookieName(call, parts.cookie));
+  if (cookie !== null) await parts.sessions.end(cookie);
+  return { status: 204, cache: "no-store", headers: [clearedSessionCookie(call, parts.cookie)] };
+}
+
+async function logOutByForm(parts: SessionParts, context: Context): Promise<Reply> {
+  const { next } = requireDraft(wayOn, context, { id: null, current: null }).values;
+  const reply = await logOut(parts, context);
+  if (!prefersRedirect(context)) return reply;
+  return { ...reply, status: 303, headers: [...reply.headers!, ["Location", wayBack(context, next)]] };
+}

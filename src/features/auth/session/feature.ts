@@ -1,0 +1,86 @@
+import { aCookieName } from "../../../access/scheme/checking.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { optional } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { defineFeature, type Feature } from "../../../feature/feature.ts";
+import type { Context } from "../../../http/exchange.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import type { AccountsFeature, LoginOptions } from "../login.ts";
+import { DAY_SECONDS, livesMistakes, loginChecks, PRUNE_SECONDS, requireOn, secondsFrom } from "../options.ts";
+import { sessionEndpoints, startSession } from "./endpoints.ts";
+import { session } from "./scheme.ts";
+import { sessions, sessionsCollection, type Sessions } from "./sessions.ts";
+
+/** Options of `sessionLogin()`: how long a session lives, in seconds, and what its cookie is called. */
+export interface SessionLoginOptions extends LoginOptions {
+  /** How long an unused session lives; a day where it is left out. Not longer than one lives in all. */
+  readonly idleSeconds?: number;
+  /** How long a session lives in all; two weeks where it is left out. */
+  readonly lifetimeSeconds?: number;
+  /** The name of the cookie; `session` where it is left out. Over TLS it begins with `__Host-`. */
+  readonly cookie?: string;
+}
+
+/** What `sessionLogin()` offers. */
+export interface SessionLogin {
+  readonly sessions: Sessions;
+  /**
+   * Logs an account in that has shown by other means who it is: the answer that gives the cookie. Ends the request (403) where a page of
+   * another site sent it.
+   */
+  start(context: Context, account: Account): Promise<Reply>;
+}
+
+const checks: ChecksOf<SessionLoginOptions> = {
+  ...loginChecks,
+  idleSeconds: secondsFrom(1),
+  lifetimeSeconds: secondsFrom(1),
+  cookie: optional(aCookieName),
+};
+
+/**
+ * Logging in with a session cookie, by JSON, XML or the form of a page: `/api/session/`.
+ *
+ * @example
+ * ```ts
+ * import { accounts, sessionLogin } from "latchkey";
+ *
+ * const people = accounts({ registration: "open" });
+ * export const features = [people, sessionLogin(people, { idleSeconds: 3600, cookie: "shop" })];
+ * ```
+ */
+export function sessionLogin(people: AccountsFeature, options: SessionLoginOptions = {}): Feature<SessionLogin> {
+  const { enabled = true, lifetimeSeconds = 14 * DAY_SECONDS, cookie = "session" } = options ?? {};
+  const { idleSeconds = Math.min(DAY_SECONDS, lifetimeSeconds) } = options ?? {};
+  return defineFeature({
+    name: "session-login",
+    needs: [people],
+    setUp({ use, store, observe, ownOrigins }) {
+      requireOptions(options, checks, { more: livesMistakes({ idleSeconds, lifetimeSeconds }) });
+      const kept = sessions({ store, idleSeconds, lifetimeSeconds, observe });
+      const parts = { people: use(people), sessions: kept, cookie, ownOrigins };
+      const { accounts, endsWith, listLogins } = parts.people;
+      endsWith("password", sessionsCollection);
+      listLogins({
+        list: (userId, page, { sessionId = null }) => kept.list(userId, page, sessionId),
+        endOne: (userId, id) => kept.endOne(userId, id),
+      });
+      return {
+        offer: {
+          sessions: kept,
+          async start(context: Context, account: Account) {
+            requireOn(enabled, "session-login");
+            const reply = await startSession(parts, context, account);
+            await parts.people.noteLogin(context, account);
+            return reply;
+          },
+        },
+        schemes: enabled ? [session({ sessions: kept, accounts, cookie })] : [],
+        endpoints: enabled ? sessionEndpoints(parts) : [],
+        collections: [sessionsCollection],
+        upkeep: [{ everySeconds: PRUNE_SECONDS, due: (now) => kept.prune(now) }],
+        tags: { session: "Logging in with a session cookie, and out." },
+      };
+    },
+  });
+}

@@ -1,0 +1,287 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test } from "node:test";
+import type { Verdict } from "../../../access/scheme/scheme.ts";
+import type { Observation } from "../../../core/observation.ts";
+import { Problem } from "../../../core/problem/problem.ts";
+import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
+import type { Change, Store } from "../../../store/store.ts";
+import { callOf } from "../../../testing/calls.ts";
+import { accountsCollection, storeAccounts, type Account } from "../accounts/stored-accounts.ts";
+import { session } from "./scheme.ts";
+import { sessions, sessionsCollection } from "./sessions.ts";
+
+const now = Date.parse("2026-03-01T12:00:00Z");
+const hour = 3_600_000;
+
+function insertAccount(id: number, username: string): Change {
+  const created_at = new Date(now).toISOString();
+  const values = {
+    username,
+    username_follows_email: false,
+    role: "user",
+    active: true,
+    password_hash: null,
+    generation: 1,
+    created_at,
+    last_login_at: null,
+  };
+  return { kind: "insert", collection: accountsCollection, key: id, values };
+}
+
+async function server(file = ":memory:") {
+  const store = sqliteStore({ path: file });
+  await store.open([accountsCollection, sessionsCollection]);
+  await store.write({ changes: [insertAccount(7, "ada"), insertAccount(8, "bob")] });
+  const observed: Observation[] = [];
+  const kept = sessions({
+    store,
+    idleSeconds: 86_400,
+    lifetimeSeconds: 1_209_600,
+    observe: (each) => observed.push(each),
+  });
+  const accounts = storeAccounts(store);
+  const scheme = session({ sessions: kept, accounts });
+  const account = async (id = 7): Promise<Account> => (await accounts.find(id))!;
+  return {
+    store,
+    sessions: kept,
+    scheme,
+    observed,
+    account,
+    login: async (id = 7, headers: Record<string, string> = {}) =>
+      kept.create(await account(id), callOf({ now, headers })),
+    present: (id: string, ms = 0) => scheme.authenticate(id, callOf({ now: now + ms }), scheme.carriers[0]!),
+    write: async (...changes: Change[]) => (await store.write({ changes })).kind,
+  };
+}
+
+function reason(verdict: Verdict): string {
+  return verdict.kind === "rejected" ? verdict.reason : verdict.kind;
+}
+
+async function written(store: Store): Promise<string | undefined> {
+  const [row] = await store.list({ collection: sessionsCollection, where: null, sort: [{ column: "id" }], limit: 1 });
+  return row?.record["last_seen_at"] as string | undefined;
+}
+
+/** Lets the writes that nobody waits for reach the store: a write that is waited for comes behind them. */
+async function settle(store: Store): Promise<void> {
+  await store.write({ changes: [] });
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+test("a session stands for its account, and the store answers at once", async () => {
+  const { login, present } = await server();
+  const { id, expiresAt } = await login();
+
+  const verdict = present(id);
+
+  assert.equal(expiresAt, now + 1_209_600_000);
+  assert.ok(!(verdict instanceof Promise) && verdict.kind === "accepted");
+  const { sessionId, ...identity } = verdict.identity;
+  assert.deepEqual(identity, {
+    id: 7,
+    username: "ada",
+    role: "user",
+    scheme: "session",
+    scopes: null,
+    expiresAt,
+    authTime: now,
+  });
+  assert.notEqual(sessionId, id);
+});
+
+test("every login makes another id of 256 bits", async () => {
+  const { login } = await server();
+  const ids = new Set<string>();
+
+  for (let n = 0; n < 20; n += 1) ids.add((await login()).id);
+
+  assert.equal(ids.size, 20);
+  for (const id of ids) assert.equal(Buffer.from(id, "base64url").length, 32);
+});
+
+test("an unknown, broken or hostile id has expired, so that no stale cookie counts as a guess", async () => {
+  const { present } = await server();
+
+  for (const id of ["", "x", "A".repeat(43), "é".repeat(43), "A".repeat(100_000), "__proto__", "' or 1=1 --"]) {
+    assert.equal(reason(await present(id)), "expired");
+  }
+});
+
+test("a session ends when it was idle too long, and use keeps it", async () => {
+  const { store, login, present } = await server();
+  const { id } = await login();
+
+  assert.equal(reason(await present(id, 23 * hour)), "accepted");
+  await settle(store);
+  assert.equal(reason(await present(id, 47 * hour - 1)), "accepted");
+  await settle(store);
+  assert.equal(reason(await present(id, 71 * hour - 1)), "expired");
+});
+
+test("a session ends at its time, however much it is used", async () => {
+  const { store, login, present } = await server();
+  const { id } = await login();
+
+  for (let hours = 20; hours < 336; hours += 20) {
+    assert.equal(reason(await present(id, hours * hour)), "accepted");
+    await settle(store);
+  }
+
+  assert.equal(reason(await present(id, 336 * hour - 1)), "accepted");
+  assert.equal(reason(await present(id, 336 * hour)), "expired");
+});
+
+test("the last use is written once a minute at most", async () => {
+  const { store, login, present } = await server();
+  const { id } = await login();
+
+  for (const [ms, expected] of [
+    [59_999, 0],
+    [60_000, 60_000],
+    [119_999, 60_000],
+    [120_000, 120_000],
+  ] as const) {
+    await present(id, ms);
+    await present(id, ms);
+    await settle(store);
+    assert.equal(await written(store), new Date(now + expected).toISOString());
+  }
+});
+
+test("a store that refuses the last use costs a notice and no answer", async () => {
+  const { store, observed } = await server();
+  const failing = { ...store, find: store.find.bind(store), write: async () => Promise.reject(new Error("disk full")) };
+  const broken = sessions({
+    store: failing,
+    idleSeconds: 86_400,
+    lifetimeSeconds: 1_209_600,
+    observe: (each) => observed.push(each),
+  });
+  const { id } = await sessions({ store, idleSeconds: 86_400, lifetimeSeconds: 1_209_600, observe: () => {} }).create(
+    (await storeAccounts(store).find(7))!,
+    callOf({ now }),
+  );
+
+  assert.notEqual(await broken.find(id, now + 60_000), null);
+  await settle(store);
+
+  assert.deepEqual(
+    observed.map(({ kind }) => kind),
+    ["notice"],
+  );
+});
+
+test("a session of an older generation or of an inactive or deleted account is refused", async () => {
+  const { login, present, write } = await server();
+  const [ada, bob] = [await login(7), await login(8)];
+
+  await write({ kind: "update", collection: accountsCollection, key: 7, values: { generation: 2 } });
+  await write({ kind: "update", collection: accountsCollection, key: 8, values: { active: false } });
+  assert.deepEqual([reason(await present(ada.id)), reason(await present(bob.id))], ["revoked", "inactive"]);
+
+  await write({ kind: "delete", collection: accountsCollection, key: 7 });
+  assert.equal(reason(await present(ada.id)), "expired");
+});
+
+test("a login of an account that has just gone is a wrong login", async () => {
+  const { sessions: kept, account, write } = await server();
+  const ada = await account();
+  await write({ kind: "delete", collection: accountsCollection, key: 7 });
+
+  await assert.rejects(
+    kept.create(ada, callOf({ now })),
+    (error) => error instanceof Problem && error.code === "invalid_credentials",
+  );
+});
+
+test("logging out ends the session, and twice is fine", async () => {
+  const { login, present, sessions: kept } = await server();
+  const [one, other] = [await login(), await login()];
+
+  for (const id of [one.id, one.id, "nonsense"]) await kept.end(id);
+
+  assert.equal(reason(await present(one.id)), "expired");
+  assert.equal(reason(await present(other.id)), "accepted");
+});
+
+const pageAt = (at: number) => ({ after: null, backwards: false, limit: 100, now: at });
+
+test("a user sees their living sessions, the newest first, and which is the present one", async () => {
+  const { store, account, sessions: kept, login, present } = await server();
+  await login(8);
+  const { id } = await login(7, { "User-Agent": "x".repeat(1000) });
+  await kept.create(await account(), callOf({ now: now + 1000, peer: "192.0.2.1" }));
+  const verdict = await present(id);
+  assert.ok(verdict.kind === "accepted");
+
+  const list = await kept.list(7, pageAt(now + 2000), verdict.identity.sessionId ?? null);
+
+  assert.deepEqual(
+    list.map(({ address, current, user_agent }) => [address, current, user_agent]),
+    [
+      ["192.0.2.1", false, null],
+      ["127.0.0.1", true, "x".repeat(300)],
+    ],
+  );
+  assert.deepEqual(Object.keys(list[0]!), [
+    "id",
+    "kind",
+    "created_at",
+    "last_seen_at",
+    "expires_at",
+    "address",
+    "user_agent",
+    "current",
+  ]);
+  assert.equal(JSON.stringify(list).includes(id) || JSON.stringify(list).includes(verdict.identity.sessionId!), false);
+  assert.deepEqual(await kept.list(7, pageAt(now + 25 * hour), null), []);
+  assert.equal(await store.count(sessionsCollection, null), 3);
+});
+
+test("a user ends one session, and never another user's", async () => {
+  const { sessions: kept, login, present } = await server();
+  const [ada, adaToo, bob] = [await login(7), await login(7), await login(8)];
+  const publicId = (await kept.list(7, pageAt(now), null))[0]!.id;
+
+  assert.equal(await kept.endOne(8, publicId), false);
+  assert.equal(await kept.endOne(7, "nonsense"), false);
+  assert.equal(await kept.endOne(7, publicId), true);
+  assert.equal(await kept.endOne(7, publicId), false);
+  assert.equal((await kept.list(7, pageAt(now), null)).length, 1);
+
+  assert.deepEqual([reason(await present(ada.id)), reason(await present(adaToo.id))].toSorted(), [
+    "accepted",
+    "expired",
+  ]);
+  assert.equal(reason(await present(bob.id)), "accepted");
+});
+
+test("expired sessions are removed, living ones stay", async () => {
+  const { store, sessions: kept, login, account, write } = await server();
+  await login();
+  await kept.create(await account(), callOf({ now: now + hour }));
+
+  await write(...kept.prune(now + 24 * hour));
+
+  assert.equal(await store.count(sessionsCollection, null), 1);
+});
+
+test("no id stands in the database files", async (context) => {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  const { store, login } = await server(path.join(folder, "test.db"));
+
+  const { id } = await login();
+
+  const bytes = readdirSync(folder).map((name) => readFileSync(path.join(folder, name), "latin1"));
+  assert.equal(
+    bytes.some((text) => text.includes(id)),
+    false,
+  );
+  await store.close();
+});

@@ -1,0 +1,45 @@
+import { aCookieName } from "../../../access/scheme/checking.ts";
+import { accepted, rejected, type Scheme, type Verdict } from "../../../access/scheme/scheme.ts";
+import { anObject, optional } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { after } from "../../../core/eventually.ts";
+import { identityOf, type Account, type Accounts } from "../accounts/stored-accounts.ts";
+import type { Sessions, StoredSession } from "./sessions.ts";
+
+/** What `session()` is made of: where sessions and accounts are found. */
+export interface SessionOptions {
+  readonly sessions: Pick<Sessions, "find">;
+  readonly accounts: Accounts;
+  /** The name of the cookie; `session` where it is left out. Over TLS it begins with `__Host-`. */
+  readonly cookie?: string;
+}
+
+const checks: ChecksOf<SessionOptions> = { sessions: anObject, accounts: anObject, cookie: optional(aCookieName) };
+
+/** Sessions: a cookie whose value is looked up in the store. */
+export function session(options: SessionOptions): Scheme {
+  requireOptions(options, checks, { of: "session" });
+  const { sessions, accounts, cookie = "session" } = options;
+  return {
+    name: "session",
+    carriers: [{ in: "cookie", name: cookie, hostPrefix: true }],
+    authenticate: (id, { now }) =>
+      after(sessions.find(id, now), (found): Verdict | Promise<Verdict> => {
+        // Not "unknown": an id of 256 bits cannot be guessed, and what arrives here is a cookie that outlived its session.
+        if (found === null) return expired;
+        return after(accounts.find(found.userId), (account) => judge(found, account));
+      }),
+  };
+}
+
+function judge(found: StoredSession, account: Account | null): Verdict {
+  if (account === null || account.generation !== found.generation) return revoked;
+  if (!account.active) return inactive;
+  const { expiresAt, key: sessionId, createdAt: authTime } = found;
+  return accepted(identityOf(account, "session", { expiresAt, sessionId, authTime }));
+}
+
+const ended = "The session has ended. Log in again.";
+const expired = rejected("expired", ended);
+const revoked = rejected("revoked", ended);
+const inactive = rejected("inactive", ended);

@@ -1,0 +1,185 @@
+import { randomBytes } from "node:crypto";
+import type { Call } from "../../../core/call/call.ts";
+import { aFunction, anObject, wholeFrom } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { digest } from "../../../core/crypto/secret.ts";
+import { after, type Eventually } from "../../../core/eventually.ts";
+import type { Observer } from "../../../core/observation.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import type { Change, Collection, Row, Store, Where, WrittenValues } from "../../../store/store.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import { equals, later, ofUser, timeText, until } from "../conditions.ts";
+import { listedLogin, loginPage, maxLogins, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
+import { makeTouch } from "../touch.ts";
+
+/** Sessions; the key is a hash of the id, so nothing that is stored logs anyone in. */
+export const sessionsCollection: Collection = {
+  name: "sessions",
+  key: "text",
+  columns: [
+    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+    /** What the session is called in lists. */
+    { name: "public_id", type: "text", unique: true },
+    /** The account's generation at login: a session of an older one is dead. */
+    { name: "generation", type: "integer" },
+    { name: "created_at", type: "date-time" },
+    { name: "last_seen_at", type: "date-time" },
+    { name: "expires_at", type: "date-time" },
+    { name: "address", type: "text" },
+    { name: "user_agent", type: "text", nullable: true },
+  ],
+  indexes: [["user_id", "created_at"], ["expires_at"], ["last_seen_at"]],
+};
+
+/** A session that has not expired. */
+export interface StoredSession {
+  /** The hash under which it is stored. */
+  readonly key: string;
+  readonly userId: number;
+  readonly generation: number;
+  /** Its login, in milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Its end however much it is used, in milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** What `sessions()` is made of. */
+export interface SessionsOptions {
+  readonly store: Store;
+  /** How long a session lives unused, in seconds. */
+  readonly idleSeconds: number;
+  /** How long it lives at most, in seconds, from its login. */
+  readonly lifetimeSeconds: number;
+  readonly observe: Observer;
+}
+
+/** The sessions of a store. Times in milliseconds. */
+export interface Sessions {
+  /**
+   * A new session with a new id, whatever the caller came with. The id is for the cookie and is not kept. Ends the session with the id
+   * `before`, whose browser forgets it, and the oldest one where the user has too many.
+   */
+  create(
+    account: Account,
+    call: Call,
+    before?: string | null,
+  ): Promise<{ readonly id: string; readonly expiresAt: number }>;
+  /** The living session of that id, and notes that it was used. */
+  find(id: string, now: number): Eventually<StoredSession | null>;
+  /** Logs out. An id that is unknown is fine. */
+  end(id: string): Promise<void>;
+  /** The living sessions of a user. `currentKey` is `identity.sessionId`. */
+  list(userId: number, page: LoginPage, currentKey: string | null): Promise<readonly ListedLogin[]>;
+  /** Ends a session of the user by its public id; false where the user has none of that id. */
+  endOne(userId: number, publicId: string): Promise<boolean>;
+  /** Removes expired sessions; for the timer. */
+  prune(now: number): Change[];
+}
+
+const idForm = /^[\w-]{43}$/;
+
+const checks: ChecksOf<SessionsOptions> = {
+  store: anObject,
+  idleSeconds: wholeFrom(1),
+  lifetimeSeconds: wholeFrom(1),
+  observe: aFunction,
+};
+
+/** The sessions of a store. */
+export function sessions(options: SessionsOptions): Sessions {
+  requireOptions(options, checks, { of: "sessions" });
+  const { store, idleSeconds, lifetimeSeconds, observe } = options;
+  const idleMs = idleSeconds * 1000;
+  // A tenth of a short idle time, so that a session in use never seems idle.
+  const everyMs = Math.min(60_000, idleMs / 10);
+  const touch = makeTouch({ store, collection: sessionsCollection, column: "last_seen_at", everyMs, observe });
+
+  function living(row: Row | null, now: number): StoredSession | null {
+    if (row === null) return null;
+    const { id, user_id, generation, created_at, expires_at, last_seen_at } = row.record;
+    const expiresAt = Date.parse(expires_at as string);
+    if (now >= expiresAt || now >= Date.parse(last_seen_at as string) + idleMs) return null;
+    touch(id as string, last_seen_at as string, now);
+    const createdAt = Date.parse(created_at as string);
+    return { key: id as string, userId: user_id as number, generation: generation as number, createdAt, expiresAt };
+  }
+
+  function livingOf(userId: number, now: number): Where {
+    return { all: [ofUser(userId), later("expires_at", now), later("last_seen_at", now - idleMs)] };
+  }
+
+  /** Whoever logs in at once each look when all others that can be seen are there, and end the same ones. */
+  async function endOldest(userId: number, now: number): Promise<void> {
+    const page = { after: null, backwards: false, limit: maxLogins * 2, now };
+    const where = livingOf(userId, now);
+    const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
+    const value = rows.slice(maxLogins).map(({ record }) => record["id"]!);
+    if (value.length === 0) return;
+    const tooMany: Where = { column: "id", operator: "in", value };
+    await store.write({ changes: [{ kind: "deleteAll", collection: sessionsCollection, where: tooMany }] });
+  }
+
+  return {
+    async create({ id: user_id, generation }, call, before = null) {
+      const id = randomBytes(32).toString("base64url");
+      const expiresAt = call.now + lifetimeSeconds * 1000;
+      const values = { user_id, generation, expires_at: timeText(expiresAt), ...placeIn(call) };
+      const outcome = await store.write({
+        changes: [
+          { kind: "insert", collection: sessionsCollection, key: keyOf(id), values },
+          ...(before === null ? [] : [endOf(before)]),
+        ],
+      });
+      // The account went away between its password and here.
+      if (outcome.kind === "dangling") throw problem("invalid_credentials");
+      if (outcome.kind !== "written") throw new Error(`The store answered ${outcome.kind} to a new session.`);
+      await endOldest(user_id, call.now);
+      return { id, expiresAt };
+    },
+    find(id, now) {
+      if (!idForm.test(id)) return null;
+      return after(store.find(sessionsCollection, keyOf(id)), (row) => living(row, now));
+    },
+    async end(id) {
+      await store.write({ changes: [endOf(id)] });
+    },
+    async list(userId, page, currentKey) {
+      const where = livingOf(userId, page.now);
+      const rows = await store.list({ ...loginPage(page, "public_id"), collection: sessionsCollection, where });
+      return rows.map((row) => listedLogin(row, "session", "public_id", currentKey));
+    },
+    async endOne(userId, publicId) {
+      const row = await store.findBy(sessionsCollection, "public_id", publicId);
+      if (row === null || row.record["user_id"] !== userId) return false;
+      const key = row.record["id"] as string;
+      const outcome = await store.write({ changes: [{ kind: "delete", collection: sessionsCollection, key }] });
+      return outcome.kind === "written";
+    },
+    // Each by its index: for both at once a database may look through the table.
+    prune: (now) =>
+      [until("expires_at", now), until("last_seen_at", now - idleMs)].map((where) => ({
+        kind: "deleteAll",
+        collection: sessionsCollection,
+        where,
+      })),
+  };
+}
+
+/** When and from where a session begins. */
+function placeIn(call: Call): WrittenValues {
+  const created_at = timeText(call.now);
+  return {
+    public_id: randomBytes(12).toString("base64url"),
+    created_at,
+    last_seen_at: created_at,
+    ...seenFrom(call),
+  };
+}
+
+function endOf(id: string): Change {
+  return { kind: "deleteAll", collection: sessionsCollection, where: equals("id", keyOf(id)) };
+}
+
+function keyOf(id: string): string {
+  return digest(id).toString("base64url");
+}

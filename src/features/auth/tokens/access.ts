@@ -1,0 +1,224 @@
+import { randomUUID } from "node:crypto";
+import { SignJWT } from "jose/jwt/sign";
+import { accepted, rejected, type Verdict } from "../../../access/scheme/scheme.ts";
+import { anObject, optional, text, texts, wholeFrom } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import type { Eventually } from "../../../core/eventually.ts";
+import { isIdentityFields, usualRoles, type Identity, type IdentityFields, type Role } from "../../../core/identity.ts";
+import type { Account, Accounts } from "../accounts/stored-accounts.ts";
+import { isTime, notYet, verifyJWT, type JWTRules } from "./jwt.ts";
+import type { Revocations } from "./revocation.ts";
+import type { RevocableClaims } from "./revoked.ts";
+import type { SigningKeys } from "./signing-keys.ts";
+
+/** The `typ` of access tokens (RFC 9068 §2.1). */
+const accessType = "at+jwt";
+
+/** Options of `accessTokens()`: keys, issuer, lifetime in seconds, and what was revoked. */
+export interface AccessTokensOptions {
+  readonly keys: SigningKeys;
+  /** `iss` and `aud`: the server reads what it writes. */
+  readonly issuer: string;
+  readonly lifetimeSeconds: number;
+  readonly revocations: Pick<Revocations, "isRevoked">;
+  /**
+   * Looked into once for each token, when it is first seen: one that verifies and names nobody, or whom it does not fit any more, is
+   * rejected. Revocations tell what happens after that.
+   */
+  readonly accounts?: Pick<Accounts, "find">;
+  /** The fields of users that stand in the identity, and so in every token; none where it is left out. */
+  readonly fields?: readonly string[];
+  /** What a user may be; a token of another role is not taken. `user` and `admin` where it is left out. */
+  readonly roles?: readonly Role[];
+}
+
+/** Makes access tokens and says who comes with one. */
+export interface AccessTokens {
+  readonly lifetimeSeconds: number;
+  /** A token for the account, of that refresh family, which began at `authTime` (seconds since the epoch; null: not known). `now` in milliseconds. */
+  issue(account: Account, family: string, now: number, authTime?: number | null): Promise<string>;
+  /** Who the token stands for; answered at once, and without the database, for a token that was verified before. */
+  verify(token: string, now: number): Eventually<Verdict>;
+}
+
+/** A token whose signature and claims hold; its times and revocation are looked at on every use. */
+interface Remembered {
+  readonly verdict: Verdict;
+  readonly claims: RevocableClaims;
+  /** milliseconds since the epoch */
+  readonly startsAt: number;
+  readonly expiresAt: number;
+}
+
+/** About 15 MB at most; beyond it the oldest is forgotten and would be verified again. */
+const maxRemembered = 10_000;
+
+const checks: ChecksOf<AccessTokensOptions> = {
+  keys: anObject,
+  issuer: text,
+  lifetimeSeconds: wholeFrom(1),
+  revocations: anObject,
+  accounts: optional(anObject),
+  fields: optional(texts),
+  roles: optional(texts),
+};
+
+/** The access tokens of a server: JWTs as in RFC 9068, with everything a permission asks for inside. */
+export function accessTokens(options: AccessTokensOptions): AccessTokens {
+  requireOptions(options, checks, { of: "accessTokens" });
+  const { keys, issuer, lifetimeSeconds, revocations, accounts, fields = [], roles = usualRoles } = options;
+  const memory = new Map<string, Remembered>();
+  let rememberedVersion = keys.version;
+  const rules = rulesOf(keys, issuer);
+
+  async function verifyNew(token: string, now: number): Promise<Verdict> {
+    const { version } = keys;
+    const verified = await verifyJWT(token, rules, now);
+    if (verified.kind === "rejected") return verified;
+    const own = readClaims(verified.claims, fields, roles);
+    if (own === null) return rejected("malformed");
+    const { userId: sub, iat, exp, startsAt } = verified;
+    if (accounts !== undefined && !isOfAccount(own, await accounts.find(sub))) return revoked;
+    const { username, role, gen, roleChanges, fam, more } = own;
+    // Never older than the lifetime that is set now: revocations are kept only for so long.
+    const expiresAt = Math.min(exp, iat + lifetimeSeconds) * 1000;
+    const identity: Identity = {
+      id: sub,
+      username,
+      role,
+      scheme: "bearer",
+      scopes: null,
+      expiresAt,
+      family: fam,
+      ...more,
+    };
+    const entry: Remembered = {
+      verdict: Object.freeze(accepted(Object.freeze(identity))),
+      claims: { sub, gen, role, roleChanges, fam },
+      startsAt,
+      expiresAt,
+    };
+    const verdict = standing(entry, now);
+    if (verdict.kind === "accepted" && version === keys.version) remember(token, entry);
+    return verdict;
+  }
+
+  /** A key that was retired takes with it what it had signed. */
+  function forgetOtherKeys(): void {
+    const { version } = keys;
+    if (version === rememberedVersion) return;
+    memory.clear();
+    rememberedVersion = version;
+  }
+
+  function standing({ verdict, claims, startsAt, expiresAt }: Remembered, now: number): Verdict {
+    if (now >= expiresAt) return expired;
+    // The clock may have been set back since.
+    if (now < startsAt) return notYet;
+    return revocations.isRevoked(claims, now) ? revoked : verdict;
+  }
+
+  function remember(token: string, entry: Remembered): void {
+    if (memory.size >= maxRemembered) memory.delete(memory.keys().next().value!);
+    memory.set(token, entry);
+  }
+
+  return {
+    lifetimeSeconds,
+    issue: (account, family, now, authTime = null) =>
+      // Once: between two looks another may have become the one that signs.
+      sign(keys.signing, { issuer, lifetimeSeconds, account, family, now, authTime }),
+    verify(token, now) {
+      forgetOtherKeys();
+      const known = memory.get(token);
+      if (known === undefined) return verifyNew(token, now);
+      const verdict = standing(known, now);
+      if (verdict.kind === "rejected") memory.delete(token);
+      return verdict;
+    },
+  };
+}
+
+/** Our own tokens alone, by any of our keys. */
+function rulesOf(keys: SigningKeys, issuer: string): JWTRules {
+  return {
+    types: [accessType],
+    issuer,
+    findKey(kid) {
+      const key = typeof kid === "string" ? keys.find(kid) : null;
+      return key === null ? null : { alg: key.alg, key: key.publicKey };
+    },
+  };
+}
+
+/** What stands in a new access token. */
+interface Issued {
+  readonly issuer: string;
+  readonly lifetimeSeconds: number;
+  readonly account: Parameters<AccessTokens["issue"]>[0];
+  readonly family: string;
+  readonly now: number;
+  readonly authTime: number | null;
+}
+
+function sign({ alg, kid, privateKey }: SigningKeys["signing"], issued: Issued): Promise<string> {
+  const { issuer, lifetimeSeconds, account, family, now, authTime } = issued;
+  const { username, role, generation, roleChanges, fields } = account;
+  const iat = Math.floor(now / 1000);
+  const sub = String(account.id);
+  const claims = { iss: issuer, aud: issuer, sub, iat, exp: iat + lifetimeSeconds, jti: randomUUID() };
+  const more = {
+    ...(authTime === null ? {} : { auth_time: authTime }),
+    ...(fields === undefined ? {} : { fields }),
+  };
+  // SimpleJWT's name for the subject, which its clients read.
+  const own = { user_id: sub, username, role, gen: generation, rch: roleChanges, fam: family };
+  return new SignJWT({ ...claims, ...more, ...own }).setProtectedHeader({ alg, typ: accessType, kid }).sign(privateKey);
+}
+
+/** The claims that only access tokens have; null where one is missing or of the wrong type, or the `fields` are others than these. */
+function readClaims(
+  { username, role, gen, rch = 0, fam, auth_time, fields }: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+  roles: readonly Role[],
+): OwnClaims | null {
+  if (typeof username !== "string" || typeof role !== "string" || typeof fam !== "string") return null;
+  if (!roles.includes(role)) return null;
+  if (!Number.isSafeInteger(gen) || !Number.isSafeInteger(rch)) return null;
+  const loggedIn = isTime(auth_time) ? { authTime: auth_time * 1000 } : {};
+  const common: Omit<OwnClaims, "more"> = { username, role, gen: gen as number, roleChanges: rch as number, fam };
+  if (names.length === 0) return { ...common, more: loggedIn };
+  return isOf(names, fields) ? { ...common, more: { ...loggedIn, fields: Object.freeze(fields) } } : null;
+}
+
+interface OwnClaims {
+  readonly username: string;
+  readonly role: Role;
+  /** The account's generation. */
+  readonly gen: number;
+  /** How often the role had been changed; tokens from before this was counted do not say it. */
+  readonly roleChanges: number;
+  /** The refresh family. */
+  readonly fam: string;
+  /** When its login was, where the token says it, and the fields of its user. */
+  readonly more: Pick<Identity, "authTime" | "fields">;
+}
+
+/** Whether the account still is what the token says. */
+function isOfAccount({ gen, role, roleChanges, fam }: OwnClaims, account: Account | null): boolean {
+  if (account === null || !account.active) return false;
+  const isSameLogin = gen === account.generation || fam === account.keptFamily;
+  return isSameLogin && role === account.role && roleChanges === account.roleChanges;
+}
+
+/** Whether they are the fields of these names and no others: what was declared may have changed since. */
+function isOf(names: readonly string[], fields: unknown): fields is IdentityFields {
+  return (
+    isIdentityFields(fields) &&
+    Object.keys(fields).length === names.length &&
+    names.every((name) => Object.hasOwn(fields, name))
+  );
+}
+
+const expired = rejected("expired", "The token has expired.");
+const revoked = rejected("revoked");

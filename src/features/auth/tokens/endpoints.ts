@@ -1,0 +1,261 @@
+import type { Rejection, Scheme } from "../../../access/scheme/scheme.ts";
+import type { Reply } from "../../../core/call/call.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import { builtInEndpoint } from "../../../http/endpoint/built-in.ts";
+import { ifNoneMatch, notModified, objectSchema, textSchema } from "../../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../../http/endpoint/endpoint.ts";
+import type { EndpointDocumentation } from "../../../http/endpoint/endpoint.ts";
+import { type Context, invalid } from "../../../http/exchange.ts";
+import { requireInTime } from "../../../http/limiting/in-time.ts";
+import { requireDraft } from "../../../http/mount/writes/drafting.ts";
+import { boolean, text } from "../../../resource/kinds/fields.ts";
+import { defineResource } from "../../../resource/resource.ts";
+import type { Account } from "../accounts/stored-accounts.ts";
+import { refuseLoginCSRF } from "../cookies.ts";
+import { loginFields, loginTypes, MAX_LOGIN_BODY_BYTES } from "../credentials.ts";
+import type { People } from "../login.ts";
+import {
+  clearedTokenCookies,
+  type CookieNames,
+  findRefreshCookie,
+  requireRefreshCookie,
+  tokenCookies,
+} from "./cookies.ts";
+import { bearerRefusal } from "./scheme.ts";
+import type { SigningKeys } from "./signing-keys.ts";
+import type { FreshAccess, TokenPair, TokenPairs } from "./token-pairs.ts";
+
+const JSON_ONLY = ["application/json"];
+
+const credentials = defineResource({
+  name: "credentials",
+  plural: "credentials",
+  fields: { ...loginFields, cookie: boolean({ default: false }) },
+});
+const refreshBody = defineResource({
+  name: "refresh",
+  plural: "refresh",
+  fields: { refresh: text({ maxLength: 8192, optional: true }) },
+});
+const verifyBody = defineResource({ name: "verify", plural: "verify", fields: { token: text({ maxLength: 8192 }) } });
+
+/** What logging in with tokens needs. */
+export interface TokensParts {
+  readonly people: People;
+  readonly pairs: TokenPairs;
+  readonly keys: SigningKeys;
+  /** What the cookies are called. */
+  readonly cookies: CookieNames;
+  /** The other parts of the scheme, which take tokens from elsewhere. */
+  others(): readonly Scheme[];
+}
+
+/** Logging in with tokens (SimpleJWT's paths and names). These endpoints look at no other credentials of the request. */
+export function tokenEndpoints(parts: TokensParts): readonly Endpoint[] {
+  const open = { access: "open", consumes: JSON_ONLY, maxBodyBytes: MAX_LOGIN_BODY_BYTES } as const;
+  return [
+    builtInEndpoint({
+      ...open,
+      method: "POST",
+      path: "/api/token/",
+      consumes: loginTypes,
+      logsIn: true,
+      refusesBrowserForms: true,
+      documentation: documentation.logIn,
+      handle: (context) => logIn(parts, context),
+    }),
+    builtInEndpoint({
+      ...open,
+      method: "DELETE",
+      path: "/api/token/",
+      bodyOptional: true,
+      documentation: documentation.logOut,
+      handle: (context) => logOut(parts, context),
+    }),
+    builtInEndpoint({
+      ...open,
+      method: "POST",
+      path: "/api/token/refresh/",
+      logsIn: true,
+      bodyOptional: true,
+      documentation: documentation.refresh,
+      handle: (context) => refresh(parts, context),
+    }),
+    builtInEndpoint({
+      ...open,
+      method: "POST",
+      path: "/api/token/verify/",
+      documentation: documentation.verify,
+      handle: (context) => verify(parts, context),
+    }),
+  ];
+}
+
+/** The public keys, which stand there also where nobody logs in for tokens: those of before are still verified elsewhere. */
+export function keysEndpoint({ keys }: Pick<TokensParts, "keys">): Endpoint {
+  return builtInEndpoint({
+    method: "GET",
+    path: "/.well-known/jwks.json",
+    access: "open",
+    query: "ignored",
+    produces: "application/json",
+    documentation: documentation.keys,
+    handle: () => ({
+      status: 200,
+      cache: "public",
+      maxAgeSeconds: 300,
+      body: { kind: "raw", type: "application/json", content: JSON.stringify(keys.jwks()) },
+    }),
+  });
+}
+
+const pairSchema = objectSchema(
+  "token",
+  {
+    access: { ...textSchema, description: "For `Authorization: Bearer`." },
+    refresh: { ...textSchema, description: "For the next pair; it is good once where refresh tokens are rotated." },
+    token_type: { type: "string", const: "Bearer" },
+    expires_in: { type: "integer", description: "Seconds that the access token lives." },
+  },
+  ["access", "refresh"],
+);
+const pairGiven = {
+  description:
+    "The pair; as cookies, `access` and `refresh` are not in the body. Without rotation a refresh gives `access` alone.",
+  schema: pairSchema,
+  headers: { "Set-Cookie": "The pair, where it travels as cookies." },
+};
+
+const documentation = {
+  logIn: {
+    summary: "Log in for a pair of tokens",
+    tag: "tokens",
+    request: credentials,
+    responses: { 200: pairGiven },
+    problems: ["invalid_credentials", "cross_site", "too_many_attempts"],
+  },
+  logOut: {
+    summary: "Log out: end the family of tokens",
+    tag: "tokens",
+    request: refreshBody,
+    responses: {
+      204: {
+        description: "The family has ended, if there was one.",
+        headers: { "Set-Cookie": "Clears the cookies, where the token came as one." },
+      },
+    },
+    problems: ["cross_site", "duplicate_credentials"],
+  },
+  refresh: {
+    summary: "Refresh the pair of tokens",
+    tag: "tokens",
+    request: refreshBody,
+    responses: { 200: pairGiven },
+    problems: ["token_not_valid", "cross_site", "duplicate_credentials", "too_many_attempts"],
+  },
+  verify: {
+    summary: "Ask whether a token would be accepted",
+    tag: "tokens",
+    request: verifyBody,
+    responses: { 200: { description: "It would.", schema: objectSchema("verify", {}) } },
+    problems: ["token_not_valid", "invalid_token", "too_many_attempts"],
+  },
+  keys: {
+    summary: "The public keys of access tokens (RFC 7517)",
+    tag: "system",
+    parameters: [ifNoneMatch],
+    responses: {
+      200: {
+        description: "The public keys of access tokens (RFC 7517).",
+        schema: {
+          type: "object",
+          properties: { keys: { type: "array", items: { type: "object" } } },
+          required: ["keys"],
+        },
+        headers: { ETag: "Of the present state." },
+      },
+      304: notModified,
+    },
+  },
+} satisfies Record<string, EndpointDocumentation>;
+
+async function logIn(parts: TokensParts, context: Context): Promise<Reply> {
+  const { username, password, cookie } = requireDraft(credentials, context, { id: null, current: null }).values;
+  if (cookie) context.requireSameSite();
+  return startTokens(parts, context, await parts.people.requireLogin(context, username, password), cookie);
+}
+
+/** The pair of an account that has shown who it is. */
+export async function startTokens(
+  parts: TokensParts,
+  context: Context,
+  account: Account,
+  cookie: boolean,
+): Promise<Reply> {
+  requireInTime(context);
+  if (cookie) refuseLoginCSRF(context);
+  const { call } = context;
+  // The browser forgets the pair that it had, and with it the way to end that.
+  const before = cookie ? findRefreshCookie(call, parts.cookies) : null;
+  if (before !== null) await parts.pairs.end(before, call.now);
+  return deliver(parts, context, await parts.pairs.issue(account, call.now), cookie);
+}
+
+function deliver({ cookies }: TokensParts, context: Context, pair: TokenPair | FreshAccess, byCookie: boolean): Reply {
+  const about = { token_type: "Bearer", expires_in: pair.accessSeconds };
+  const given = "refresh" in pair ? { access: pair.access, refresh: pair.refresh } : { access: pair.access };
+  const value = byCookie ? about : { ...given, ...about };
+  return {
+    status: 200,
+    cache: "no-store",
+    body: { kind: "data", value, element: "token" },
+    headers: byCookie ? tokenCookies(context, cookies, pair) : [],
+  };
+}
+
+async function refresh(parts: TokensParts, context: Context): Promise<Reply> {
+  const { token, byCookie } = requireToken(parts, context);
+  const pair = await parts.pairs.refresh(token, context.call);
+  if (pair.kind === "rejected") throw await refused(parts, context, pair);
+  return deliver(parts, context, pair, byCookie);
+}
+
+async function logOut(parts: TokensParts, context: Context): Promise<Reply> {
+  const { token, byCookie } = requireToken(parts, context);
+  await parts.pairs.end(token, context.call.now);
+  return { status: 204, cache: "no-store", headers: byCookie ? clearedTokenCookies(context, parts.cookies) : [] };
+}
+
+/** The refresh token of the body, else of the cookie; a browser may have sent that one unasked. */
+function requireToken(
+  { cookies }: TokensParts,
+  context: Context,
+): { readonly token: string; readonly byCookie: boolean } {
+  const { refresh: sent } = requireDraft(refreshBody, context, { id: null, current: null }).values;
+  if (sent !== null) return { token: sent, byCookie: false };
+  const cookie = requireRefreshCookie(context.call, cookies);
+  if (cookie === null) throw invalid([{ pointer: "/refresh", code: "required", detail: "This field is required." }]);
+  context.requireSameSite();
+  return { token: cookie, byCookie: true };
+}
+
+async function verify(parts: TokensParts, context: Context): Promise<Reply> {
+  const { token } = requireDraft(verifyBody, context, { id: null, current: null }).values;
+  const other = parts.others().find((part) => part.recognizes?.(token) === true);
+  const verdict = await (other?.authenticate(token, context.call, other.carriers[0]!) ??
+    parts.pairs.verify(token, context.call));
+  const code = other === undefined ? "token_not_valid" : (other.rejectedAs ?? "invalid_token");
+  if (verdict.kind === "accepted")
+    return { status: 200, cache: "no-store", body: { kind: "data", value: {}, element: "verify" } };
+  throw verdict.kind === "rejected" ? await refused(parts, context, { code, ...verdict }) : problem(code);
+}
+
+/** What is told of a refused token. A forged one counts as a guess, and is not even answered where there were too many. */
+async function refused({ people: { throttle } }: TokensParts, { call }: Context, rejection: Rejection): Promise<Error> {
+  const { reason, detail, code = "token_not_valid" } = rejection;
+  if (reason === "forged" || reason === "unknown") {
+    await throttle.check(call);
+    await throttle.fail(call);
+  }
+  return problem(code, { detail, headers: [["WWW-Authenticate", bearerRefusal(call, rejection)]] });
+}

@@ -1,0 +1,88 @@
+import type { Call } from "../../../core/call/call.ts";
+import type { Change, Collection, Store, Where } from "../../../store/store.ts";
+import { equals, later, ofUser, timeText, until } from "../conditions.ts";
+import { listedLogin, loginPage, seenFrom, type ListedLogin, type LoginPage } from "../logins.ts";
+import type { RefreshToken } from "./refresh-token.ts";
+
+/** Refresh families that have been used; the key is the family. A login leaves nothing here. */
+export const familiesCollection: Collection = {
+  name: "families",
+  key: "text",
+  columns: [
+    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+    { name: "uses", type: "integer" },
+    { name: "created_at", type: "date-time" },
+    { name: "last_seen_at", type: "date-time" },
+    /** The ceiling of the family. */
+    { name: "expires_at", type: "date-time" },
+    /** The end of its newest refresh token. */
+    { name: "idle_until", type: "date-time" },
+    { name: "address", type: "text" },
+    { name: "user_agent", type: "text", nullable: true },
+  ],
+  indexes: [["user_id", "created_at"], ["idle_until"]],
+};
+
+export interface TokenFamiliesOptions {
+  readonly store: Store;
+  readonly familySeconds: number;
+}
+
+/** What is known of the logins by tokens. Times in milliseconds. */
+export interface TokenFamilies {
+  /** Notes that a refresh token of the family was used. The first of the changes gives the row. */
+  use(token: RefreshToken, call: Call, newestExpiresAt: number): Change[];
+  /** Forgets a family that has ended. */
+  forget(family: string): Change[];
+  /** The living families of a user. */
+  list(userId: number, page: LoginPage, currentFamily: string | null): Promise<readonly ListedLogin[]>;
+  /** The living families of a user beyond the newest so many. */
+  beyond(userId: number, count: number, now: number): Promise<readonly string[]>;
+  /** Whether the family is a living one of this user; its ceiling. */
+  find(userId: number, family: string): Promise<Pick<RefreshToken, "userId" | "family" | "familyExp"> | null>;
+  prune(now: number): Change[];
+}
+
+/** The families in a store. */
+export function tokenFamilies({ store, familySeconds }: TokenFamiliesOptions): TokenFamilies {
+  const living = (userId: number, now: number): Where => ({
+    all: [ofUser(userId), later("idle_until", now)],
+  });
+
+  return {
+    use({ userId, family, familyExp, authTime }, call, newestExpiresAt) {
+      const seen = {
+        last_seen_at: timeText(call.now),
+        idle_until: timeText(newestExpiresAt),
+        ...seenFrom(call),
+      };
+      const values = {
+        user_id: userId,
+        created_at: timeText((authTime ?? familyExp - familySeconds) * 1000),
+        expires_at: timeText(familyExp * 1000),
+        ...seen,
+      };
+      return [
+        { kind: "add", collection: familiesCollection, key: family, column: "uses", by: 1, values },
+        { kind: "update", collection: familiesCollection, key: family, values: seen },
+      ];
+    },
+    forget: (family) => [{ kind: "deleteAll", collection: familiesCollection, where: equals("id", family) }],
+    async list(userId, page, currentFamily) {
+      const query = loginPage(page, "id");
+      const rows = await store.list({ ...query, collection: familiesCollection, where: living(userId, page.now) });
+      return rows.map((row) => listedLogin(row, "tokens", "id", currentFamily));
+    },
+    async beyond(userId, count, now) {
+      const query = loginPage({ after: null, backwards: false, limit: count * 2, now }, "id");
+      const rows = await store.list({ ...query, collection: familiesCollection, where: living(userId, now) });
+      return rows.slice(count).map(({ record }) => record["id"] as string);
+    },
+    async find(userId, family) {
+      const row = await store.find(familiesCollection, family);
+      if (row === null || row.record["user_id"] !== userId) return null;
+      return { userId, family, familyExp: Math.ceil(Date.parse(row.record["expires_at"] as string) / 1000) };
+    },
+    prune: (now) => [{ kind: "deleteAll", collection: familiesCollection, where: until("idle_until", now) }],
+  };
+}

@@ -1,0 +1,153 @@
+import type { KeyObject } from "node:crypto";
+// By their own paths: the package as a whole takes several times as long to load.
+import { decodeProtectedHeader } from "jose/decode/protected_header";
+import * as errors from "jose/errors";
+import { compactVerify } from "jose/jws/compact/verify";
+import { rejected, type Rejection } from "../../../access/scheme/scheme.ts";
+import { isObject } from "../../../core/checking/members.ts";
+
+/** A key and the one algorithm it is for (RFC 8725 §3.1). */
+export interface KeyWithAlgorithm {
+  readonly alg: string;
+  readonly key: KeyObject | Uint8Array;
+}
+
+export interface SignatureRules {
+  /** What `typ` may be, so that one kind of token never passes for another (RFC 8725 §3.11); null: none at all. */
+  readonly types: readonly (string | null)[];
+  /** The key that the token names; null where we have none. Keys come from here and never from the token. */
+  findKey(kid: string | undefined): KeyWithAlgorithm | null;
+}
+
+export interface JWTRules extends SignatureRules {
+  /** The only `iss` and `aud` that are taken. */
+  readonly issuer: string;
+}
+
+/** What a token says of itself before anything was verified. */
+export interface UnverifiedJWT {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** What was signed by a key that was found. */
+interface SignedClaims {
+  readonly kind: "signed";
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** A token that we signed, for its reader. Whether it has expired is the reader's to say. */
+export interface VerifiedJWT {
+  readonly kind: "verified";
+  readonly userId: number;
+  readonly jti: string;
+  /** Seconds since the epoch, as all times of a JWT. */
+  readonly iat: number;
+  readonly exp: number;
+  /** Before this it is not valid yet, in milliseconds since the epoch; with the leeway. */
+  readonly startsAt: number;
+  /** All claims; those that only this type of token has are still to be read. */
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** Beyond this a token is not looked at. */
+const maxLength = 8192;
+const leewaySeconds = 60;
+const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/** Verifies a JWT by RFC 7519 and RFC 8725; all but its expiry. `now` in milliseconds. */
+export async function verifyJWT(token: string, rules: JWTRules, now: number): Promise<VerifiedJWT | Rejection> {
+  const signed = await verifySignature(token, rules);
+  if (signed === null) return forged;
+  return signed.kind === "signed" ? readClaims(signed.claims, rules.issuer, now) : signed;
+}
+
+/** What a text says of itself as a JWT; null where it is none. Good for choosing who is to verify it, and for nothing else. */
+export function readUnverified(token: string): UnverifiedJWT | null {
+  if (!isCompact(token)) return null;
+  const [header, claims] = token.split(".", 2).map((part) => parseObject(Buffer.from(part, "base64url")));
+  return header && claims ? { header, claims } : null;
+}
+
+/** The `typ` that a text claims to have, unverified; null where it has none. */
+export function readType(token: string): string | null {
+  if (token.length > maxLength) return null;
+  try {
+    return typeOf(decodeProtectedHeader(token));
+  } catch {
+    return null;
+  }
+}
+
+/** Media types are compared without regard to case, and `application/` may be left out (RFC 7515 §4.1.9). */
+export function typeOf({ typ }: { readonly typ?: unknown }): string | null {
+  if (typ === undefined) return null;
+  return typeof typ === "string" ? typ.toLowerCase().replace(/^application\//, "") : "";
+}
+
+/** What was signed; null where the signature does not hold. */
+export async function verifySignature(
+  token: string,
+  { types, findKey }: SignatureRules,
+): Promise<SignedClaims | Rejection | null> {
+  if (!isCompact(token)) return malformed;
+  try {
+    const { payload, protectedHeader } = await compactVerify(token, ({ alg, kid, crit }) => {
+      if (crit !== undefined) throw new errors.JOSENotSupported("crit");
+      const known = findKey(kid);
+      // The algorithm is the key's: the token has no say in it, least of all "none".
+      if (known === null || known.alg !== alg) throw new errors.JWKSNoMatchingKey();
+      return known.key;
+    });
+    if (!isCanonical(token.slice(token.lastIndexOf(".") + 1))) return null;
+    const claims = types.includes(typeOf(protectedHeader)) ? parseObject(payload) : null;
+    return claims === null ? malformed : { kind: "signed", claims };
+  } catch (error) {
+    if (error instanceof errors.JWSInvalid) return malformed;
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}
+
+function isCompact(token: string): boolean {
+  return token.length <= maxLength && compactForm.test(token);
+}
+
+/** The last character of Base64 has bits that nothing reads: other spellings of a signature are not ours. */
+function isCanonical(base64url: string): boolean {
+  return Buffer.from(base64url, "base64url").toString("base64url") === base64url;
+}
+
+function readClaims(claims: Readonly<Record<string, unknown>>, issuer: string, now: number): VerifiedJWT | Rejection {
+  const { iss, aud, sub, jti, iat, nbf, exp } = claims;
+  const userId = parseSubject(sub);
+  if (iss !== issuer || aud !== issuer || userId === null || typeof jti !== "string") return malformed;
+  if (!isTime(iat) || !isTime(exp) || (nbf !== undefined && !isTime(nbf))) return malformed;
+  const startsAt = (Math.max(iat, nbf ?? iat) - leewaySeconds) * 1000;
+  return now < startsAt ? notYet : { kind: "verified", userId, jti, iat, exp, startsAt, claims };
+}
+
+function parseObject(json: Uint8Array): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
+    return isObject(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+function parseSubject(sub: unknown): number | null {
+  if (typeof sub !== "string" || !/^[1-9]\d{0,15}$/.test(sub)) return null;
+  const id = Number(sub);
+  return Number.isSafeInteger(id) ? id : null;
+}
+
+/** A NumericDate, in seconds since the epoch. */
+export function isTime(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+const malformed = rejected("malformed");
+const forged = rejected("forged");
+/** What a token comes to before its time. */
+export const notYet = rejected("expired", "The token is not valid yet.");

@@ -1,0 +1,214 @@
+import { randomBytes } from "node:crypto";
+import type { Call } from "../../../core/call/call.ts";
+import { digest } from "../../../core/crypto/secret.ts";
+import type { Change, Collection, Outcome, Store, Where } from "../../../store/store.ts";
+import { accountsCollection } from "../accounts/stored-accounts.ts";
+import { equals, timeText, until } from "../conditions.ts";
+import { maxLogins } from "../logins.ts";
+import type { TokenFamilies } from "./families.ts";
+import type { RefreshToken } from "./refresh-token.ts";
+import type { Revocations } from "./revocation.ts";
+
+/** Refresh tokens that were used up; the key is a hash of the token's `jti`. A login leaves nothing here. */
+export const refreshUsesCollection: Collection = {
+  name: "refresh_uses",
+  key: "text",
+  columns: [
+    { name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } },
+    { name: "family", type: "text" },
+    /** What the successor is derived with; null once the window has closed. */
+    { name: "nonce", type: "text", nullable: true },
+    { name: "used_at", type: "date-time" },
+    { name: "expires_at", type: "date-time" },
+  ],
+  indexes: [["user_id"], ["family"], ["nonce", "used_at"], ["expires_at"]],
+};
+
+/** Families that have ended before their time; the key is the family. */
+export const deadFamiliesCollection: Collection = {
+  name: "dead_families",
+  key: "text",
+  columns: [{ name: "expires_at", type: "date-time" }],
+  indexes: [["expires_at"]],
+};
+
+/** What became of a token that somebody wants to use. */
+export type Use =
+  /** Its one successor follows from these; first use or again within the window. `usedAt` in milliseconds. */
+  | { readonly kind: "used"; readonly nonce: string; readonly usedAt: number }
+  /** It came back after its window: two hold it, and one of them is a thief. */
+  | { readonly kind: "reused" }
+  /** Its family or its account has ended. */
+  | { readonly kind: "ended" };
+
+export interface RefreshUsesOptions {
+  readonly store: Store;
+  readonly revocations: Pick<Revocations, "endFamily">;
+  readonly families: TokenFamilies;
+  readonly refreshSeconds: number;
+  readonly graceSeconds: number;
+}
+
+type Family = Pick<RefreshToken, "userId" | "family" | "familyExp">;
+
+/** What the database knows of refresh tokens: which were used up, and which families are dead. Times in milliseconds. */
+export interface RefreshUses {
+  useUp(token: RefreshToken, call: Call): Promise<Use>;
+  /** Notes a use of the token, and what has become of it so far; uses nothing up. Its account is the caller's to look at. */
+  look(token: RefreshToken, call: Call): Promise<Use | { readonly kind: "unused" }>;
+  /** Whether the token could still be used for the first time; its account is the caller's to look at. */
+  isFresh(token: RefreshToken): Promise<boolean>;
+  /** Ends the family and its access tokens; false where it had ended before. */
+  endFamily(token: Family, now: number): Promise<boolean>;
+  /** Erases the nonces of windows that closed two seconds ago. */
+  sweep(now: number): Change[];
+  /** Removes what concerns only tokens that have expired. */
+  prune(now: number): Change[];
+}
+
+/** Kept longer than the tokens live, for a machine whose clock is behind must not find a used token fresh. */
+const slackMs = 3_600_000;
+
+/** A request that arrived within the window and is slow, or on a machine whose clock is behind, must still find the nonce. */
+const sweepSlackMs = 2000;
+
+/** The uses in a store. */
+export function refreshUses({
+  store,
+  revocations,
+  families,
+  refreshSeconds,
+  graceSeconds,
+}: RefreshUsesOptions): RefreshUses {
+  const isOpen = (usedAt: number, now: number) => now < usedAt + graceSeconds * 1000;
+
+  async function readUse(token: RefreshToken, now: number): Promise<Use | null> {
+    const use = await store.find(refreshUsesCollection, keyOf(token));
+    if (use === null) return null;
+    const usedAt = Date.parse(use.record["used_at"] as string);
+    const nonce = use.record["nonce"] as string | null;
+    return nonce === null || !isOpen(usedAt, now) ? { kind: "reused" } : { kind: "used", nonce, usedAt };
+  }
+
+  /** Ends the oldest families of a user who has too many of them. */
+  async function endOldest(userId: number, now: number): Promise<void> {
+    for (const family of await families.beyond(userId, maxLogins, now)) {
+      const found = await families.find(userId, family);
+      if (found !== null) await endFamily(found, now);
+    }
+  }
+
+  async function endFamily(ending: Family, now: number): Promise<boolean> {
+    const { family } = ending;
+    const outcome = await store.write({
+      changes: [...deathOf(ending), ...families.forget(family), ...revocations.endFamily(family, now)],
+    });
+    if (outcome.kind === "written") return true;
+    if (outcome.kind === "taken" || outcome.kind === "refused") return false; // dead already, or gone with its account
+    throw unexpected(outcome);
+  }
+
+  return {
+    endFamily,
+    async useUp(token, call) {
+      const { now } = call;
+      const nonce = randomBytes(16).toString("base64url");
+      const successorExpiresAt = Math.min(now + refreshSeconds * 1000, token.familyExp * 1000);
+      const outcome = await store.write({
+        changes: [...firstUse(token, nonce, now), ...families.use(token, call, successorExpiresAt)],
+      });
+      switch (outcome.kind) {
+        case "written":
+          if (outcome.rows[FIRST_USE]!.record["uses"] === 1) await endOldest(token.userId, now);
+          return { kind: "used", nonce, usedAt: now };
+        case "taken":
+          return (await readUse(token, now)) ?? { kind: "ended" }; // gone with its account
+        case "refused":
+        case "dangling":
+          return { kind: "ended" };
+        default:
+          throw unexpected(outcome);
+      }
+    },
+    async look(token, call) {
+      const known = await readUse(token, call.now);
+      const noted = await store.write({
+        changes: [...requireLiving(token), ...families.use(token, call, token.exp * 1000)],
+      });
+      if (noted.kind !== "written") return { kind: "ended" };
+      if (noted.rows[2]!.record["uses"] === 1) await endOldest(token.userId, call.now);
+      return known ?? { kind: "unused" };
+    },
+    async isFresh(token) {
+      return (
+        (await store.find(refreshUsesCollection, keyOf(token))) === null &&
+        (await store.find(deadFamiliesCollection, token.family)) === null
+      );
+    },
+    sweep: (now) => [eraseNonces(until("used_at", now - graceSeconds * 1000 - sweepSlackMs))],
+    prune: (now) => [...deleteExpired(now), ...families.prune(now)],
+  };
+}
+
+/** A family that is dead, and its nonces with it. Its account is required by whoever uses the family too: one waits for the other. */
+function deathOf({ userId, family, familyExp }: Family): readonly Change[] {
+  const values = { expires_at: timeText(familyExp * 1000 + slackMs) };
+  return [
+    requireAccount(equals("id", userId)),
+    { kind: "insert", collection: deadFamiliesCollection, key: family, values },
+    eraseNonces(equals("family", family)),
+  ];
+}
+
+function eraseNonces(where: Where): Change {
+  return {
+    kind: "updateAll",
+    collection: refreshUsesCollection,
+    where: { all: [where, hasNonce] },
+    values: { nonce: null },
+  };
+}
+
+function deleteExpired(now: number): readonly Change[] {
+  const where = until("expires_at", now);
+  return [refreshUsesCollection, deadFamiliesCollection].map((collection) => ({
+    kind: "deleteAll",
+    collection,
+    where,
+  }));
+}
+
+/** The first use: it succeeds once, whichever process tries, and only for a living family of a living account. */
+function firstUse(token: RefreshToken, nonce: string, now: number): Change[] {
+  const { userId, family, exp } = token;
+  const values = { user_id: userId, family, nonce, used_at: timeText(now), expires_at: timeText(exp * 1000 + slackMs) };
+  return [...requireLiving(token), { kind: "insert", collection: refreshUsesCollection, key: keyOf(token), values }];
+}
+
+/** Where the family stands among the changes of a first use. */
+const FIRST_USE = 3;
+
+/** The account first: the end of the family, which requires it too, has happened by then or happens afterwards. */
+function requireLiving({ userId, family, generation }: RefreshToken): readonly Change[] {
+  const ofAccount: Where = { any: [equals("generation", generation), equals("kept_family", family)] };
+  const where = equals("id", family);
+  return [
+    requireAccount({ all: [equals("id", userId), equals("active", true), ofAccount] }),
+    { kind: "require", collection: deadFamiliesCollection, where, atMost: 0, isGuarded: true, name: "family" },
+  ];
+}
+
+function requireAccount(where: Where): Change {
+  return { kind: "require", collection: accountsCollection, where, atLeast: 1, name: "account" };
+}
+
+function keyOf({ jti }: RefreshToken): string {
+  return digest(jti).toString("base64url");
+}
+
+/** Not as `null: false`: SQLite uses no index for that. */
+const hasNonce: Where = { column: "nonce", operator: "gt", value: "" };
+
+function unexpected(outcome: Outcome): Error {
+  return new Error(`The store answered ${outcome.kind} to a change of refresh tokens that cannot have it.`);
+}

@@ -1,0 +1,239 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Problem } from "../../../core/problem/problem.ts";
+import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
+import type { Change, Collection, Feed, Row, Store } from "../../../store/store.ts";
+import { accountsCollection, firstGeneration } from "../accounts/stored-accounts.ts";
+import { makeRevocations, revocationsCollection, type Revocations } from "./revocation.ts";
+
+const now = Date.parse("2026-03-01T12:00:00Z");
+const accessSeconds = 300;
+
+const owned = (name: string): Collection => ({
+  name,
+  key: "text",
+  columns: [{ name: "user_id", type: "integer", references: { collection: "accounts", onDelete: "cascade" } }],
+});
+const sessions = owned("sessions");
+const tokens = owned("api_tokens");
+
+interface Scene {
+  readonly store: Store;
+  readonly revocations: Revocations;
+  write(changes: readonly Change[]): Promise<string>;
+}
+
+async function scene(path = ":memory:"): Promise<Scene> {
+  const store = sqliteStore({ path });
+  await store.open([accountsCollection, sessions, tokens, revocationsCollection]);
+  const revocations = makeRevocations({
+    store,
+    accessSeconds,
+    endWithGeneration: [sessions],
+    endWithAccount: [tokens],
+  });
+  await revocations.open();
+  return { store, revocations, write: async (changes) => (await store.write({ changes })).kind };
+}
+
+const claims = { sub: 7, gen: 3, role: "admin", roleChanges: 0, fam: "family" } as const;
+const account = { id: 7, generation: 3, roleChanges: 0 };
+const ada: Change = {
+  kind: "insert",
+  collection: accountsCollection,
+  key: 7,
+  values: {
+    username: "ada",
+    username_follows_email: false,
+    role: "admin",
+    active: true,
+    password_hash: null,
+    generation: 3,
+    created_at: new Date(now).toISOString(),
+    last_login_at: null,
+  },
+};
+const owns = (collection: Collection): Change => ({ kind: "insert", collection, key: "one", values: { user_id: 7 } });
+
+test("nothing is revoked at first", async () => {
+  const { revocations } = await scene();
+
+  assert.equal(revocations.isRevoked(claims, now), false);
+});
+
+test("a changed password ends tokens of the older generation and sessions, not the API token", async () => {
+  const { store, revocations, write } = await scene();
+  await write([ada, owns(sessions), owns(tokens)]);
+
+  assert.equal(await write(revocations.endAccount(account, now)), "written");
+
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, gen: 4 }, now), false);
+  assert.equal(revocations.isRevoked({ ...claims, sub: 8 }, now), false);
+  assert.equal((await store.find(accountsCollection, 7))?.record["generation"], 4);
+  assert.equal(await store.find(sessions, "one"), null);
+  assert.notEqual(await store.find(tokens, "one"), null);
+});
+
+test("a deactivation ends the API token too", async () => {
+  const { store, revocations, write } = await scene();
+  await write([ada, owns(sessions), owns(tokens)]);
+
+  await write(revocations.endAccount(account, now, true));
+
+  assert.equal(await store.find(sessions, "one"), null);
+  assert.equal(await store.find(tokens, "one"), null);
+});
+
+test("of two who end an account from one reading, the second is told to read again", async () => {
+  const { revocations, write } = await scene();
+  await write([ada]);
+  const changes = revocations.endAccount(account, now);
+
+  assert.deepEqual([await write(changes), await write(changes)], ["written", "refused"]);
+});
+
+test("a deletion ends every token, and an account made later under the same id is not touched by it", async () => {
+  const { revocations, write } = await scene();
+
+  await write(revocations.endDeletedAccount(account, now));
+
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, gen: now - 1 }, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, gen: firstGeneration(now) }, now), false);
+});
+
+test("an account of a generation ahead of the clock is deleted all the same", async () => {
+  const { revocations, write } = await scene();
+
+  await write(revocations.endDeletedAccount({ id: 7, generation: now + 5000 }, now));
+
+  assert.equal(revocations.isRevoked({ ...claims, gen: now + 5000 }, now), true);
+});
+
+test("a lost role ends the tokens of before it, and for good", async () => {
+  const { store, revocations, write } = await scene();
+  await write([ada]);
+
+  await write(revocations.endAccess(account, now, "user"));
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, role: "user" }, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, role: "user", roleChanges: 1 }, now), false);
+
+  await write(revocations.endAccess({ ...account, roleChanges: 1 }, now, "admin"));
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, role: "user", roleChanges: 1 }, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, roleChanges: 2 }, now), false);
+  assert.equal((await store.find(accountsCollection, 7))?.record["role_changes"], 2);
+});
+
+test("the one login that is kept outlasts the others, a second end of them, and no changed password", async () => {
+  const { store, revocations, write } = await scene();
+  await write([ada, owns(sessions), { ...owns(sessions), key: "two" } as Change]);
+
+  await write(revocations.endLogins(account, { family: "family", sessionId: "two" }, now));
+  assert.equal(revocations.isRevoked(claims, now), false);
+  assert.equal(revocations.isRevoked({ ...claims, fam: "other" }, now), true);
+  assert.deepEqual([await store.find(sessions, "one"), (await store.find(sessions, "two")) === null], [null, false]);
+  await write(revocations.endAccess({ ...account, generation: 4 }, now, "user"));
+  assert.equal(revocations.isRevoked(claims, now), true);
+  const renewed = { ...claims, role: "user", roleChanges: 1 } as const;
+  assert.equal(revocations.isRevoked(renewed, now), false);
+
+  await write(revocations.endLogins({ id: 7, generation: 4 }, { family: "family", sessionId: null }, now));
+  assert.equal(revocations.isRevoked(renewed, now), false);
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(await store.find(sessions, "two"), null);
+
+  await write(revocations.endAccount({ id: 7, generation: 5 }, now));
+  assert.equal(revocations.isRevoked(renewed, now), true);
+});
+
+test("a lost role counts whatever order a changed password arrives in", async () => {
+  for (const order of [
+    [0, 1],
+    [1, 0],
+  ] as const) {
+    const { revocations, write } = await scene();
+    await write([ada]);
+    const changes = [revocations.endAccess(account, now, "user"), revocations.endAccount(account, now)];
+
+    for (const index of order) assert.equal(await write(changes[index]!), "written");
+
+    assert.equal(revocations.isRevoked(claims, now), true);
+    assert.equal(revocations.isRevoked({ ...claims, gen: 4, role: "user", roleChanges: 1 }, now), false);
+  }
+});
+
+test("a lost role outlasts a changed password that the feed brings after it", async () => {
+  const { revocations, write } = await scene();
+  await write([ada]);
+  await write(revocations.endAccess({ ...account, generation: 4 }, now, "user"));
+
+  await write(revocations.endAccount(account, now));
+
+  assert.equal(revocations.isRevoked({ ...claims, gen: 4 }, now), true);
+});
+
+test("a role of a deleted account says nothing of its successor", async () => {
+  const { revocations, write } = await scene();
+  await write(revocations.endAccess(account, now, "user"));
+
+  await write(revocations.endDeletedAccount(account, now));
+
+  assert.equal(revocations.isRevoked({ ...claims, gen: now + 1 }, now), false);
+});
+
+test("the end of a family ends its tokens", async () => {
+  const { revocations, write } = await scene();
+
+  await write(revocations.endFamily("family", now));
+
+  assert.equal(revocations.isRevoked(claims, now), true);
+  assert.equal(revocations.isRevoked({ ...claims, fam: "another" }, now), false);
+});
+
+test("who opens the store later knows what was revoked before", async () => {
+  const { store, revocations, write } = await scene();
+  await write(revocations.endFamily("family", now));
+
+  const later = makeRevocations({ store, accessSeconds, endWithGeneration: [], endWithAccount: [] });
+  await later.open();
+
+  assert.equal(later.isRevoked(claims, now), true);
+});
+
+test("a revocation is forgotten once no token is left that it could concern", async () => {
+  const { store, revocations, write } = await scene();
+  await write([...revocations.endFamily("family", now), ...revocations.endDeletedAccount(account, now)]);
+  // The rows say how long tokens live where they were written, and that may be the shortest.
+  const last = now + (accessSeconds + 60 + accessSeconds) * 1000;
+
+  assert.equal(revocations.isRevoked(claims, last - 1), true);
+  await write(revocations.prune(last - 1));
+  assert.equal(await store.count(revocationsCollection, null), 2);
+
+  assert.equal(revocations.isRevoked(claims, last), false);
+  await write(revocations.prune(last));
+  assert.equal(await store.count(revocationsCollection, null), 0);
+});
+
+/** A store's feed with an age of its own, and nothing else of a store. */
+function revocationsOfAge(age: { ms: number }): Revocations {
+  const feed: Feed = { catchUp: () => {}, ageMs: () => age.ms, close: () => {} };
+  const follow = async (_collection: Collection, _onRow: (row: Row) => void): Promise<Feed> => feed;
+  return makeRevocations({ store: { follow }, accessSeconds, endWithGeneration: [], endWithAccount: [] });
+}
+
+test("a view that is older than 5 seconds, or not open, is 503 and not trusted", async () => {
+  const age = { ms: 5000 };
+  const revocations = revocationsOfAge(age);
+  const isUnavailable = (error: unknown) =>
+    error instanceof Problem && error.status === 503 && error.headers.some(([name]) => name === "Retry-After");
+
+  assert.throws(() => revocations.isRevoked(claims, now), isUnavailable);
+  await revocations.open();
+  assert.equal(revocations.isRevoked(claims, now), false);
+  age.ms = 5001;
+  assert.throws(() => revocations.isRevoked(claims, now), isUnavailable);
+});

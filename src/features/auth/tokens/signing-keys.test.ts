@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync, sign, verify } from "node:crypto";
+import { test } from "node:test";
+import { calculateJwkThumbprint } from "jose";
+import { Secret } from "../../../core/crypto/secret.ts";
+import { derivedSigningKeys, parseSigningKeys, readSigningKeys, SigningKeysError } from "./signing-keys.ts";
+
+const ed25519 = () => generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+const p256 = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" });
+const setOf = (...keys: unknown[]) => JSON.stringify({ keys });
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    parseSigningKeys(text, "keys.json");
+  } catch (error) {
+    if (error instanceof SigningKeysError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test("the same secret gives the same key, another secret another", () => {
+  const one = derivedSigningKeys(new Secret("a".repeat(32)));
+  const same = derivedSigningKeys(new Secret("a".repeat(32)));
+  const other = derivedSigningKeys(new Secret("b".repeat(32)));
+
+  const signature = sign(null, Buffer.from("text"), one.signing.privateKey);
+
+  assert.equal(one.signing.kid, same.signing.kid);
+  assert.notEqual(one.signing.kid, other.signing.kid);
+  assert.equal(verify(null, Buffer.from("text"), same.find(one.signing.kid)!.publicKey, signature), true);
+});
+
+test("the first private key of a set signs and all verify", () => {
+  const { d: _, ...retired } = ed25519();
+  const keys = parseSigningKeys(setOf(retired, p256(), ed25519()), "keys.json");
+
+  assert.equal(keys.signing.alg, "ES256");
+  assert.deepEqual(
+    keys.jwks().keys.map(({ kid }) => keys.find(kid)?.alg),
+    ["EdDSA", "ES256", "EdDSA"],
+  );
+  assert.equal(keys.find("nobody"), null);
+});
+
+test("a key is named as its file names it, else by its RFC 7638 thumbprint, and published without its private part", async () => {
+  const keys = parseSigningKeys(setOf({ ...ed25519(), kid: "mine" }, p256()), "keys.json");
+
+  const [named, unnamed] = keys.jwks().keys;
+  assert.deepEqual([keys.signing.kid, named?.kid], ["mine", "mine"]);
+  assert.equal(unnamed?.kid, await calculateJwkThumbprint({ ...unnamed! }));
+  for (const jwk of keys.jwks().keys) {
+    assert.equal(jwk.use, "sig");
+    assert.equal("d" in jwk, false);
+  }
+});
+
+test("a key that was given a kid verifies what it signed under its thumbprint", async () => {
+  const jwk = ed25519();
+  const before = parseSigningKeys(setOf(jwk), "keys.json").signing.kid;
+
+  const keys = parseSigningKeys(setOf({ ...jwk, kid: "mine" }, ed25519()), "keys.json");
+
+  assert.equal(keys.find(before)?.kid, "mine");
+});
+
+test("a kid is a text, and no two keys have the same", () => {
+  const key = ed25519();
+  for (const kid of ["", 7, null, "x".repeat(201)])
+    assert.match(
+      problemsOf(setOf({ ...key, kid })).join(),
+      /^Key 1 of keys\.json has a kid that is no text of 1 to 200/,
+    );
+  assert.deepEqual(problemsOf(setOf({ ...key, kid: "x".repeat(200) }, { ...key, kid: "mine" })), []);
+  assert.deepEqual(problemsOf(setOf({ ...key, kid: "mine" }, { ...p256(), kid: "mine" })), [
+    "Key 2 of keys.json has the kid of key 1. Give each a kid of its own, or none.",
+  ]);
+});
+
+test("the key of RFC 8037, appendix A, has the thumbprint of appendix A.3", () => {
+  const jwk = {
+    kty: "OKP",
+    crv: "Ed25519",
+    d: "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A",
+    x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+  };
+
+  assert.equal(parseSigningKeys(setOf(jwk), "keys.json").signing.kid, "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
+});
+
+const wrong: readonly (readonly [what: string, text: string, says: RegExp])[] = [
+  ["no JSON", "nonsense", /not a JWK Set/],
+  ["no set", '{"kty":"OKP"}', /not a JWK Set/],
+  ["an empty set", setOf(), /no private key/],
+  ["public keys only", setOf({ ...ed25519(), d: undefined }), /no private key/],
+  ["a symmetric key", setOf({ kty: "oct", k: "c2VjcmV0" }), /only OKP\/Ed25519/],
+  ["an RSA key", setOf({ kty: "RSA", n: "AQAB", e: "AQAB" }), /only OKP\/Ed25519/],
+  ["another curve", setOf({ ...p256(), crv: "P-384" }), /only OKP\/Ed25519/],
+  ["X25519", setOf({ ...ed25519(), crv: "X25519" }), /only OKP\/Ed25519/],
+  ["another algorithm", setOf({ ...ed25519(), alg: "ES256" }), /says alg/],
+  ["a key for encryption", setOf({ ...ed25519(), use: "enc" }), /says use/],
+  ["a short key", setOf({ ...ed25519(), d: "AAAA" }), /cannot be read/],
+  ["a number for a key", setOf({ ...ed25519(), d: 7 }), /cannot be read/],
+  ["a point that is on no curve", setOf({ ...p256(), y: p256().x }), /cannot be read/],
+  ["halves of two keys", setOf({ ...ed25519(), d: ed25519().d }), /belong together/],
+  ["no object", setOf(null), /not a JSON object/],
+];
+
+for (const [what, text, says] of wrong) {
+  test(`a set with ${what} is refused`, () => {
+    assert.match(problemsOf(text).join("\n"), says);
+  });
+}
+
+test("everything that is wrong is told at once, and nothing of the keys", () => {
+  const { d = "" } = ed25519();
+
+  const problems = problemsOf(setOf({ kty: "oct", k: d }, { ...ed25519(), d, use: "enc" }, null));
+
+  assert.equal(problems.length, 3);
+  assert.equal(problems.join().includes(d), false);
+});
+
+test("a file that cannot be read is named with its cure", () => {
+  assert.throws(() => readSigningKeys("no/such/file.json"), /no\/such\/file.json cannot be read \(ENOENT\)/);
+});

@@ -1,0 +1,182 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { isObject, text as filePath } from "../../../core/checking/members.ts";
+import { requireArguments } from "../../../core/checking/options.ts";
+import { aSecret, digest, type Secret } from "../../../core/crypto/secret.ts";
+
+/** The signature algorithms of access tokens (RFC 8037, RFC 7518 §3.4). */
+export type SigningAlgorithm = "EdDSA" | "ES256";
+
+/** The public part of a key, as it is published (RFC 7517). */
+export interface PublicJWK {
+  readonly kty: string;
+  readonly crv: string;
+  readonly x: string;
+  readonly y?: string;
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  readonly use: "sig";
+}
+
+/** A key that access tokens are verified with. */
+export interface VerifyingKey {
+  /** What its file calls it; else its RFC 7638 thumbprint, so that a key has one name wherever it is read. */
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  readonly publicKey: KeyObject;
+  readonly jwk: PublicJWK;
+}
+
+/** A key that access tokens are signed with. */
+export interface SigningKey extends VerifyingKey {
+  readonly privateKey: KeyObject;
+}
+
+/** A key with the name that follows from it. */
+type Named<K extends VerifyingKey> = K & { readonly thumbprint: string };
+type ReadKey = Named<VerifyingKey> | Named<SigningKey>;
+
+/** The keys of a server: one signs, all verify. */
+export interface SigningKeys {
+  readonly signing: SigningKey;
+  /** The key of that name, or of that thumbprint; null where there is none. */
+  find(kid: string): VerifyingKey | null;
+  /** Another number when the keys have changed: what was verified with those from before no longer stands for itself. */
+  readonly version: number;
+  /** The JWK Set of `/.well-known/jwks.json`: public parts only. */
+  jwks(): { readonly keys: readonly PublicJWK[] };
+}
+
+/** The signing keys cannot be used. Each problem names its cure. */
+export class SigningKeysError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.name = "SigningKeysError";
+    this.problems = problems;
+  }
+}
+
+/** It stands in every token. */
+const MAX_KID_CHARACTERS = 200;
+
+// PKCS #8 of an Ed25519 key up to its 32 bytes of seed (RFC 8410 §7).
+const ed25519Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** The keys of a server that was given none: an Ed25519 key derived from its secret, the same in every process, and one from each older secret. */
+export function derivedSigningKeys(secret: Secret): SigningKeys {
+  requireArguments("derivedSigningKeys", arguments, { secret: aSecret });
+  const keys = secret.deriveEach("signing-key:eddsa").map((seed) => {
+    const privateKey = createPrivateKey({ key: Buffer.concat([ed25519Prefix, seed]), format: "der", type: "pkcs8" });
+    return { ...verifyingKey(createPublicKey(privateKey), "EdDSA"), privateKey };
+  });
+  return keysOf(keys);
+}
+
+/** The keys of a JWK Set file: the first private key signs, all verify. Throws `SigningKeysError`. */
+export function readSigningKeys(path: string): SigningKeys {
+  requireArguments("readSigningKeys", arguments, { path: filePath });
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+    throw new SigningKeysError([
+      `The signing keys ${path} cannot be read (${reason}). Name a JWK Set file that this process may read.`,
+    ]);
+  }
+  return parseSigningKeys(text, path);
+}
+
+/** The keys of a JWK Set (RFC 7517 §5). `source` names it in messages. Throws `SigningKeysError` with everything that is wrong. */
+export function parseSigningKeys(text: string, source: string): SigningKeys {
+  const entries = parseKeySet(text);
+  if (entries === null)
+    throw new SigningKeysError([
+      `${source} is not a JWK Set. Write {"keys": [ … ]} with the private key that signs first.`,
+    ]);
+  const problems: string[] = [];
+  const keys: ReadKey[] = [];
+  entries.forEach((entry, index) => {
+    const key = readKey(entry);
+    if (typeof key === "string") problems.push(`Key ${index + 1} of ${source} ${key}`);
+    else {
+      const same = keys.findIndex(({ kid, thumbprint }) => kid === key.kid && thumbprint !== key.thumbprint);
+      if (same >= 0)
+        problems.push(
+          `Key ${index + 1} of ${source} has the kid of key ${same + 1}. Give each a kid of its own, or none.`,
+        );
+      keys.push(key);
+    }
+  });
+  if (problems.length === 0 && !keys.some((key) => "privateKey" in key)) {
+    problems.push(
+      `${source} holds no private key, so nothing could be signed. Put the private key that signs (with its member "d") first.`,
+    );
+  }
+  if (problems.length > 0) throw new SigningKeysError(problems);
+  return keysOf(keys);
+}
+
+function keysOf(keys: readonly ReadKey[]): SigningKeys {
+  const signing = keys.find((key): key is Named<SigningKey> => "privateKey" in key)!;
+  const byKid = new Map<string, VerifyingKey>(keys.map((key) => [key.kid, key]));
+  const byThumbprint = new Map<string, VerifyingKey>(keys.map((key) => [key.thumbprint, key]));
+  const published = { keys: [...byKid.values()].map((key) => key.jwk) };
+  // By its thumbprint too: what it signed before it was given a kid goes on.
+  const find = (kid: string) => byKid.get(kid) ?? byThumbprint.get(kid) ?? null;
+  return { signing, version: 0, find, jwks: () => published };
+}
+
+/** The entries of a JWK Set, none of them looked at yet; null where it is none. */
+export function parseKeySet(text: string): readonly unknown[] | null {
+  try {
+    const set: unknown = JSON.parse(text);
+    return isObject(set) && Array.isArray(set["keys"]) ? set["keys"] : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The key, or what is wrong with it and how to cure it. */
+function readKey(entry: unknown): ReadKey | string {
+  if (!isObject(entry)) return "is not a JSON object. Remove it or replace it by a JWK.";
+  const alg = algorithmOf(entry);
+  // Who can verify with a symmetric key can sign with it, and RSA is a second way to do the same: neither is needed.
+  if (alg === null)
+    return `is of kty ${shown(entry["kty"])}, crv ${shown(entry["crv"])}: only OKP/Ed25519 (EdDSA) and EC/P-256 (ES256) sign here. Make one of those.`;
+  if (entry["alg"] !== undefined && entry["alg"] !== alg)
+    return `says alg ${shown(entry["alg"])} and its curve is for ${alg}. Correct alg or leave it out.`;
+  if (entry["use"] !== undefined && entry["use"] !== "sig")
+    return `says use ${shown(entry["use"])}. A key that signs has "use": "sig" or none.`;
+  const { kid } = entry;
+  if (kid !== undefined && (typeof kid !== "string" || kid === "" || kid.length > MAX_KID_CHARACTERS))
+    return `has a kid that is no text of 1 to ${MAX_KID_CHARACTERS} characters. Correct it or leave it out.`;
+  try {
+    if (entry["d"] === undefined) return verifyingKey(createPublicKey({ key: entry, format: "jwk" }), alg, kid);
+    const privateKey = createPrivateKey({ key: entry, format: "jwk" });
+    return { ...verifyingKey(createPublicKey(privateKey), alg, kid), privateKey };
+  } catch {
+    return "cannot be read: x, y or d is not base64url of the right length, or they do not belong together. Make the key anew.";
+  }
+}
+
+function algorithmOf(jwk: Readonly<Record<string, unknown>>): SigningAlgorithm | null {
+  if (jwk["kty"] === "OKP" && jwk["crv"] === "Ed25519") return "EdDSA";
+  if (jwk["kty"] === "EC" && jwk["crv"] === "P-256") return "ES256";
+  return null;
+}
+
+function verifyingKey(publicKey: KeyObject, alg: SigningAlgorithm, named?: string): Named<VerifyingKey> {
+  const { kty = "", crv = "", x = "", y = "" } = publicKey.export({ format: "jwk" });
+  // Required members only, in the order of their names, without white space (RFC 7638 §3).
+  const members = alg === "ES256" ? { crv, kty, x, y } : { crv, kty, x };
+  const thumbprint = digest(JSON.stringify(members)).toString("base64url");
+  const kid = named ?? thumbprint;
+  return { kid, thumbprint, alg, publicKey, jwk: { ...members, kid, alg, use: "sig" } };
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 20)) : "(none)";
+}

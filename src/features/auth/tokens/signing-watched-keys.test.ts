@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+import { asNobody } from "../../../../tests/as-nobody.ts";
+import type { Observation } from "../../../core/observation.ts";
+import { parseSigningKeys } from "./signing-keys.ts";
+import { watchSigningKeys } from "./signing-watched-keys.ts";
+
+const place = mkdtempSync(path.join(tmpdir(), "latchkey-keys-"));
+const file = path.join(place, "keys.json");
+
+after(() => rmSync(place, { recursive: true, force: true }));
+
+const makeKey = () => generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" });
+const kidOf = (jwk: object): string => parseSigningKeys(JSON.stringify({ keys: [jwk] }), "a key").signing.kid;
+
+function put(...keys: readonly object[]): void {
+  writeFileSync(`${file}.new`, JSON.stringify({ keys }));
+  renameSync(`${file}.new`, file);
+}
+
+function watch() {
+  const heard: Observation[] = [];
+  let now = 0;
+  const keys = watchSigningKeys(file, { observe: (observation) => heard.push(observation), now: () => now });
+  return { keys, heard, wait: (ms: number) => (now += ms) };
+}
+
+test("another key signs within a second, and one that is not known yet is looked for at once", () => {
+  const [old, next] = [makeKey(), makeKey()];
+  put(old);
+  const { keys, wait } = watch();
+  put(next, old);
+
+  assert.equal(keys.signing.kid, kidOf(old));
+  assert.equal(keys.find(kidOf(next))?.kid, kidOf(next));
+  assert.deepEqual([keys.signing.kid, keys.version], [kidOf(next), 1]);
+
+  put(next);
+  assert.equal(keys.find(kidOf(old))?.kid, kidOf(old));
+  wait(1000);
+  assert.deepEqual([keys.find(kidOf(old)), keys.version], [null, 2]);
+});
+
+test("what is published is what the file says now", () => {
+  const [old, next] = [makeKey(), makeKey()];
+  put(old);
+  const { keys } = watch();
+
+  put(old, next);
+
+  assert.deepEqual(
+    keys.jwks().keys.map(({ kid }) => kid),
+    [kidOf(old), kidOf(next)],
+  );
+});
+
+test("a file that cannot be used is reported once, and the keys stay until it can", () => {
+  const [old, next] = [makeKey(), makeKey()];
+  put(old);
+  const { keys, heard, wait } = watch();
+
+  writeFileSync(file, "nonsense");
+  for (let seconds = 0; seconds < 3; seconds++) {
+    wait(1000);
+    assert.equal(keys.signing.kid, kidOf(old));
+  }
+  rmSync(file);
+  wait(1000);
+  assert.equal(keys.signing.kid, kidOf(old));
+  put(next);
+  wait(1000);
+
+  assert.equal(keys.signing.kid, kidOf(next));
+  assert.deepEqual(
+    heard.map(({ kind }) => kind),
+    ["notice", "notice"],
+  );
+});
+
+test("a file that nobody may read yet is read as soon as somebody opens it", () => {
+  const [old, next] = [makeKey(), makeKey()];
+  chmodSync(place, 0o755);
+  put(old);
+  const { keys, wait } = watch();
+  const kidAsNobody = (): string => (wait(1000), asNobody(() => keys.signing.kid));
+  put(next);
+  chmodSync(file, 0o000);
+  assert.equal(kidAsNobody(), kidOf(old));
+
+  chmodSync(file, 0o444);
+
+  assert.equal(kidAsNobody(), kidOf(next));
+});

@@ -1,0 +1,485 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { test, type TestContext } from "node:test";
+import fc from "fast-check";
+import { decodeJwt } from "jose";
+import type { Rejection } from "../../../access/scheme/scheme.ts";
+import { Secret } from "../../../core/crypto/secret.ts";
+import type { Observation } from "../../../core/observation.ts";
+import { sqliteStore } from "../../../store/sqlite/sqlite.ts";
+import type { Change } from "../../../store/store.ts";
+import { callOf } from "../../../testing/calls.ts";
+import { accountOf, accountsCollection, storeAccounts, type Account } from "../accounts/stored-accounts.ts";
+import { accessTokens } from "./access.ts";
+import { familiesCollection } from "./families.ts";
+import { deadFamiliesCollection, refreshUsesCollection } from "./refresh-uses.ts";
+import { makeRevocations, revocationsCollection } from "./revocation.ts";
+import { derivedSigningKeys } from "./signing-keys.ts";
+import { tokenPairs, type FreshAccess, type TokenPair, type TokenPairsOptions } from "./token-pairs.ts";
+
+const now = Date.parse("2026-03-01T12:00:00Z");
+const issuer = "https://api.example";
+
+async function server(file = ":memory:", more: Partial<TokenPairsOptions> = {}) {
+  const store = sqliteStore({ path: file });
+  await store.open([
+    accountsCollection,
+    revocationsCollection,
+    refreshUsesCollection,
+    deadFamiliesCollection,
+    familiesCollection,
+  ]);
+  const revocations = makeRevocations({ store, accessSeconds: 300, endWithGeneration: [], endWithAccount: [] });
+  await revocations.open();
+  const secret = new Secret("a secret of the server, long enough");
+  const observed: Observation[] = [];
+  const access = accessTokens({ keys: derivedSigningKeys(secret), issuer, lifetimeSeconds: 300, revocations });
+  const accounts = storeAccounts(store);
+  const pairs = tokenPairs({
+    store,
+    accounts,
+    access,
+    revocations,
+    secret,
+    issuer,
+    refreshSeconds: 604_800,
+    familySeconds: 2_592_000,
+    graceSeconds: 10,
+    observe: (observation) => observed.push(observation),
+    ...more,
+  });
+  const at = (ms: number) => callOf({ now: now + ms });
+  return {
+    store,
+    revocations,
+    pairs,
+    access,
+    observed,
+    login: async () => pairs.issue((await accounts.find(7))!, now),
+    refresh: async (token: string, ms = 0) => pairs.refresh(token, at(ms)),
+    /** Why the token is refused; null where it is not. */
+    refusal: async (token: string, ms = 0) => {
+      const verdict = await pairs.verify(token, at(ms));
+      return verdict.kind === "rejected" ? verdict.reason : null;
+    },
+    write: async (changes: readonly Change[]) => (await store.write({ changes })).kind,
+  };
+}
+
+const ada: Change = {
+  kind: "insert",
+  collection: accountsCollection,
+  key: 7,
+  values: {
+    username: "ada",
+    username_follows_email: false,
+    role: "user",
+    active: true,
+    password_hash: null,
+    generation: 1,
+    created_at: new Date(now).toISOString(),
+    last_login_at: null,
+  },
+};
+
+async function serverWithAda(file?: string, more?: Partial<TokenPairsOptions>) {
+  const made = await server(file, more);
+  await made.write([ada]);
+  return made;
+}
+
+async function issued(answer: Promise<TokenPair | FreshAccess | Rejection>): Promise<TokenPair> {
+  const pair = await answer;
+  assert.ok("refresh" in pair, JSON.stringify(pair));
+  return pair;
+}
+
+async function reason(answer: Promise<FreshAccess | Rejection>): Promise<string> {
+  const pair = await answer;
+  return pair.kind === "rejected" ? pair.reason : pair.kind;
+}
+
+function temporaryFile(context: TestContext): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "latchkey-"));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  return path.join(folder, "test.db");
+}
+
+test("a login writes nothing and gives two tokens that are taken", async () => {
+  const { store, login, refusal } = await serverWithAda();
+
+  const pair = await login();
+
+  assert.deepEqual([pair.accessSeconds, pair.refreshExpiresAt], [300, now + 604_800_000]);
+  assert.deepEqual([await refusal(pair.access), await refusal(pair.refresh)], [null, null]);
+  assert.equal(await store.count(refreshUsesCollection, null), 0);
+});
+
+test("verifying uses nothing up", async () => {
+  const { login, refusal, refresh } = await serverWithAda();
+  const { refresh: token } = await login();
+
+  for (let time = 0; time < 3; time += 1) assert.equal(await refusal(token, time), null);
+
+  await issued(refresh(token));
+});
+
+test("a refresh replaces the token", async () => {
+  const { login, refresh, refusal } = await serverWithAda();
+  const first = await login();
+
+  const second = await issued(refresh(first.refresh, 1000));
+
+  assert.notEqual(second.refresh, first.refresh);
+  assert.equal(await refusal(first.refresh, 1000), "revoked");
+  assert.deepEqual([await refusal(second.access, 1000), await refusal(second.refresh, 1000)], [null, null]);
+});
+
+test("the same token within the window gives the same successor, later it ends the family and its access tokens", async () => {
+  const { login, refresh, refusal, observed } = await serverWithAda();
+  const first = await login();
+  const second = await issued(refresh(first.refresh, 0));
+
+  assert.equal((await issued(refresh(first.refresh, 9999))).refresh, second.refresh);
+  assert.deepEqual(observed, []);
+
+  assert.equal(await reason(refresh(first.refresh, 10_000)), "revoked");
+  assert.equal(await refusal(second.refresh, 10_000), "revoked");
+  for (const { access } of [first, second]) assert.equal(await refusal(access, 10_000), "revoked");
+  assert.equal(await reason(refresh(second.refresh, 10_000)), "revoked");
+  const { fam } = decodeJwt(first.refresh);
+  assert.deepEqual(observed, [{ kind: "refresh_reuse", requestId: "request-1", userId: 7, family: fam }]);
+});
+
+test("a dead family answers no replay, though the window were open", async () => {
+  const { login, refresh, pairs } = await serverWithAda();
+  const first = await login();
+  await issued(refresh(first.refresh, 0));
+
+  await pairs.end(first.refresh, now + 1000);
+
+  assert.equal(await reason(refresh(first.refresh, 2000)), "revoked");
+});
+
+test("an ancestor that comes back ends the family of living descendants, and reports it once", async () => {
+  const { login, refresh, refusal, observed } = await serverWithAda();
+  const tokens = [(await login()).refresh];
+  for (let n = 0; n < 4; n += 1) tokens.push((await issued(refresh(tokens.at(-1)!, n * 60_000))).refresh);
+
+  for (const ancestor of tokens.slice(0, 3)) assert.equal(await reason(refresh(ancestor, 240_000)), "revoked");
+
+  assert.equal(await refusal(tokens.at(-1)!, 240_000), "revoked");
+  assert.equal(observed.length, 1);
+});
+
+test("another login is another family", async () => {
+  const { login, refresh, refusal } = await serverWithAda();
+  const [phone, laptop] = [await login(), await login()];
+  await issued(refresh(phone.refresh, 0));
+
+  await reason(refresh(phone.refresh, 20_000));
+
+  assert.deepEqual([await refusal(laptop.access, 20_000), await refusal(laptop.refresh, 20_000)], [null, null]);
+});
+
+test("without a grace window the second use is the end", async () => {
+  const { login, refresh } = await serverWithAda(":memory:", { graceSeconds: 0 });
+  const { refresh: token } = await login();
+
+  await issued(refresh(token, 0));
+
+  assert.equal(await reason(refresh(token, 0)), "revoked");
+});
+
+test("a nonce is erased when its window has closed, and not before", async () => {
+  const { store, login, refresh, pairs, write } = await serverWithAda();
+  const { refresh: token } = await login();
+  const child = await issued(refresh(token, 0));
+  const hasNonce = { column: "nonce", operator: "null", value: false } as const;
+
+  // Two seconds behind, for requests that arrived in time and are slow.
+  await write(pairs.sweep(now + 11_999));
+  assert.equal((await issued(refresh(token, 9999))).refresh, child.refresh);
+  await write(pairs.sweep(now + 12_000));
+
+  assert.equal(await store.count(refreshUsesCollection, hasNonce), 0);
+  // A machine whose clock is behind finds no nonce and does not make one up.
+  assert.equal(await reason(refresh(token, 5000)), "revoked");
+});
+
+test("logging out ends the family and its access tokens, also with a token that was used up, and twice", async () => {
+  const { login, refresh, refusal, pairs } = await serverWithAda();
+  const first = await login();
+  const second = await issued(refresh(first.refresh, 0));
+
+  await pairs.end(first.refresh, now + 60_000);
+  await pairs.end(first.refresh, now + 60_000);
+
+  for (const token of [first.access, second.access, second.refresh])
+    assert.equal(await refusal(token, 60_000), "revoked");
+});
+
+test("logging out with a text that is not ours does nothing", async () => {
+  const { store, login, refusal, pairs } = await serverWithAda();
+  const { access, refresh } = await login();
+
+  for (const text of [
+    "",
+    "nonsense",
+    access,
+    `${refresh.slice(0, -2)}AA`,
+    `${refresh}x`,
+    "a.b.c",
+    "x".repeat(100_000),
+  ]) {
+    await pairs.end(text, now);
+  }
+
+  assert.equal(await store.count(deadFamiliesCollection, null), 0);
+  assert.deepEqual([await refusal(access), await refusal(refresh)], [null, null]);
+});
+
+test("an access token refreshes nothing, and a refresh token is no access token", async () => {
+  const { login, refresh, access } = await serverWithAda();
+  const pair = await login();
+
+  assert.equal(await reason(refresh(pair.access)), "forged");
+  assert.equal((await access.verify(pair.refresh, now)).kind, "rejected");
+});
+
+const endings: Readonly<
+  Record<string, (account: Account, world: Awaited<ReturnType<typeof server>>) => readonly Change[]>
+> = {
+  "a changed password": (account, { revocations }) => revocations.endAccount(account, now),
+  "a deactivation": (account, { revocations }) => [
+    { kind: "update", collection: accountsCollection, key: 7, values: { active: false } },
+    ...revocations.endAccount(account, now, true),
+  ],
+  "a deletion": (account, { revocations }) => [
+    { kind: "delete", collection: accountsCollection, key: 7 },
+    ...revocations.endDeletedAccount(account, now),
+  ],
+};
+
+for (const [what, changes] of Object.entries(endings)) {
+  test(`${what} ends access and refresh tokens, within the window too`, async () => {
+    const world = await serverWithAda();
+    const first = await world.login();
+    const second = await issued(world.refresh(first.refresh, 0));
+    const account = accountOf((await world.store.find(accountsCollection, 7))!);
+
+    assert.equal(await world.write(changes(account, world)), "written");
+
+    for (const token of [first.access, second.access, second.refresh])
+      assert.equal(await world.refusal(token, 1), "revoked");
+    for (const token of [first.refresh, second.refresh]) assert.equal(await reason(world.refresh(token, 1)), "revoked");
+  });
+}
+
+test("an account made again under the id of a deleted one takes none of its tokens", async () => {
+  const world = await serverWithAda();
+  const pair = await world.login();
+  const account = accountOf((await world.store.find(accountsCollection, 7))!);
+  await world.write([
+    { kind: "delete", collection: accountsCollection, key: 7 },
+    ...world.revocations.endDeletedAccount(account, now),
+  ]);
+
+  const again = { ...ada, values: { ...(ada as { values: object }).values, generation: now + 1 } } as Change;
+  assert.equal(await world.write([again]), "written");
+
+  assert.equal(await reason(world.refresh(pair.refresh, 2)), "revoked");
+  assert.equal(await world.refusal(pair.access, 2), "revoked");
+  assert.equal(await world.refusal((await world.login()).access, 2), null);
+});
+
+test("a refresh token ends at its time, and the family at its ceiling", async () => {
+  const day = 86_400_000;
+  const { login, refresh } = await serverWithAda();
+  let { refresh: token } = await login();
+
+  assert.equal(await reason(refresh(token, 7 * day)), "expired");
+  for (const days of [6, 12, 18, 24]) ({ refresh: token } = await issued(refresh(token, days * day)));
+  const last = await issued(refresh(token, 29.9 * day));
+
+  assert.equal(last.refreshExpiresAt, now + 30 * day);
+  assert.equal(await reason(refresh(last.refresh, 30 * day)), "expired");
+});
+
+test("what concerns expired tokens only is removed, and nothing else", async () => {
+  const day = 86_400_000;
+  const { store, login, refresh, pairs, write } = await serverWithAda();
+  const first = await login();
+  await issued(refresh(first.refresh, 0));
+  await pairs.end((await login()).refresh, now);
+
+  await write(pairs.prune(now + 7 * day));
+  assert.equal(await store.count(refreshUsesCollection, null), 1);
+  await write(pairs.prune(now + 8 * day));
+  assert.equal(await store.count(refreshUsesCollection, null), 0);
+  assert.equal(await store.count(deadFamiliesCollection, null), 1);
+  await write(pairs.prune(now + 31 * day));
+  assert.equal(await store.count(deadFamiliesCollection, null), 0);
+});
+
+test("a hundred refreshes at once over three stores on one file give one child and no logout", async (context) => {
+  const file = temporaryFile(context);
+  const servers = [await serverWithAda(file), await server(file), await server(file)];
+  const { refresh: token } = await servers[0]!.login();
+
+  const pairs = await Promise.all(Array.from({ length: 100 }, (_, n) => issued(servers[n % 3]!.refresh(token, n))));
+
+  const children = new Set(pairs.map((pair) => pair.refresh));
+  assert.equal(children.size, 1);
+  const [child = ""] = children;
+  await issued(servers[1]!.refresh(child, 200));
+  for (const { access } of pairs) assert.equal(await servers[2]!.refusal(access, 200), null);
+  await Promise.all(servers.map(({ store }) => store.close()));
+});
+
+test("a crash between the database and the answer logs nobody out", async (context) => {
+  const file = temporaryFile(context);
+  const before = await serverWithAda(file);
+  const { refresh: token } = await before.login();
+  await before.refresh(token, 0); // the answer is lost
+  await before.store.close();
+
+  const after = await server(file);
+  const child = await issued(after.refresh(token, 5000));
+
+  assert.equal(await after.refusal(child.refresh, 5000), null);
+  await after.store.close();
+});
+
+test("the database files hold no token and nothing of one", async (context) => {
+  const file = temporaryFile(context);
+  const { store, login, refresh } = await serverWithAda(file);
+  const first = await login();
+  const second = await issued(refresh(first.refresh, 0));
+  const third = await issued(refresh(second.refresh, 1000));
+  const secrets = [first, second, third].flatMap((pair) => [
+    pair.access.split(".")[2]!,
+    pair.refresh.split(".")[2]!,
+    decodeJwt(pair.refresh).jti!,
+    decodeJwt(pair.access).jti!,
+  ]);
+
+  const bytes = readdirSync(path.dirname(file)).map((name) =>
+    readFileSync(path.join(path.dirname(file), name), "latin1"),
+  );
+
+  for (const secret of secrets)
+    assert.equal(
+      bytes.some((text) => text.includes(secret)),
+      false,
+    );
+  await store.close();
+});
+
+interface Step {
+  readonly who: "victim" | "thief";
+  /** Which of the tokens they hold, counted from the newest. */
+  readonly back: number;
+  readonly waitMs: number;
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  who: fc.constantFrom("victim", "thief"),
+  back: fc.nat(3),
+  waitMs: fc.oneof(fc.constantFrom(0, 9999, 10_000, 10_001), fc.nat(30_000)),
+});
+
+test("whatever victim and thief do in turn, no family has two living leaves once its windows have closed", async () => {
+  const { login, refresh, refusal } = await serverWithAda();
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+      const stolen = await login();
+      const held = { victim: [stolen.refresh], thief: [stolen.refresh] };
+      const access = new Set<string>();
+      const usedAt = new Map<string, number>();
+      let ms = 0;
+      let caught = false;
+      for (const { who, back, waitMs } of steps) {
+        ms += waitMs;
+        const token = held[who].at(-1 - Math.min(back, held[who].length - 1))!;
+        const used = usedAt.get(token);
+        if (used !== undefined && ms >= used + 10_000) caught = true;
+        const answer = await refresh(token, ms);
+        // Once somebody came back late nobody gets anything, and until then everybody does.
+        assert.equal(answer.kind, caught ? "rejected" : "issued");
+        if (answer.kind !== "issued") continue;
+        usedAt.set(token, used ?? ms);
+        if ("refresh" in answer) held[who].push(answer.refresh);
+        access.add(answer.access);
+      }
+
+      ms += 10_000;
+      const leaves = [...new Set([...held.victim, ...held.thief])];
+      const living = [];
+      for (const token of leaves) if ((await refusal(token, ms)) === null) living.push(token);
+      assert.equal(living.length, caught ? 0 : 1);
+      if (caught) for (const token of access) assert.notEqual(await refusal(token, ms), null);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test("a victim alone, with any number of tabs and lost answers, is never logged out", async () => {
+  const { login, refresh, observed } = await serverWithAda();
+  const visit = fc.record({ waitMs: fc.nat(600_000), tabs: fc.integer({ min: 1, max: 5 }), retryMs: fc.nat(9999) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(visit, { maxLength: 6 }), async (visits) => {
+      let { refresh: token } = await login();
+      let ms = 0;
+      for (const { waitMs, tabs, retryMs } of visits) {
+        ms += waitMs;
+        const [first, ...others] = await Promise.all(Array.from({ length: tabs }, () => issued(refresh(token, ms))));
+        const again = await issued(refresh(token, ms + retryMs));
+        for (const other of [...others, again]) assert.equal(other.refresh, first!.refresh);
+        token = again.refresh;
+        ms += retryMs;
+      }
+    }),
+    { numRuns: 40 },
+  );
+  assert.deepEqual(observed, []);
+});
+
+test("without rotation a refresh gives an access token alone, and the refresh token stays good until its family ends", async () => {
+  const { store, login, refresh, refusal, pairs } = await serverWithAda(undefined, { rotates: false });
+  const first = await login();
+
+  for (const seconds of [1, 600, 604_799]) {
+    const fresh = await refresh(first.refresh, seconds * 1000);
+    assert.deepEqual(Object.keys(fresh).toSorted(), ["access", "accessSeconds", "kind"]);
+    assert.equal(await refusal((fresh as FreshAccess).access, seconds * 1000), null);
+  }
+
+  assert.equal(await store.count(refreshUsesCollection, null), 0);
+  assert.equal(await reason(refresh(first.refresh, 604_800_000)), "expired");
+  const last = (await refresh(first.refresh, 604_799_000)) as FreshAccess;
+  await pairs.end(first.refresh, now + 604_799_000);
+  assert.equal(await reason(refresh(first.refresh, 604_799_000)), "revoked");
+  assert.equal(await refusal(last.access, 604_799_000), "revoked");
+});
+
+test("what was used up while tokens were rotated is not taken after rotation is off", async (context) => {
+  const file = temporaryFile(context);
+  const rotating = await serverWithAda(file);
+  const first = await rotating.login();
+  const second = await issued(rotating.refresh(first.refresh, 1000));
+  const { refresh, observed } = await server(file, { rotates: false });
+
+  const again = await issued(refresh(first.refresh, 5000));
+  assert.equal(again.refresh, second.refresh);
+  assert.equal("refresh" in (await refresh(second.refresh, 6000)), false);
+  assert.equal(await reason(refresh(first.refresh, 60_000)), "revoked");
+
+  assert.equal(await reason(refresh(second.refresh, 61_000)), "revoked");
+  assert.deepEqual(
+    observed.map(({ kind }) => kind),
+    ["refresh_reuse"],
+  );
+});

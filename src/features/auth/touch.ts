@@ -1,0 +1,46 @@
+import type { Observer } from "../../core/observation.ts";
+import type { Collection, Key, Store } from "../../store/store.ts";
+import { timeText } from "./conditions.ts";
+
+export interface TouchOptions {
+  readonly store: Store;
+  readonly collection: Collection;
+  /** The date-time column that is written. */
+  readonly column: string;
+  /** No row is written more often than this. */
+  readonly everyMs: number;
+  readonly observe: Observer;
+}
+
+/** Notes that a row was used. `last` is what the row says now, null for never. Nobody waits for it. */
+export type Touch = (key: Key, last: string | null, now: number) => void;
+
+/** Makes the note-taker of one collection: a credential in use costs a write now and then, not one a request. */
+export function makeTouch({ store, collection, column, everyMs, observe }: TouchOptions): Touch {
+  const underway = new Set<Key>();
+
+  async function write(key: Key, now: number): Promise<void> {
+    try {
+      // The row may be gone by now, with its user or by a logout: then there is nothing to note.
+      await store.write({
+        changes: [{ kind: "update", collection, key, values: { [column]: timeText(now) } }],
+      });
+    } catch (error) {
+      observe({
+        kind: "notice",
+        level: "error",
+        message: `The last use of a row of ${collection.name} could not be written.`,
+        error,
+      });
+    } finally {
+      underway.delete(key);
+    }
+  }
+
+  return (key, last, now) => {
+    if (last !== null && now - Date.parse(last) < everyMs) return;
+    if (underway.has(key)) return;
+    underway.add(key);
+    void write(key, now);
+  };
+}

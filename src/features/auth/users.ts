@@ -1,0 +1,184 @@
+import {
+  membersMistakes,
+  isObject,
+  isText,
+  namedMembers,
+  optional,
+  shown as shownValue,
+  texts,
+  unknownMembers,
+} from "../../core/checking/members.ts";
+import { suggestion } from "../../core/checking/nearest.ts";
+import { usualRoles } from "../../core/identity.ts";
+import type { Mount } from "../../http/mount/mount.ts";
+import { shapeMistakes } from "../../resource/kinds/field-mistakes.ts";
+import { isRequired, isShown, isStored, isWritable, type Field } from "../../resource/kinds/field.ts";
+import { boolean, email, text } from "../../resource/kinds/fields.ts";
+import {
+  DeclarationError,
+  defineResource,
+  type Fields,
+  type Operator,
+  type RecordOf,
+} from "../../resource/resource.ts";
+import { ownPassword } from "./fresh-login.ts";
+
+const MAX_IDENTITY_FIELDS = 8;
+
+/** In characters: a token has to fit into a cookie. */
+const MAX_IDENTITY_TEXT = 100;
+
+/** What a user has besides fields of one's own. */
+const shown = {
+  name: text({ maxLength: 200, description: "The name that is shown.", example: "Ann Example" }),
+  email: email({
+    unique: "case-insensitive",
+    description: "Unique without regard to case, kept as written.",
+    example: "ann@example.com",
+  }),
+};
+
+/** How a user logs in is written with the user and kept apart, in the account of the same id. */
+const unshown = {
+  username: text({
+    maxLength: 150,
+    pattern: { matches: /^[^:]*$/, detail: "A colon is not allowed, because Basic could not carry it." },
+    optional: true,
+    writeOnly: true,
+    transient: true,
+    description: "What the user logs in with; the e-mail address where it is left out.",
+  }),
+  password: text({
+    ...ownPassword,
+    minLength: 8,
+    description: "A user without one cannot log in with a password.",
+  }),
+  current_password: text({ ...ownPassword, description: "Needed to change one's own password, username or e-mail." }),
+  end_keys: boolean({
+    optional: true,
+    writeOnly: true,
+    transient: true,
+    description: "With a new password: the API token and the keys end too.",
+  }),
+};
+
+/** What a service adds to its users. */
+export interface OwnUserFields<F extends Fields = Fields> {
+  /** Fields that users have besides name and e-mail. Each is optional or has a default. */
+  readonly fields?: F;
+  /** Which operators lists of users can be filtered by, for each of those fields. */
+  readonly filters?: Readonly<Partial<Record<keyof F, readonly Operator[]>>>;
+  /** Which of those fields lists of users can be sorted by. */
+  readonly sorts?: readonly (keyof F & string)[];
+  /** Which of those fields administrators alone give and change, like the tenant. Others see them. */
+  readonly administered?: readonly (keyof F & string)[];
+  /** Which of those fields every request knows of its caller, at most 8: `identity.fields` has them. A changed value ends access tokens at once. */
+  readonly identity?: readonly (keyof F & string)[];
+  /** What a user may be, `user` (as users begin) and `admin` (who administers) among it; these two where it is left out. */
+  readonly roles?: readonly string[];
+}
+
+/** Users, with what is `own` besides. Throws `DeclarationError` where that cannot be. */
+export function usersResource(own: OwnUserFields) {
+  const malformed = ownUserFieldsMistakes(own);
+  if (malformed.length > 0) throw new DeclarationError(malformed);
+  const { fields = {}, filters = {}, sorts = [] } = own;
+  return defineResource({
+    name: "user",
+    description: "Someone who may use the service.",
+    fields: { ...shown, ...fields, ...unshown },
+    filters: {
+      id: ["eq", "in", "lt", "lte", "gt", "gte"],
+      name: ["eq", "starts", "contains", "istarts", "icontains"],
+      email: ["eq", "starts"],
+      ...filters,
+    },
+    sorts: ["name", "email", ...(sorts as readonly never[])],
+    search: ["name", "email"],
+    scans: true,
+  });
+}
+
+/** Everything that is wrong with it as fields of users: what is wrong with a field itself is told with the resource. */
+export function ownUserFieldsMistakes(own: unknown): readonly string[] {
+  if (!isObject(own)) return [`it is ${shownValue(own)}; write { fields: { … } }`];
+  const malformed = membersMistakes(own, members);
+  const misspelt = unknownMembers(own, Object.keys(members));
+  const { fields = {}, filters = {}, sorts = [], administered = [], identity = [] } = own as OwnUserFields;
+  // Of what is malformed nobody can say more.
+  if (malformed.length > misspelt.length) return malformed;
+  const named = { filters: Object.keys(filters), sorts, administered, identity };
+  return [...misspelt, ...mistakesIn(fields), ...strangers(fields, named), ...identityMistakes(fields, identity)];
+}
+
+const members = {
+  fields: optional(namedMembers),
+  filters: optional(namedMembers),
+  sorts: optional(texts),
+  administered: optional(texts),
+  identity: optional(texts),
+  roles: optional((value) => rolesMistake(value)),
+};
+
+function rolesMistake(value: unknown): string | null {
+  if (!Array.isArray(value) || !value.every((each) => isText(each) && ROLE.test(each)))
+    return 'it has to be a list of lower-case names, like ["user", "editor", "admin"]';
+  const missing = usualRoles.find((role) => !value.includes(role));
+  if (missing !== undefined)
+    return `${missing} has to be among them: ${missing === "user" ? "users begin with it" : "administrators have it"}`;
+  return new Set(value).size === value.length ? null : "a role is there twice";
+}
+
+const ROLE = /^[a-z][a-z0-9_-]{0,39}$/;
+
+/** Users are also made where nobody can be asked: the first administrator, an import, whom a proxy names. */
+function* mistakesIn(own: Fields): Generator<string> {
+  for (const [name, field] of Object.entries(own)) {
+    if (Object.hasOwn(shown, name) || Object.hasOwn(unshown, name))
+      yield `users have the field ${name} already; give yours another name`;
+    else if (shapeMistakes(field).length === 0 && isRequired(field))
+      yield `the field ${name} of users is required, and users are also made where nobody can be asked for it; make it optional, or give it a default`;
+  }
+}
+
+/** What users have anyway is filtered and sorted by as it is. */
+function* strangers(own: Fields, named: Readonly<Record<string, readonly string[]>>): Generator<string> {
+  for (const [member, names] of Object.entries(named))
+    for (const name of names)
+      if (!Object.hasOwn(own, name))
+        yield `${member} names ${name}, which is none of your fields${suggestion(name, Object.keys(own))}`;
+      else if (member === "administered" && isFixed(own[name]!))
+        yield `administered names ${name}, which nobody gives at all; leave it out`;
+}
+
+/** They travel in every access token. */
+function* identityMistakes(own: Fields, names: readonly string[]): Generator<string> {
+  if (names.length > MAX_IDENTITY_FIELDS)
+    yield `identity names ${names.length} fields, which every token would carry; name ${MAX_IDENTITY_FIELDS} at most`;
+  for (const name of names) {
+    const field = own[name];
+    if (field === undefined || shapeMistakes(field).length > 0) continue;
+    if (!isShown(field) || !isStored(field))
+      yield `identity names ${name}, which is not shown; what stands in tokens is no secret`;
+    const { column, schema } = field.kind;
+    if (column.type === "json" || (column.type === "text" && !isShort(schema)))
+      yield `identity names ${name}, which may be long; name a number, a yes or no, an enumeration, or a text with maxLength ${MAX_IDENTITY_TEXT} at most`;
+  }
+}
+
+function isShort({ enum: values, maxLength }: Field["kind"]["schema"]): boolean {
+  return Array.isArray(values) || (typeof maxLength === "number" && maxLength <= MAX_IDENTITY_TEXT);
+}
+
+function isFixed(field: Field): boolean {
+  return shapeMistakes(field).length === 0 && !isWritable(field);
+}
+
+/** The users' resource. Fields of one's own are not known to its type. */
+export type Users = ReturnType<typeof usersResource>;
+
+/** Users as they are served. */
+export type UsersMount = Mount<Users>;
+
+/** What others see of a user. */
+export type ShownUser = RecordOf<Users>;

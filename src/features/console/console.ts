@@ -1,0 +1,168 @@
+import type { Reply } from "../../core/call/call.ts";
+import { isObject } from "../../core/checking/members.ts";
+import { suggestion } from "../../core/checking/nearest.ts";
+import { requireOptions } from "../../core/checking/options.ts";
+import { pageScript, pageStyle, type Asset } from "../../core/html/look.ts";
+import { problem } from "../../core/problem/problem.ts";
+import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
+import { belowBasePath } from "../../http/base-path.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
+import type { Endpoint } from "../../http/endpoint/endpoint.ts";
+import type { DataBody, Format, ProblemDocument } from "../../http/formats/format.ts";
+import type { View } from "../../http/formats/view.ts";
+import { servedBy } from "../../http/mount/endpoints.ts";
+import { parameterOf } from "./addresses.ts";
+import { giveWayFor, inCell, onPage } from "./excerpt.ts";
+import { choicesFor } from "./forms/choices.ts";
+import { hasLoginForm } from "./forms/login-form.ts";
+import { ACCOUNT_PATH, SESSION_PATH, writeFramed } from "./frame.ts";
+import { labelsFor, noLabels } from "./labels.ts";
+import { colorRule, consoleOptions, type ConsoleOptions } from "./options.ts";
+import { drawAccount } from "./pages/account-page.ts";
+import { drawList } from "./pages/list-page.ts";
+import { drawPlain } from "./pages/plain-page.ts";
+import { drawProblem } from "./pages/problem-page.ts";
+import { drawRecord } from "./pages/record-page.ts";
+import { drawRoot } from "./pages/root-page.ts";
+import { isRows } from "./pages/rows.ts";
+import { drawSession } from "./pages/session-page.ts";
+import { drawWhy } from "./pages/why-page.ts";
+import type { Drawing, Drawn, Labels, Site } from "./site.ts";
+import { WHY_PATH, whyEndpoint } from "./why.ts";
+
+const policy =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+const MAX_AGE_SECONDS = 365 * 86_400;
+
+/**
+ * Pages for people at the same addresses: every answer as `text/html` too, with forms and buttons for what its reader may do.
+ *
+ * @example
+ * ```ts
+ * import { consolePages } from "latchkey/features";
+ *
+ * export const features = [consolePages({ title: "Bookshop", colors: { accent: "#8a2c0d" } })];
+ * ```
+ */
+export function consolePages(options: ConsoleOptions): Feature<null> {
+  return defineFeature({
+    name: "console",
+    setUp({ basePath, service }) {
+      requireOptions(options, consoleOptions);
+      const { title, logo, colors = {}, templates = {} } = options;
+      const style = pageStyle(colorRule(colors));
+      const script = pageScript();
+      const site: Site = {
+        title,
+        ...(logo === undefined ? {} : { logo }),
+        templates: {
+          "/": drawRoot,
+          [SESSION_PATH]: drawSession,
+          [WHY_PATH]: drawWhy,
+          [ACCOUNT_PATH]: drawAccount,
+          ...templates,
+        },
+        assets: {
+          style: `${basePath}/console/${style.name}`,
+          script: `${basePath}/console/${script.name}`,
+        },
+        facts: service,
+      };
+      return {
+        offer: null,
+        look: { title, style, ...(logo === undefined ? {} : { logo }) },
+        formats: [pages(site)],
+        mistakes: (assembled) => unservedTemplates(templates, assembled),
+        endpoints: [assetEndpoint([style, script]), whyEndpoint(service, basePath)],
+      };
+    },
+  });
+}
+
+/** Templates of paths where nothing answers: they would never be drawn. */
+function unservedTemplates(
+  templates: NonNullable<ConsoleOptions["templates"]>,
+  assembled: Assembled,
+): readonly string[] {
+  const paths = [...new Set(servedBy(assembled).map(({ path }) => path))];
+  return Object.keys(templates)
+    .filter((path) => !paths.includes(path))
+    .map((path) => `there is a template for ${path}, where nothing is served${suggestion(path, paths)}`);
+}
+
+/** Style and script: their names change with what is in them, so that they are kept for a year. */
+function assetEndpoint(assets: readonly Asset[]): Endpoint {
+  return builtInEndpoint({
+    method: "GET",
+    path: "/console/{file:text}",
+    access: "open",
+    query: "ignored",
+    produces: "text/css",
+    documentation: {
+      summary: "The style and the script of pages",
+      tag: "system",
+      responses: { 200: { description: "The file." }, 304: { description: "The caller has it already." } },
+    },
+    handle({ params }): Reply {
+      const found = assets.find(({ name }) => name === params.file);
+      if (found === undefined) throw problem("not_found");
+      const body = { kind: "raw", type: found.type, content: found.text } as const;
+      return { status: 200, cache: "public", maxAgeSeconds: MAX_AGE_SECONDS, body };
+    },
+  });
+}
+
+function pages(site: Site): Format {
+  return {
+    mediaType: "text/html",
+    problemMediaType: "text/html",
+    tagSuffix: "-html",
+    charset: "utf-8",
+    contentSecurityPolicy: policy,
+    tagged: "by content",
+    asksInPlaceOf: (challenge) => hasLoginForm(site) && /^(?:basic|digest)\b/i.test(challenge),
+    write: async (body, view) => writeFramed(site, view, await draw(site, body, view)),
+    writeProblem: async (document: ProblemDocument, view) =>
+      writeFramed(site, view, await drawProblem(site, view, document), document.request_id),
+  };
+}
+
+async function draw(site: Site, body: DataBody, view: View): Promise<Drawn> {
+  await giveWayFor(body.value);
+  const path = subjectOf(view);
+  const [offers, tag, labels] = await Promise.all([view.offers(path), tagOf(view, path), labelsOf(site, view, body)]);
+  const choices = await choicesFor(site, view, offers);
+  const drawing: Drawing = { site, view, body, path, offers, tag, labels, choices };
+  const template = view.place === null ? undefined : site.templates[view.place.path];
+  return (await template?.(drawing)) ?? drawKnown(drawing);
+}
+
+function drawKnown(drawing: Drawing): Drawn | Promise<Drawn> {
+  const { value, items, element } = drawing.body;
+  const resource = drawing.view.place?.resource ?? null;
+  if (resource !== null && items === resource.name && isRows(value)) return drawList(drawing, resource, value);
+  if (resource !== null && element === resource.name && isObject(value)) return drawRecord(drawing, resource, value);
+  return drawPlain(drawing);
+}
+
+/** Of a record, and of a page of them. */
+async function labelsOf(site: Site, view: View, { value, items, element }: DataBody): Promise<Labels> {
+  const resource = view.place?.resource ?? null;
+  if (resource === null || (items ?? element) !== resource.name) return noLabels;
+  const records = [value].flat().filter(isObject);
+  return labelsFor(site, view, resource, records, items === undefined ? onPage : inCell);
+}
+
+/** Only the record's own tag says which state a change is meant for. */
+async function tagOf(view: View, path: string): Promise<string | null> {
+  if (view.tag === null || parameterOf(view, "expand") === undefined) return view.tag;
+  const found = await view.ask(path);
+  return typeof found?.tag === "string" ? `"${found.tag}"` : null;
+}
+
+/** The path of what is shown: what was made, what was acted on, or what was asked. */
+function subjectOf({ headers, call, basePath }: View): string {
+  const [, elsewhere] = headers.find(([name]) => name === "Location" || name === "Content-Location") ?? [];
+  const path = belowBasePath(elsewhere ?? call.path, basePath) ?? call.path;
+  return path.replace(/(?<=.)\/$/, "");
+}

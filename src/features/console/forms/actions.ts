@@ -1,0 +1,36 @@
+import { html, type Markup } from "../../../core/html/markup.ts";
+import type { Offer } from "../../../http/formats/view.ts";
+import { addressOf, titleOf, type Drawing } from "../site.ts";
+import { writeButton, writeForm } from "./form.ts";
+import { inputsOf } from "./inputs.ts";
+
+// What a resource can do besides being read and written: a button where nothing has to be said for it, and else a form.
+
+/** What is done by a click. */
+export function actionButtons({ view, offers, tag }: Drawing): readonly Markup[] {
+  return ownOf(offers)
+    .filter((offer) => inputsOf(offer).length === 0)
+    .map((offer) =>
+      offer.method === "GET"
+        ? html`<a class="btn" href="${addressOf(view, offer.path)}">${titleOf(offer.name!)}</a>`
+        : writeButton({ view, offer, tag, does: titleOf(offer.name!) }, "main"),
+    );
+}
+
+/** What has to be told more. */
+export function actionForms({ view, offers, tag, choices }: Drawing): readonly Markup[] {
+  return ownOf(offers)
+    .filter((offer) => inputsOf(offer).length > 0)
+    .map(
+      (offer) =>
+        html`<section aria-labelledby="do-${offer.name}">
+          <h2 id="do-${offer.name}">${titleOf(offer.name!)}</h2>
+          ${offer.description === null ? "" : html`<p class="dim">${offer.description}</p>`}
+          ${writeForm({ view, choices, offer, tag, does: titleOf(offer.name!), prefix: `do-${offer.name}` })}
+        </section> `,
+    );
+}
+
+function ownOf(offers: readonly Offer[]): readonly Offer[] {
+  return offers.filter(({ name }) => name !== null);
+}

@@ -1,0 +1,31 @@
+import { html, type Markup } from "../../../core/html/markup.ts";
+import type { Offer, View } from "../../../http/formats/view.ts";
+import { addressOf } from "../site.ts";
+import { inputsOf } from "./inputs.ts";
+
+/** A form for a file of records. The script sends each as the form of one record would, so that no rule is written twice. */
+export function writeImport(view: View, offer: Offer, plural: string): Markup {
+  const types = Object.fromEntries(inputsOf(offer).map(({ name, type }) => [name, type]));
+  return html`<details class="more">
+    <summary>Import ${plural} from a file</summary>
+    <form
+      class="panel form"
+      data-import="imported"
+      data-path="${addressOf(view, offer.path)}"
+      data-types="${JSON.stringify(types)}"
+    >
+      <p class="field">
+        <label for="import-file">File</label>
+        <input id="import-file" type="file" accept=".csv,.json,.jsonl,.ndjson" required aria-describedby="import-rule" />
+        <span class="rule" id="import-rule"
+          >CSV with the names of the fields in its first line, or JSON: an array, or one object a line. Each record is
+          sent by itself; one that is refused is told with its line, and the others are made. Mend those and send the file again
+          from this page: it makes nothing twice.</span
+        >
+      </p>
+      <div class="row" data-js hidden><button class="btn main">Import</button></div>
+      <pre id="imported" tabindex="0" role="group" aria-live="polite" aria-label="What came of the import"></pre>
+      <noscript><p class="rule">Importing needs JavaScript.</p></noscript>
+    </form>
+  </details>`;
+}

@@ -1,0 +1,131 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { html, type Markup } from "../../../core/html/markup.ts";
+import { isResource } from "../../../http/endpoint/shape.ts";
+import type { Offer } from "../../../http/formats/view.ts";
+import { isRequired, isShown, isStored, isWritable, type Field } from "../../../resource/kinds/field.ts";
+import type { Resource } from "../../../resource/resource.ts";
+import { textOf } from "../values.ts";
+import { ruleOf, ruleOfSchema } from "./rules.ts";
+import { severalOf, severalOfSchema, type Several } from "./several.ts";
+
+/** One thing that a form asks for, whoever declared it. */
+export interface Input {
+  readonly name: string;
+  /** How the script reads its text: `text`, `integer`, `number`, `boolean` or `json`; ` null` behind it where an empty one is null. */
+  readonly type: string;
+  /** What it takes, in words. */
+  readonly rule: string;
+  /** Nothing is done without it. */
+  readonly isNeeded: boolean;
+  /** What it can be, where that is a few values. */
+  readonly choices: readonly unknown[] | null;
+  /** There may be several of them, each ticked by itself. */
+  readonly several: Several | null;
+  /** Its text is long: it may have `lines` of its own, or is one line that is `wrapped`; null where it is short. */
+  readonly long: "lines" | "wrapped" | null;
+  /** It is typed unseen, and never shown again. */
+  readonly isSecret: boolean;
+  /** It is never shown, so an empty one says nothing of what there is. */
+  readonly isUnseen: boolean;
+  /** What helps to type it: attributes of the input. */
+  readonly help: Markup;
+  /** A value as the text of its input. */
+  textOf(value: unknown): string;
+}
+
+/** What an offer asks for: the fields of its resource, of an action, or of what the author of an endpoint says of its body. */
+export function inputsOf({ resource, body, request, method, name }: Offer): readonly Input[] {
+  if (!["POST", "PUT", "PATCH"].includes(method)) return [];
+  if (name !== null) return body === null ? [] : inputsOfFields(body, method);
+  if (resource !== null) return inputsOfFields(resource, method);
+  if (request === null) return [];
+  return isResource(request) ? inputsOfFields(request, method) : inputsOfSchema(request);
+}
+
+function inputsOfFields({ fields }: Resource, method: string): readonly Input[] {
+  const writable = Object.entries(fields).filter(
+    ([name, field]) => isWritable(field) && !(method === "POST" && OF_CHANGES.has(name)),
+  );
+  return writable.map(([name, field]) => inputOfField(name, field, method));
+}
+
+/** What users have for changes alone: of somebody new there is nothing to prove, and nothing to end. */
+const OF_CHANGES: ReadonlySet<string> = new Set(["current_password", "end_keys"]);
+
+/** The input of a declared field, where a whole record is sent or, by `PATCH`, what has changed. */
+function inputOfField(name: string, field: Field, method: string): Input {
+  const { kind } = field;
+  const choices = kind.column.type === "boolean" ? [true, false] : kind.schema["enum"];
+  return {
+    name,
+    type: typeOf(field),
+    rule: ruleOf(field, "form"),
+    isNeeded: isRequired(field) && (method !== "PATCH" || isShown(field)),
+    choices: Array.isArray(choices) ? choices : null,
+    several: severalOf(kind),
+    long: longOf(field),
+    isSecret: !isShown(field) && (field.options.confidential === true || /password|secret/.test(name)),
+    isUnseen: !isShown(field),
+    help: helpOf(kind.column.type, kind.name),
+    textOf: (value) => textOf(field, value),
+  };
+}
+
+function typeOf(field: Field): string {
+  const { kind, options } = field;
+  const isText = ["date", "date-time", "decimal"].includes(kind.column.type);
+  const isNumber = kind.column.number === true || kind.column.type === "double";
+  const type = isNumber ? "number" : isText ? "text" : kind.column.type;
+  return options.optional === true && isStored(field) ? `${type} null` : type;
+}
+
+function longOf({ kind: { schema, column }, options }: Field): Input["long"] {
+  if (column.type !== "text" || schema["format"] !== undefined || schema["enum"] !== undefined) return null;
+  if ("multiline" in options && options.multiline === true) return "lines";
+  return isLong(schema) ? "wrapped" : null;
+}
+
+function isLong({ maxLength }: Schema): boolean {
+  return typeof maxLength === "number" && maxLength > LONG;
+}
+
+/** The most characters that are read well in one line. */
+const LONG = 200;
+
+function helpOf(type: string, kind: string): Markup {
+  if (type === "integer") return html` inputmode="numeric"`;
+  if (type === "decimal" || type === "double") return html` inputmode="decimal"`;
+  return kind === "e-mail" ? html` type="email"` : html``;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The inputs of a body that is told by JSON Schema, member by member. */
+function inputsOfSchema({ properties, required }: Schema): readonly Input[] {
+  if (!isObject(properties)) return [];
+  const needed = Array.isArray(required) ? required : [];
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    isObject(schema) && schema["readOnly"] !== true ? [inputOfSchema(name, schema, needed.includes(name))] : [],
+  );
+}
+
+function inputOfSchema(name: string, schema: Schema, isNeeded: boolean): Input {
+  const types = [schema["type"] ?? "json"].flat().map(String);
+  const [first = "json"] = types.filter((each) => each !== "null");
+  const type = { string: "text", integer: "integer", number: "number", boolean: "boolean" }[first] ?? "json";
+  const choices = type === "boolean" ? [true, false] : schema["enum"];
+  const isSecret = /password|secret/.test(name) || schema["format"] === "password";
+  return {
+    name,
+    type: types.includes("null") ? `${type} null` : type,
+    rule: ruleOfSchema(schema),
+    isNeeded,
+    choices: Array.isArray(choices) ? choices : null,
+    several: severalOfSchema(schema),
+    long: type === "text" && schema["format"] === undefined && isLong(schema) ? "lines" : null,
+    isSecret,
+    isUnseen: isSecret || schema["writeOnly"] === true,
+    help: helpOf(type === "number" ? "decimal" : type, schema["format"] === "email" ? "e-mail" : ""),
+    textOf: (value) => (typeof value === "string" && type !== "json" ? value : JSON.stringify(value)),
+  };
+}

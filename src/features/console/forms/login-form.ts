@@ -1,0 +1,53 @@
+import { isUnsafe } from "../../../core/call/cross-site.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import { linkTo } from "../../../core/html/link.ts";
+import { html, type PageContent } from "../../../core/html/markup.ts";
+import type { View } from "../../../http/formats/view.ts";
+import { targetOf } from "../addresses.ts";
+import { SESSION_PATH } from "../frame.ts";
+import { addressOf, type Site } from "../site.ts";
+
+/** The form that logs in, where there is one. It needs no script: the answer leads back to this page. */
+export function loginFormOf(site: Site, view: View): PageContent {
+  if (!hasLoginForm(site)) return "";
+  const { username = "", next } = sentTo(view);
+  return html`<form class="panel form" method="post" action="${addressOf(view, SESSION_PATH)}" aria-label="Log in">
+    <input type="hidden" name="next" value="${next}" />
+    <p class="field">
+      <label for="username">Username or e-mail</label>
+      <input
+        id="username"
+        name="username"
+        value="${username}"
+        autocomplete="username"
+        autocapitalize="none"
+        spellcheck="false"
+        required
+      />
+    </p>
+    <p class="field">
+      <label for="password">Password</label>
+      <input id="password" name="password" type="password" autocomplete="current-password" required />
+    </p>
+    <div class="row"><button class="btn main">Log in</button></div>
+  </form>`;
+}
+
+/** Whether people can log in on a page. */
+export function hasLoginForm(site: Site): boolean {
+  return site.facts().endpoints.some(({ path, method }) => path === SESSION_PATH && method === "POST");
+}
+
+/** What the form said the last time: never the password. Where to go on is this page, but for the one where everybody logs in. */
+function sentTo({ sent, call, query, basePath }: View): { readonly username?: string; readonly next: string } {
+  if (isObject(sent) && call.method === "POST") {
+    const { username, next } = sent;
+    return {
+      ...(typeof username === "string" ? { username } : {}),
+      next: typeof next === "string" ? next : `${basePath}/`,
+    };
+  }
+  const isHere = call.path.replace(/\/$/, "") === basePath + SESSION_PATH.slice(0, -1);
+  if (isHere || isUnsafe(call.method)) return { next: `${basePath}/` };
+  return { next: linkTo(targetOf({ call, query })) };
+}

@@ -1,0 +1,64 @@
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import type { Offer, View } from "../../../http/formats/view.ts";
+import { isTooLong } from "../excerpt.ts";
+import { needsScript } from "../parts.ts";
+import { addressOf } from "../site.ts";
+import { inputsOf, type Input } from "./inputs.ts";
+
+/** What a raw form begins with. */
+export interface RawParts {
+  readonly view: View;
+  readonly offers: readonly Offer[];
+  /** The record as it is; left out for a new one. */
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly tag?: string | null;
+}
+
+/** JSON that is sent as it is typed, with the header fields that go with it. The answer is told above it, and what was typed stays. */
+export function writeRaw({ view, offers, values, tag = null }: RawParts): PageContent {
+  const own = offers.filter(({ name, resource }) => name === null && resource !== null);
+  // Enter does the first, which changes the least.
+  const known = ["POST", "PATCH", "PUT"].flatMap((each) => own.filter(({ method }) => method === each));
+  const [first] = known;
+  if (first === undefined) return "";
+  const draft = JSON.stringify(draftOf(inputsOf(first), values), null, 2);
+  const rows = Math.min(Math.max(draft.split("\n").length + 1, 6), 20);
+  const buttons = known.map(({ method }) => html`<button class="btn" data-as="${method}">Send ${method}</button>`);
+  return html`<details class="more">
+    <summary>Send JSON</summary>
+    <form class="panel form" data-raw="json" data-method="${first.method}" data-path="${addressOf(view, first.path)}" aria-label="Send JSON">
+      <p class="field">
+        <label for="raw-body">Body</label>
+        <textarea id="raw-body" class="mono" rows="${rows}" spellcheck="false" autocomplete="off">${draft}</textarea>
+      </p>
+      ${header("Content-Type", "application/json")}${tag === null ? "" : header("If-Match", tag)}${
+        first.repeatable ? header("Idempotency-Key", "", html` data-once`) : ""
+      }
+      <div class="row" data-js hidden>${buttons}</div>
+      ${needsScript}
+    </form>
+  </details>`;
+}
+
+function header(name: string, value: string, more: PageContent = ""): Markup {
+  const id = `raw-${name.toLowerCase()}`;
+  return html`<p class="field">
+    <label for="${id}">${name}</label>
+    <input id="${id}" class="mono" data-header="${name}" value="${value}"${more} autocomplete="off" spellcheck="false" />
+  </p>`;
+}
+
+/** What may be written of a record; of a new one what it needs. What is too long for a page, or never shown, is left out. */
+function draftOf(inputs: readonly Input[], values: RawParts["values"]): object {
+  const shown = inputs.filter(({ isUnseen }) => !isUnseen);
+  if (values === undefined)
+    return Object.fromEntries(shown.filter(({ isNeeded }) => isNeeded).map((input) => [input.name, emptyOf(input)]));
+  const known = shown.filter(({ name }) => Object.hasOwn(values, name) && !isTooLong(values[name]));
+  return Object.fromEntries(known.map(({ name }) => [name, values[name]]));
+}
+
+function emptyOf({ type, choices, several }: Input): unknown {
+  if (choices !== null) return choices[0];
+  if (several !== null) return [];
+  return type.startsWith("text") ? "" : type.startsWith("integer") || type.startsWith("number") ? 0 : null;
+}

@@ -1,0 +1,119 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { readDeprecation, sayDeprecation } from "../../../core/deprecation.ts";
+import { isRequired, isWritable, type Field } from "../../../resource/kinds/field.ts";
+import { severalOfSchema } from "./several.ts";
+
+/** What a field takes, in words. A form says beside the name what may be left out. */
+export function ruleOf(field: Field, where: "form" | "record" = "record"): string {
+  const { kind, options } = field;
+  return joined([
+    kindRule(field, where),
+    options.description,
+    ...readDeprecation("field", options.deprecated).map(sayDeprecation),
+    isWritable(field) ? "" : "Set by the service",
+    // The first to say so are e-mails, whose description does.
+    options.unique === undefined || options.unique === false || /unique/i.test(options.description ?? "")
+      ? ""
+      : "No two have the same",
+    isWritable(field) && !isRequired(field) ? defaultRule(field, where) : "",
+    kind.references === undefined ? "" : `The id of one of the ${kind.references.resource}`,
+    kind.members === undefined ? "" : `Ids of the ${kind.members.resource}`,
+  ]);
+}
+
+/** What a value takes that is told by JSON Schema (2020-12). */
+export function ruleOfSchema(schema: Schema): string {
+  const { description } = schema;
+  return joined([
+    severalOfSchema(schema) === null ? shapeOf(schema) : someOf(schema),
+    typeof description === "string" ? description : "",
+  ]);
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+function shapeOf(schema: Schema): string {
+  const { enum: values, type: types, minimum, maximum } = schema;
+  if (Array.isArray(values)) return listed(values.map(String));
+  const [type] = [types ?? "any"].flat().filter((each) => each !== "null");
+  switch (type) {
+    case "string":
+      return textShape(schema);
+    case "integer":
+      return ranged("A whole number", minimum, maximum);
+    case "number":
+      return ranged("A number", minimum, maximum);
+    case "boolean":
+      return "true or false";
+    case "array":
+      return arrayShape(schema);
+    default:
+      return "Any JSON value";
+  }
+}
+
+const formats: Readonly<Record<string, string>> = {
+  "date-time": "A time, like 2026-01-31T09:30:00Z",
+  date: "A date, like 2026-01-31",
+  uri: "A web address, like https://example.org/",
+  uuid: "A UUID, like 01890a5d-ac96-774b-bcce-b302099a8057",
+  email: "An e-mail address",
+};
+
+function textShape({ format, minLength, maxLength }: Schema): string {
+  const known = formats[String(format)];
+  if (typeof maxLength !== "number" || format === "email") return known ?? "Text";
+  return known === undefined ? length(minLength, maxLength) : `${known}. At most ${counted(maxLength)} characters`;
+}
+
+function arrayShape({ items, minItems, maxItems }: Schema): string {
+  const each = isObject(items) ? `, each: ${shapeOf(items)}` : "";
+  if (typeof maxItems !== "number") return `A JSON array${each}`;
+  return `A JSON array of ${counted(Number(minItems ?? 0))} to ${counted(maxItems)} values${each}`;
+}
+
+/** Of an array whose members are ticked. */
+function someOf({ minItems, maxItems }: Schema): string {
+  if (typeof maxItems !== "number") return Number(minItems ?? 0) === 0 ? "" : `At least ${Number(minItems)} of them`;
+  return `${counted(Number(minItems ?? 0))} to ${counted(maxItems)} of them`;
+}
+
+function joined(sentences: readonly (string | undefined)[]): string {
+  return sentences.flatMap((each) => (each === undefined || each === "" ? [] : [each.replace(/\.$/, "")])).join(". ");
+}
+
+function defaultRule({ options: { default: fallback, description = "" } }: Field, where: "form" | "record"): string {
+  // Its author says it better.
+  if (/left out/.test(description)) return "";
+  if (fallback === undefined) return where === "form" ? "" : "May be left out";
+  return typeof fallback === "function"
+    ? "The service fills it in where it is left out"
+    : `At first ${typeof fallback === "object" || fallback === "" ? JSON.stringify(fallback) : String(fallback)}`;
+}
+
+function kindRule({ kind: { name, schema, column } }: Field, where: "form" | "record"): string {
+  if (where === "form" && severalOfSchema(schema) !== null) return someOf(schema);
+  if (name === "reference" || name === "references") return "";
+  if (column.type === "decimal") return `A decimal number with at most ${column.scale ?? 0} digits after the point`;
+  return shapeOf(schema);
+}
+
+function length(least: unknown, most: number): string {
+  return `${Number(least ?? 0)} to ${counted(most)} characters`;
+}
+
+function ranged(what: string, least: unknown, most: unknown): string {
+  const isMost = typeof most === "number" && most < Number.MAX_SAFE_INTEGER;
+  const isLeast = typeof least === "number" && least > Number.MIN_SAFE_INTEGER;
+  if (isLeast && isMost) return `${what} from ${counted(least)} to ${counted(most)}`;
+  if (isLeast) return `${what} of at least ${counted(least)}`;
+  return isMost ? `${what} of at most ${counted(most)}` : what;
+}
+
+function counted(count: number): string {
+  return count.toLocaleString("en");
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)!}`;
+}

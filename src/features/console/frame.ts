@@ -1,0 +1,162 @@
+import { html, type PageContent, type Markup } from "../../core/html/markup.ts";
+import { writePage } from "../../core/html/page.ts";
+import type { View } from "../../http/formats/view.ts";
+import { curlOf, inFormat, targetOf, withParameters } from "./addresses.ts";
+import { isReadable, isServed, partsOf } from "./paths.ts";
+import { addressOf, type Drawn, type Site } from "./site.ts";
+import { WHY_PATH } from "./why.ts";
+import { statusText } from "./words.ts";
+
+/** Where everybody may ask who they are, and log in and out. */
+export const SESSION_PATH = "/api/session/";
+
+/** Where an account stands: everything that its user, or an administrator, can do with it. */
+export const ACCOUNT_PATH = "/users/{id}/account";
+
+/** A whole page: the bar with the way to it and the caller, the answer in one line, what it is about, and the foot. */
+export function writeFramed(site: Site, view: View, { title, main, narrow }: Drawn, requestId?: string): string {
+  const { style, script } = site.assets;
+  return writePage({
+    title,
+    service: site.title,
+    basePath: view.basePath,
+    // Where nothing is served there, its page says what else there is.
+    root: true,
+    ...(site.logo === undefined ? {} : { logo: site.logo }),
+    head: html`<link rel="stylesheet" href="${style}" />
+      <script src="${script}" defer></script>`,
+    crumbs: crumbsOf(site, view),
+    tools: toolsOf(site, view),
+    strip: stripOf(site, view),
+    main,
+    narrow: narrow ?? false,
+    foot: footOf(site, view, requestId),
+    rest: keys,
+  });
+}
+
+function crumbsOf(site: Site, { call, basePath }: View): readonly (readonly [string, string | null])[] {
+  const path = call.path.startsWith(basePath) ? call.path.slice(basePath.length) : call.path;
+  const parts = partsOf(path);
+  return parts.slice(0, 12).map((part, at) => {
+    const to = `/${parts.slice(0, at + 1).join("/")}`;
+    const isThere = at === parts.length - 1 || isReadable(site, to);
+    // Without the address that it explains it says nothing.
+    return [decoded(part), isThere && to !== WHY_PATH ? to : null];
+  });
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function toolsOf(site: Site, view: View): PageContent {
+  const docs = isServed(site, "/docs") ? html`<a href="${addressOf(view, "/docs")}">Docs</a>` : "";
+  const session = addressOf(view, SESSION_PATH);
+  const { identity } = view;
+  const hasSessions = isServed(site, SESSION_PATH);
+  if (identity === null) return html`${docs}${hasSessions ? wayIn(site, view, session) : ""}`;
+  const { username, role, scheme } = identity;
+  const out = html`<form method="post" action="${session}end/">
+    <input type="hidden" name="next" value="${addressOf(view, "/")}" /><button class="btn">Log out</button>
+  </form>`;
+  return html`${docs}
+    <details class="menu end">
+      <summary>
+        <span class="face" aria-hidden="true">${username.slice(0, 1).toUpperCase()}</span><bdi>${username}</bdi>
+      </summary>
+      <div>
+        <p class="small dim">${titleOf(role)}, known by ${scheme}</p>
+        ${isServed(site, ACCOUNT_PATH) ? html`<a href="${addressOf(view, ACCOUNT_PATH.replace("{id}", String(identity.id)))}">Your account</a>` : ""}
+        ${hasSessions ? html`<a href="${session}">Who you are</a>` : ""}${hasSessions && scheme === "session" ? out : ""}
+      </div>
+    </details>`;
+}
+
+/** Where nobody looked who is asking, the page says nothing of it; with a script it asks the root. */
+function wayIn(site: Site, view: View, session: string): Markup {
+  if (view.wasIdentified || view.status === 401) return html`<a href="${session}">Log in</a>`;
+  const asks = isServed(site, "/") ? html` data-login="${addressOf(view, "/")}"` : "";
+  return html`<a href="${session}"${asks}>Who you are</a>`;
+}
+
+function hasXML({ facts }: Site): boolean {
+  const { xml, formats } = facts();
+  return xml || formats.some(({ mediaType }) => mediaType === "application/xml");
+}
+
+/** The answer in one line: what was asked, what came of it, and the same for a program. */
+function stripOf(site: Site, view: View): Markup {
+  const { call, status, tag } = view;
+  const target = targetOf(view);
+  const classes = status >= 500 ? "st c5" : status >= 400 ? "st c4" : "st";
+  // The headers of HEAD are those of GET, and the tag is made of the page.
+  const method = call.method === "HEAD" ? "GET" : call.method;
+  const isRead = method === "GET";
+  const formats = html`<nav class="seg" aria-label="Format">
+    <a href="${withParameters(view, {})}" aria-current="true">HTML</a
+    ><a href="${inFormat(view, "json")}" type="application/json">JSON</a
+    >${hasXML(site) ? html`<a href="${inFormat(view, "xml")}" type="application/xml">XML</a>` : ""}
+  </nav>`;
+  return html`<section class="answer" aria-label="This answer">
+    <p><b class="m ${method.toLowerCase()}">${method}</b> <span class="path">${target}</span></p>
+    <p class="facts">
+      <span class="${classes}">${statusText(status)}</span
+      ><span data-timing></span>${tag === null ? "" : html`<span>ETag <code>${tag}</code></span>`}
+    </p>
+    <div class="row">
+      ${isRead ? formats : ""}${isRead ? html`<button class="btn low" type="button" data-js hidden data-key="c" data-text="${curlOf(view, target)}">Copy as curl</button><a href="${whyOf(view, target)}">Why?</a>` : ""}
+    </div>
+  </section>`;
+}
+
+function whyOf(view: View, target: string): string {
+  return `${addressOf(view, WHY_PATH)}?${new URLSearchParams({ of: target }).toString()}`;
+}
+
+function footOf(site: Site, view: View, requestId: string | undefined): Markup {
+  const links = (
+    [
+      ["/docs", "Docs"],
+      ["/openapi.json", "OpenAPI"],
+      ["/problems", "Problems"],
+      ["/readyz", "Ready?"],
+    ] as const
+  ).filter(([path]) => isServed(site, path));
+  return html`${requestId === undefined ? "" : html`<p>Request <code>${requestId}</code></p>`}
+    <nav aria-label="Service">
+      ${links.map(([path, words]) => html`<a href="${addressOf(view, path)}">${words}</a>`)}
+    </nav>
+    <noscript><p>Reading and logging in work without JavaScript. Changing things needs it.</p></noscript>
+    <p data-js hidden>Press <kbd>?</kbd> for keys</p>`;
+}
+
+const keys = html`<dialog aria-labelledby="keys-title">
+    <h2 id="keys-title">Keys</h2>
+    <dl class="kv">
+<dt><kbd>/</kbd></dt><dd>Search this list</dd>
+      <dt><kbd>j</kbd> <kbd>k</kbd></dt>
+      <dd>Next and previous row</dd>
+      <dt><kbd>[</kbd> <kbd>]</kbd></dt>
+      <dd>Previous and next page</dd>
+      <dt><kbd>n</kbd> <kbd>e</kbd></dt>
+      <dd>New record, edit this one</dd>
+      <dt><kbd>u</kbd></dt>
+      <dd>Up one level of the path</dd>
+      <dt><kbd>c</kbd></dt>
+      <dd>Copy this request as curl</dd>
+    </dl>
+    <form method="dialog" class="row">
+      <label><input id="keys-off" type="checkbox" /> Turn these keys off</label> <button class="btn">Close</button>
+    </form>
+  </dialog>
+  <p class="said" role="status" data-said></p>`;
+
+/** The two that there always are have words for people; others are called as they are declared. */
+function titleOf(role: string): string {
+  return role === "admin" ? "Administrator" : role === "user" ? "User" : role;
+}

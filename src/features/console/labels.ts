@@ -1,0 +1,44 @@
+import type { View } from "../../http/formats/view.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { shownFields } from "../../resource/resource.ts";
+import type { Extent } from "./excerpt.ts";
+import { referredBy, type Labels, type Site } from "./site.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+type Id = number | string;
+
+export const noLabels: Labels = new Map();
+
+/** The field that a record is called by, where it has one of these. */
+const NAMES = ["name", "title", "label"] as const;
+
+/** The field that a record of a resource is called by; null where none is. */
+export function labelFieldOf(resource: Resource): string | null {
+  const shown = shownFields(resource);
+  return NAMES.find((name) => shown.includes(name)) ?? null;
+}
+
+/** What the records are called that these ones refer to, as far as the caller may read them: one question for each resource. */
+export async function labelsFor(
+  site: Site,
+  view: View,
+  { fields }: Resource,
+  records: readonly Values[],
+  { ids: most }: Extent,
+): Promise<Labels> {
+  const referred = new Map<Resource, Set<Id>>();
+  for (const [name, field] of Object.entries(fields)) {
+    const to = referredBy(site, field);
+    if (to === null) continue;
+    const values = records.flatMap((record) => [record[name]].flat().slice(0, most));
+    const ids = values.filter((id) => typeof id === "number" || typeof id === "string");
+    referred.set(to, new Set([...(referred.get(to) ?? []), ...ids]));
+  }
+  const found = [...referred].map(async ([to, ids]) => [to.path, await labelsOf(view, to, [...ids])] as const);
+  return new Map((await Promise.all(found)).flatMap(([path, labels]) => (labels === null ? [] : [[path, labels]])));
+}
+
+async function labelsOf(view: View, to: Resource, ids: readonly Id[]): Promise<ReadonlyMap<Id, string> | null> {
+  const found = await view.values(to.path, ids, labelFieldOf(to) ?? "id");
+  return found === null ? null : new Map([...found].map(([id, value]) => [id, String(value ?? id)]));
+}

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { requireOptions } from "../../core/checking/options.ts";
+import { colorRule, consoleOptions } from "./options.ts";
+
+test("colours of one's own stand behind the others", () => {
+  const colors = { accent: "light-dark(#8a2c0d, #ffb59b)", bg: "rgb(250 250 250 / 90%)" };
+
+  requireOptions({ title: "Library", logo: "/logo.svg", colors }, consoleOptions);
+  assert.match(
+    colorRule(colors),
+    /:root \{ --accent: light-dark\(#8a2c0d, #ffb59b\); --bg: rgb\(250 250 250 \/ 90%\); \}/,
+  );
+  assert.equal(colorRule({}), "");
+});
+
+test("what is no option, and what could be more than a colour, stops the start", () => {
+  for (const wrong of [
+    { title: "" },
+    { title: "a", logo: "https://elsewhere.example/logo.png" },
+    { title: "a", logo: "//elsewhere.example/logo.png" },
+    { title: "a", colors: { acent: "red" } },
+    { title: "a", colors: { accent: "red; } body { display: none" } },
+    { title: "a", colors: { accent: "url(/x)" } },
+    { title: "a", templates: { "/": "page" } },
+    { title: "a", titel: "b" },
+  ])
+    assert.throws(() => requireOptions<object>(wrong, consoleOptions), JSON.stringify(wrong));
+});

@@ -1,0 +1,100 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import type { Offer } from "../../../http/formats/view.ts";
+import { writeForm, type FormParts } from "../forms/form.ts";
+import { inputsOf } from "../forms/inputs.ts";
+import { asJSON } from "../parts.ts";
+import type { Drawing, Drawn } from "../site.ts";
+import { showValue } from "../values.ts";
+import { keysOf, loginsOf, tokenOf } from "./credential-lists.ts";
+import { recordOf } from "./rows.ts";
+
+/** Somebody's account: who they are, how they log in, where they are logged in, and what their programs come with. */
+export async function drawAccount(drawing: Drawing): Promise<Drawn | null> {
+  const { view, body, path } = drawing;
+  const { value } = body;
+  const id = view.place?.params["id"];
+  if (!isObject(value) || typeof value["username"] !== "string" || id === undefined) return null;
+  const user = `/users/${id}`;
+  const isOwn = view.identity?.id === id;
+  const found = await view.ask(user);
+  const record = recordOf(found) ?? {};
+  const title = isOwn ? "Your account" : `The account of ${value["username"]}`;
+  const main = html`<div class="head">
+      <div>
+        <h1 tabindex="-1"><bdi>${title}</bdi></h1>
+        <p>
+          <bdi>${String(record["name"] ?? value["username"])}</bdi>, ${String(value["role"])}${value["active"] === false ? ", not active" : ""}, since
+          ${showValue(drawing, null, value["created_at"])}
+        </p>
+      </div>
+      <div class="row"><a class="btn" href="${view.basePath}${user}">${user}</a></div>
+    </div>
+    ${await profileOf(drawing, user, { record, tag: found?.tag, isOwn })} ${loginOf(drawing, value, isOwn)}
+    ${isOwn ? "" : await oneTimeOf(drawing, user)} ${await loginsOf(drawing, user, isOwn)} ${await keysOf(drawing, user, isOwn)}
+    ${await tokenOf(drawing, user)}
+    <details class="more">
+      <summary>What programs get</summary>
+      ${asJSON("json", "application/json", `the answer of ${path} as JSON`, value)}
+    </details>`;
+  return { title, main };
+}
+
+interface Profile {
+  readonly record: Readonly<Record<string, unknown>>;
+  readonly tag: unknown;
+  readonly isOwn: boolean;
+}
+
+/** Name, e-mail, password and what users have besides: the username is with what logs in. */
+async function profileOf({ view }: Drawing, user: string, { record, tag, isOwn }: Profile): Promise<PageContent> {
+  const offer = (await view.offers(user)).find(({ action }) => action === "update");
+  if (offer === undefined) return "";
+  const parts = { view, offer, values: record, tag: typeof tag === "string" ? `"${tag}"` : null };
+  return formSection("Profile", {
+    ...parts,
+    ...sentFrom(view.call.path, offer, isOwn, ["username"]),
+    prefix: "profile",
+  });
+}
+
+/** The name to log in with; administrators also say what somebody may be, and whether they may come in. */
+function loginOf({ view, offers, tag }: Drawing, values: Profile["record"], isOwn: boolean): PageContent {
+  const offer = offers.find(({ action }) => action === "update");
+  if (offer === undefined) return "";
+  const others = view.identity?.role === "admin" ? [] : ["role", "active"];
+  return formSection("Logging in", {
+    view,
+    offer,
+    values,
+    tag,
+    ...sentFrom(view.call.path, offer, isOwn, others),
+    prefix: "login",
+  });
+}
+
+/** One's own password is asked for where one changes oneself: administrators need none for others. */
+function sentFrom(next: string, offer: Offer, isOwn: boolean, without: readonly string[]) {
+  const names = inputsOf(offer).map(({ name }) => name);
+  const left = isOwn ? without : [...without, "current_password"];
+  return { only: names.filter((name) => !left.includes(name)), next };
+}
+
+function formSection(title: string, parts: Omit<FormParts, "does" | "note">): Markup {
+  const note = html`<button class="btn" type="reset">Undo</button>`;
+  return html`<section aria-labelledby="${parts.prefix}">
+    <h2 id="${parts.prefix}">${title}</h2>
+    ${writeForm({ ...parts, does: `Save ${parts.prefix}`, note, isWide: true })}
+  </section>`;
+}
+
+/** For somebody who has no password, or has lost it. */
+async function oneTimeOf({ view }: Drawing, user: string): Promise<PageContent> {
+  const offer = (await view.offers(`${user}/password`)).find(({ method }) => method === "POST");
+  if (offer === undefined) return "";
+  return html`<details class="more">
+    <summary>Give a one-time password</summary>
+    <p class="dim">It is shown once, and is good for one login. All logins of this user end now.</p>
+    ${writeForm({ view, offer, does: "Make a one-time password", looks: "", prefix: "once" })}
+  </details>`;
+}

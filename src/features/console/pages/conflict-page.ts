@@ -1,0 +1,87 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import type { Offer, View } from "../../../http/formats/view.ts";
+import { isTooLong } from "../excerpt.ts";
+import { attributesOf, writeField } from "../forms/form.ts";
+import { inputsOf, type Input } from "../forms/inputs.ts";
+import { needsScript } from "../parts.ts";
+import { addressOf, titleOf, type Drawn } from "../site.ts";
+import { recordOf } from "./rows.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** What two people have made of one record: both versions of each field, to choose from. */
+interface Conflict {
+  readonly view: View;
+  readonly offer: Offer;
+  readonly path: string;
+  /** The record as it is now, as the caller may read it. */
+  readonly current: Values;
+  /** Its tag, as `If-Match` takes it. */
+  readonly tag: string;
+  readonly sent: Values;
+}
+
+/** The page for a change that came too late: nothing of it was stored, and nothing of it is lost. Null where there is no record to compare with. */
+export async function drawConflict(view: View, path: string): Promise<Drawn | null> {
+  const { sent, call } = view;
+  if ((call.method !== "PATCH" && call.method !== "PUT") || !isObject(sent)) return null;
+  if (Object.values(sent).some(isTooLong)) return null;
+  const offer = (await view.offers(path)).find(({ action }) => action === "update");
+  const found = await view.ask(path);
+  const current = recordOf(found);
+  if (offer === undefined || current === null || typeof found?.tag !== "string") return null;
+  const tag = `"${found.tag}"`;
+  const whole = call.method === "PUT" ? { ...emptiesOf(offer), ...sent } : sent;
+  return page({ view, offer, path, current, tag, sent: whole });
+}
+
+/** Whoever replaces a record empties what they leave out. */
+function emptiesOf(offer: Offer): Values {
+  const optional = inputsOf(offer).filter(({ type, isUnseen }) => type.endsWith(" null") && !isUnseen);
+  return Object.fromEntries(optional.map(({ name }) => [name, null]));
+}
+
+function page(conflict: Conflict): Drawn {
+  const { view, offer, path, current, tag, sent } = conflict;
+  const known = inputsOf(offer).filter(({ name }) => Object.hasOwn(sent, name));
+  const shown = known.filter(({ isUnseen }) => !isUnseen);
+  const differing = shown.filter(({ name }) => !isSame(sent[name], current[name]));
+  const what = offer.resource?.name ?? "record";
+  const main = html`<div class="head"><div><h1 tabindex="-1">Someone saved before you</h1>
+<p>The ${what} has changed since you read it, so nothing of yours was stored yet. Choose what should stand.</p></div></div>
+<form class="stack"${attributesOf({ view, offer, tag })} data-whole aria-label="Both versions">
+${differing.length < 2 ? "" : all}
+${differing.map((input) => versus(input, current[input.name], sent[input.name]))}
+${shown.length === differing.length ? "" : sameOf(shown.filter((each) => !differing.includes(each)))}
+${known.filter(({ isUnseen }) => isUnseen).map((input) => writeField(input, { offer }))}
+<div class="row"><span data-js hidden><button class="btn main">Save my choice</button></span><a class="btn" href="${addressOf(view, path)}">Drop my changes</a>
+<span class="small dim">Sent with <code>If-Match: ${tag}</code>, so this can happen again, and nothing gets lost.</span></div>
+${needsScript}
+</form>`;
+  return { title: titleOf("someone saved before you"), narrow: true, main };
+}
+
+const all = html`<div class="row" data-js hidden><button class="btn low" type="button" data-all="theirs">All theirs</button><button class="btn low" type="button" data-all="yours">All yours</button></div>`;
+
+function versus({ name, type, textOf }: Input, theirs: unknown, yours: unknown): Markup {
+  const side = (which: string, value: unknown, words: PageContent): Markup => {
+    const text = value === null || value === undefined ? "" : textOf(value);
+    const shown =
+      value === null || value === undefined ? html`<span class="dim">null</span>` : html`<bdi>${text}</bdi>`;
+    return html`<label class="side-by"><input type="radio" name="${name}" value="${text}" data-type="${type}" data-side="${which}" required> ${shown} <small>${words}</small></label>`;
+  };
+  return html`<div class="versus" role="group" aria-labelledby="versus-${name}"><b class="mono" id="versus-${name}">${name}</b>
+${side("theirs", theirs, "There now")}
+${side("yours", yours, "Yours, not stored")}</div>
+`;
+}
+
+function sameOf(same: readonly Input[]): Markup {
+  const names = same.map(({ name }, at) => html`${at === 0 ? "" : ", "}<code>${name}</code>`);
+  return html`<p class="dim">The same in both: ${names}</p>`;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

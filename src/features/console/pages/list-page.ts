@@ -1,0 +1,194 @@
+import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
+import type { View } from "../../../http/formats/view.ts";
+import { shownFields, type Resource } from "../../../resource/resource.ts";
+import { linksOf, parameterOf, parametersOf, withParameters } from "../addresses.ts";
+import { excerptOf, inCell } from "../excerpt.ts";
+import { actionButtons, actionForms } from "../forms/actions.ts";
+import { writeForm } from "../forms/form.ts";
+import { writeImport } from "../forms/import-form.ts";
+import { writeRaw } from "../forms/raw-form.ts";
+import { column, goingNote, table } from "../parts.ts";
+import { addressOf, recordAddress, titleOf, type Drawing, type Drawn } from "../site.ts";
+import { isNumeric, showValue } from "../values.ts";
+import { chipsOf, filtersOf, keptInputs } from "./filters.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** A collection: filters, order, columns, one page of records, and a form to make one. */
+export function drawList(drawing: Drawing, resource: Resource, rows: readonly Values[]): Drawn {
+  const { offers } = drawing;
+  const title = titleOf(resource.plural);
+  const create = offers.find(({ action }) => action === "create");
+  const main = html`<div class="head">
+      <div>
+        <h1>${title}</h1>
+        ${resource.description === null ? "" : html`<p>${resource.description}</p>`}
+      </div>
+      <div class="row">
+        ${actionButtons(drawing)}${create === undefined ? "" : html`<a class="btn main" href="#new" data-key="n">New ${resource.name}</a>`}
+      </div>
+    </div>
+    ${goingNote(drawing.view)}
+    <section aria-label="${title}" class="stack">
+      <div class="row">${searchOf(drawing, resource)}${filtersOf(drawing, resource)}${viewOf(drawing, resource)}${chipsOf(drawing, resource)}</div>
+      <div>${rows.length === 0 ? emptyOf(drawing, resource, create !== undefined) : tableOf(drawing, resource, rows)} ${pagerOf(drawing)}</div>
+    </section>
+    ${
+      create === undefined
+        ? ""
+        : html`<section aria-labelledby="new" class="stack">
+            <h2 id="new" tabindex="-1">New ${resource.name}</h2>
+            ${writeForm({ view: drawing.view, choices: drawing.choices, offer: create, does: `Add ${resource.name}` })}
+            ${writeRaw({ view: drawing.view, offers: [create] })} ${create.repeatable ? writeImport(drawing.view, create, resource.plural) : ""}
+          </section>`
+    }${actionForms(drawing)}`;
+  return { title, main };
+}
+
+function tableOf(drawing: Drawing, resource: Resource, rows: readonly Values[]): Markup {
+  const names = Object.keys(rows[0]!);
+  const order = sortOf(drawing);
+  const columns = names.map((name) => headOf(drawing, resource, name, order));
+  const lines = rows.map(
+    (row) =>
+      html`<tr>
+        ${names.map((name) => cellOf(drawing, resource, row, name))}
+      </tr> `,
+  );
+  const count = rows.length === 1 ? "One on this page" : `${rows.length} on this page`;
+  const counting = html`<button
+    class="btn low"
+    type="button"
+    data-js
+    hidden
+    data-count="${withParameters(drawing.view, { limit: "1" })}"
+  >
+    Count all
+  </button>`;
+  return table(
+    html`${count}${order === null ? "" : `, by ${order.name}${order.descending ? ", highest first" : ""}`} ${counting}`,
+    columns,
+    lines,
+  );
+}
+
+function cellOf(drawing: Drawing, { fields }: Resource, row: Values, name: string): Markup {
+  const value = row[name];
+  if (name === "id") {
+    const at = recordAddress(drawing.view, drawing.path, value);
+    const id = excerptOf(String(value), inCell.characters);
+    return html`<th scope="row">${at === null ? html`<span class="mono">${id}</span>` : html`<a class="mono" href="${at}">${id}</a>`}</th>`;
+  }
+  const field = Object.hasOwn(fields, name) ? fields[name]! : null;
+  const classes = field !== null && isNumeric(field) ? "num" : "clip";
+  return html`<td class="${classes}"><span>${showValue(drawing, field, value, inCell)}</span></td>`;
+}
+
+interface Order {
+  readonly name: string;
+  readonly descending: boolean;
+}
+
+/** The first field of the order that was asked for. */
+function sortOf({ view }: Drawing): Order | null {
+  const [first = ""] = parameterOf(view, "sort")?.split(",") ?? [];
+  if (first === "") return null;
+  return { name: first.replace(/^-/, ""), descending: first.startsWith("-") };
+}
+
+function headOf({ view }: Drawing, { fields, sorts }: Resource, name: string, order: Order | null): Markup {
+  const classes = Object.hasOwn(fields, name) && isNumeric(fields[name]!) ? "num" : "";
+  if (!sorts.includes(name)) return column(name, classes);
+  const isThis = order?.name === name;
+  const next = withParameters(view, { sort: isThis && !order.descending ? `-${name}` : name });
+  const arrow = html` <span aria-hidden="true">${order?.descending === true ? "↓" : "↑"}</span>`;
+  const sorted = html` aria-sort="${order?.descending === true ? "descending" : "ascending"}"`;
+  return html`<th scope="col" class="${classes}" ${isThis ? sorted : ""}>
+    <a href="${next}">${name}${isThis ? arrow : ""}</a>
+  </th>`;
+}
+
+/** What a page shows and how much of it: as links, so that it needs no script and every view has an address. */
+function viewOf({ view }: Drawing, resource: Resource): Markup {
+  const all = shownFields(resource);
+  const shown = parameterOf(view, "fields")?.split(",") ?? all;
+  const columns = all.map((name) => {
+    const isShown = shown.includes(name);
+    const others = all.filter((each) => (each === name ? !isShown : shown.includes(each)));
+    if (others.length === 0) return html`<li><code>${name}</code> is shown</li>`;
+    const fields = others.length === all.length ? null : others.join(",");
+    return html`<li>
+      <a href="${withParameters(view, { fields })}">${isShown ? "Hide" : "Show"} <code>${name}</code></a>
+    </li>`;
+  });
+  const sizes = ["10", "50", "100", "1000"].map(
+    (limit) => html`<li><a href="${withParameters(view, { limit })}">${limit} rows</a></li>`,
+  );
+  const beside = expansionsOf(view);
+  return html`<details class="menu">
+    <summary class="btn">View</summary>
+    <div class="stack">
+      ${beside.length === 0 ? "" : html`<section><h2 class="small">Bring along</h2><ul class="stack near">${beside}</ul></section>`}
+      <section>
+        <h2 class="small">Columns</h2>
+        <ul class="stack near">
+          ${columns}
+        </ul>
+      </section>
+      <section>
+        <h2 class="small">On a page</h2>
+        <ul class="stack near">
+          ${sizes}
+        </ul>
+      </section>
+    </div>
+  </details>`;
+}
+
+/** What can stand beside each record, as links that bring it along or leave it away. */
+export function expansionsOf(view: View): readonly Markup[] {
+  const asked = parameterOf(view, "expand")?.split(",") ?? [];
+  return (view.place?.expandable ?? []).map((name) => {
+    const isShown = asked.includes(name);
+    const names = isShown ? asked.filter((each) => each !== name) : [...asked, name];
+    const expand = names.length === 0 ? null : names.join(",");
+    return html`<li><a href="${withParameters(view, { expand })}">${isShown ? "Without" : "With"} <code>${name}</code></a></li>`;
+  });
+}
+
+/** Words are looked for where the declaration says. */
+function searchOf({ view }: Drawing, resource: Resource): PageContent {
+  if (resource.search.length === 0) return "";
+  const asked = parameterOf(view, "search") ?? "";
+  return html`<form class="find" role="search" action="${view.call.path}">${keptInputs(view, "search")}<label class="vh" for="search">Search ${resource.plural}</label>
+<input id="search" type="search" name="search" value="${asked}" placeholder="Search" required autocomplete="off" data-key="/"></form>`;
+}
+
+function emptyOf({ view, path }: Drawing, { plural, name }: Resource, mayCreate: boolean): Markup {
+  const words = plural.replaceAll(/[_-]/g, " ");
+  const isWhole = parametersOf(view).every(([each]) => ["limit", "sort", "fields", "expand"].includes(each));
+  if (!isWhole)
+    return html`<div class="empty">
+      <h2>No ${words} match</h2>
+      <p><a class="btn" href="${view.call.path}">Show all ${words}</a></p>
+    </div>`;
+  if (!mayCreate)
+    return html`<div class="empty">
+      <h2>No ${words} yet</h2>
+      <p>Here stand those that you may see.</p>
+    </div>`;
+  return html`<div class="empty">
+    <h2>No ${words} yet</h2>
+    <p>The first one shows up here. Programs send it with <code>POST ${addressOf(view, path)}</code>.</p>
+    <p class="row"><a class="btn main" href="#new">New ${name.replaceAll("_", " ")}</a></p>
+  </div>`;
+}
+
+function pagerOf({ view }: Drawing): Markup {
+  const links = linksOf(view);
+  const to = (rel: string, words: string, key: PageContent): PageContent =>
+    links[rel] === undefined ? "" : html`<a class="btn" href="${links[rel]}" rel="${rel}" ${key}>${words}</a>`;
+  const around = [to("prev", "Previous", html` data-key="["`), to("next", "Next", html` data-key="]"`)];
+  if (around.every((each) => each === "")) return html``;
+  return html`<nav class="pager row" aria-label="Pages">${links["prev"] === undefined ? "" : to("first", "First", "")}${around}</nav>`;
+}

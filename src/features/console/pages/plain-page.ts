@@ -1,0 +1,100 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import type { Offer } from "../../../http/formats/view.ts";
+import { targetOf } from "../addresses.ts";
+import { inCell } from "../excerpt.ts";
+import { writeButton, writeForm } from "../forms/form.ts";
+import { inputsOf } from "../forms/inputs.ts";
+import { asJSON, code, column, table } from "../parts.ts";
+import { addressOf, titleOf, type Drawing, type Drawn } from "../site.ts";
+import { showValue } from "../values.ts";
+import { fieldsOf } from "./record-page.ts";
+import { isRows } from "./rows.ts";
+
+/** Data of which nobody declared a resource: its members or its rows, and what can be done there. */
+export async function drawPlain(drawing: Drawing): Promise<Drawn> {
+  const { value, element } = drawing.body;
+  const title = titleOf(element);
+  const main = html`<div class="head">
+      <div><h1 tabindex="-1">${title}</h1></div>
+    </div>
+    ${secretsOf(drawing)}
+    ${await showAny(drawing, value)}
+    ${drawing.offers.map((offer) => formOf(drawing, offer))}
+    <section>
+      <h2>What programs get</h2>
+      ${asJSON("json", "application/json", "the answer as JSON", value)}
+    </section>`;
+  return { title, main };
+}
+
+async function showAny(drawing: Drawing, value: unknown): Promise<Markup> {
+  if (isRows(value)) return elementsOf(drawing, value, drawing.path);
+  if (isObject(value)) return fieldsOf(drawing, {}, value);
+  return html`<p>${showValue(drawing, null, value)}</p>`;
+}
+
+/** What is done with an offer of an endpoint; nothing for what is only read. */
+function formOf({ view, tag, path }: Drawing, offer: Offer): PageContent {
+  const { method, description } = offer;
+  if (method === "GET" || method === "QUERY" || offer.path !== path) return "";
+  const does = description ?? method;
+  const id = `do-${method.toLowerCase()}`;
+  const isLast = method === "DELETE";
+  const parts = { view, offer, tag, does: isLast ? "Do it" : "Send", prefix: id };
+  return html`<section aria-labelledby="${id}">
+    <h2 id="${id}">${does}</h2>
+    ${inputsOf(offer).length === 0 ? writeButton(parts, isLast ? "bad" : "main") : writeForm(parts)}
+  </section>`;
+}
+
+/** Secrets that an answer has given: it is the only one. */
+function secretsOf({ view, body: { value } }: Drawing): PageContent {
+  if (view.place?.logsIn !== true || view.call.method !== "POST" || view.status >= 300 || !isObject(value)) return "";
+  const secrets = SECRETS.flatMap((name) => (typeof value[name] === "string" ? [[name, value[name]] as const] : []));
+  if (secrets.length === 0) return "";
+  return html`<div class="note good" role="status">
+    <h2>Copy it now</h2>
+    <p>This page is the only one that shows it, and nobody can read it again.</p>
+    ${secrets.map(([name, secret]) => code(`secret-${name}`, name, `the ${name}`, secret))}
+    <p><a class="btn" href="">I have copied it</a></p>
+  </div>`;
+}
+
+const SECRETS = ["key", "token", "password", "access", "refresh"] as const;
+
+/** Rows that have an id, with a link to each and a way to end it, where the caller may. */
+async function elementsOf(
+  drawing: Drawing,
+  rows: readonly Readonly<Record<string, unknown>>[],
+  path: string,
+): Promise<Markup> {
+  if (rows.length === 0) return html`<div class="empty"><h2>Nothing here</h2></div>`;
+  const { view } = drawing;
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const offers = await Promise.all(rows.map(async ({ id }) => (isId(id) ? view.offers(`${path}/${id}`) : [])));
+  const hasEnds = offers.some((each) => each.some(({ method }) => method === "DELETE"));
+  const cellOf = (row: Readonly<Record<string, unknown>>, name: string, may: readonly Offer[]): Markup => {
+    const shown = showValue(drawing, null, row[name], inCell);
+    const isLink = name === "id" && isId(row[name]) && may.some(({ method }) => method === "GET");
+    return isLink
+      ? html`<th scope="row"><a class="mono" href="${addressOf(view, `${path}/${String(row[name])}`)}">${String(row[name])}</a></th>`
+      : html`<td class="clip"><span>${shown}</span></td>`;
+  };
+  const endOf = (may: readonly Offer[]): Markup => {
+    const offer = may.find(({ method }) => method === "DELETE");
+    return html`<td>${offer === undefined ? "" : writeButton({ view, offer, does: "End", next: targetOf(view) }, "low")}</td>`;
+  };
+  const lines = rows.map(
+    (row, at) => html`<tr>
+      ${names.map((name) => cellOf(row, name, offers[at]!))}${hasEnds ? endOf(offers[at]!) : ""}
+    </tr> `,
+  );
+  const columns = [...names.map((name) => column(name)), ...(hasEnds ? [html`<td></td>`] : [])];
+  return table(`${rows.length} on this page`, columns, lines);
+}
+
+/** What can stand in a path as it is. */
+function isId(value: unknown): value is string | number {
+  return typeof value === "number" || (typeof value === "string" && /^[\w.~-]{1,200}$/.test(value));
+}

@@ -1,0 +1,202 @@
+import { isUnsafe } from "../../../core/call/cross-site.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
+import { catalogueWith } from "../../../core/problem/definition.ts";
+import type { ProblemDocument } from "../../../http/formats/format.ts";
+import type { Offer, View } from "../../../http/formats/view.ts";
+import { isTooLong, onPage } from "../excerpt.ts";
+import { choicesFor } from "../forms/choices.ts";
+import { writeForm, writeMistakes } from "../forms/form.ts";
+import { inputsOf } from "../forms/inputs.ts";
+import { hasLoginForm, loginFormOf } from "../forms/login-form.ts";
+import { SESSION_PATH } from "../frame.ts";
+import { labelsFor, noLabels } from "../labels.ts";
+import { asJSON, column, table } from "../parts.ts";
+import { askedPath, isReadable, isServed } from "../paths.ts";
+import { addressOf, titleOf, type Drawn, type Site } from "../site.ts";
+import { drawConflict } from "./conflict-page.ts";
+import { drawWithoutRoot } from "./root-page.ts";
+import { recordOf } from "./rows.ts";
+import { programOf } from "./session-page.ts";
+
+/** A problem: what happened, why, and what to do about it. What was typed is still there. */
+export async function drawProblem(site: Site, view: View, document: ProblemDocument): Promise<Drawn> {
+  const form =
+    document.status === 412 ? await drawConflict(view, askedPath(view)) : await formAgain(site, view, document);
+  if (form !== null) return { title: form.title, narrow: true, main: html`${form.main}${programs(document)}` };
+  // Where no scheme has a challenge, as where there are sessions alone, it is 403.
+  const isUnknown = document.code === "not_authenticated" || document.code === "authentication_failed";
+  if (isUnknown && hasLoginForm(site))
+    return isLoginPage(view) ? drawLogin(site, view, document) : drawLoginFirst(site, view, document);
+  const { title, detail, code } = document;
+  if (code === "not_found" && askedPath(view) === "/" && !isServed(site, "/"))
+    return drawNothingHere(site, view, document);
+  const { why = "", cure = "" } = catalogueWith(site.facts().problems)[code] ?? {};
+  const main = html`<div class="head">
+      <div>
+        <h1 tabindex="-1">${title}</h1>
+        <p>${detail}</p>
+      </div>
+    </div>
+    ${mistakesOf(document)} ${waysOn(site, view, document)}
+    ${document.status === 401 ? html`${loginFormOf(site, view)}${schemesOf(view)}` : ""}
+    ${section("Why", why)}${section("What to do", cure)} ${programs(document)}`;
+  return { title, narrow: true, main };
+}
+
+/** Where everybody begins, there is always a way on. */
+function drawNothingHere(site: Site, view: View, document: ProblemDocument): Drawn {
+  const main = html`<div class="head">
+      <div>
+        <h1 tabindex="-1">${site.title}</h1>
+        <p>Nothing is served at <code>/</code> itself.</p>
+      </div>
+    </div>
+    ${drawWithoutRoot(site, view)} ${programs(document)}`;
+  return { title: site.title, narrow: true, main };
+}
+
+function section(title: string, words: string): PageContent {
+  if (words === "") return "";
+  return html`<section>
+    <h2>${title}</h2>
+    <p>${words}</p>
+  </section>`;
+}
+
+function isLoginPage(view: View): boolean {
+  return askedPath(view) === SESSION_PATH.slice(0, -1);
+}
+
+/** Where everybody logs in, it is no mistake that nobody is logged in yet. */
+function drawLogin(site: Site, view: View, document: ProblemDocument): Drawn {
+  const main = html`<div class="duo">
+    <section class="stack" aria-labelledby="log-in">
+      <div class="head">
+        <div>
+          <h1 id="log-in" tabindex="-1">Log in</h1>
+          <p>For people with a browser.</p>
+        </div>
+      </div>
+      ${loginFormOf(site, view)}
+      <p class="rule">A wrong name and a wrong password get the same answer. After ten wrong tries in a minute you wait a moment.</p>
+    </section>
+    ${programOf(site, view)}
+  </div>
+  ${schemesOf(view)} ${programs(document)}`;
+  return { title: "Log in", main };
+}
+
+/** Nobody has said yet who they are: the way on is the form. */
+function drawLoginFirst(site: Site, view: View, document: ProblemDocument): Drawn {
+  const title = isUnsafe(view.call.method) ? "Log in to do this" : "Log in to see this";
+  const said =
+    document.code === "not_authenticated" ? "your request did not say" : "your request did not say, or says it no more";
+  const main = html`<div class="head">
+      <div>
+        <h1 tabindex="-1">${title}</h1>
+        <p><code>${view.call.path}</code> needs to know who is asking, and ${said}. Whether anything is here is told afterwards.</p>
+      </div>
+    </div>
+    ${loginFormOf(site, view)}${schemesOf(view)} ${programs(document)}`;
+  return { title, narrow: true, main };
+}
+
+/** The next step, as far as a link can be one. */
+function waysOn(site: Site, view: View, { status }: ProblemDocument): PageContent {
+  const path = askedPath(view);
+  const up = path.slice(0, Math.max(path.lastIndexOf("/"), 1));
+  const [, seconds] = view.headers.find(([name]) => name === "Retry-After") ?? [];
+  const isRead = view.call.method === "GET" || view.call.method === "HEAD";
+  const link = (at: string, words: PageContent): Markup =>
+    html`<a class="btn" href="${addressOf(view, at)}">${words}</a>`;
+  const ways: readonly PageContent[] = [
+    seconds === undefined
+      ? ""
+      : html`<p>Wait ${seconds} ${seconds === "1" ? "second" : "seconds"}, then send it again.</p>`,
+    status === 412 ? link(path, "See it as it is now") : "",
+    status === 400 && isRead && view.query !== "" && isReadable(site, path) ? link(path, "Without what was asked") : "",
+    isRead && (status === 429 || status >= 500) && isReadable(site, path) ? link(path, "Try again") : "",
+    status === 403 && hasLoginForm(site) ? link(SESSION_PATH, "Log in as somebody else") : "",
+    status === 405 && isReadable(site, path) ? link(path, html`Read ${path}`) : "",
+    status === 404 && path !== "/" && isReadable(site, up) ? link(up, html`Up to ${up}`) : "",
+    status === 404 ? link("/", "What there is") : "",
+  ];
+  return ways.every((each) => each === "") ? "" : html`<div class="row">${ways}</div>`;
+}
+
+function programs(document: ProblemDocument): Markup {
+  return html`<details class="more">
+    <summary>What a program gets</summary>
+    ${asJSON("json", "application/problem+json", "the problem as JSON", document)}
+  </details>`;
+}
+
+function mistakesOf({ errors = [], detail }: ProblemDocument): PageContent {
+  return errors.length === 0 ? "" : writeMistakes([], detail, errors);
+}
+
+/** The challenges of the answer: how programs say who they are. */
+function schemesOf({ headers }: View): PageContent {
+  const challenges = headers.filter(([name]) => name === "WWW-Authenticate");
+  if (challenges.length === 0) return "";
+  const rows = challenges.map(([, challenge]) => {
+    const scheme = challenge.split(" ", 1)[0]!;
+    return html`<tr>
+      <th scope="row">${scheme}</th>
+      <td><code>Authorization: ${scheme} …</code></td>
+      <td><code>${challenge}</code></td>
+    </tr> `;
+  });
+  const columns = ["Scheme", "Send", "The answer’s WWW-Authenticate"].map((name) => column(name));
+  return html`<section>
+    <h2>For programs</h2>
+    ${table("Any one of these", columns, rows)}
+  </section>`;
+}
+
+/** The form again with what was sent and what is wrong with it; null where it was no form that the caller may send. */
+async function formAgain(site: Site, view: View, document: ProblemDocument): Promise<Drawn | null> {
+  const { place, sent, call } = view;
+  const { errors = [], detail } = document;
+  if (place === null || isLoginPage(view) || (sent !== null && !isObject(sent)) || errors.length === 0) return null;
+  // The page that sent it still has it.
+  if (Object.values({ ...sent }).some(isTooLong)) return null;
+  const offers = await view.offers();
+  const offer = offers.find(({ method, path }) => method === call.method && path === askedPath(view));
+  if (offer === undefined) return null;
+  const inputs = inputsOf(offer);
+  if (inputs.length === 0) return null;
+  const what = nameOf(view, offer);
+  // Of a change only what was sent is known.
+  const values: Readonly<Record<string, unknown>> =
+    call.method === "PATCH" ? { ...recordOf(await view.ask(askedPath(view))), ...sent } : { ...sent };
+  const asked = offer.body ?? offer.resource;
+  const form = {
+    choices: await choicesFor(site, view, [offer]),
+    labels: asked === null ? noLabels : await labelsFor(site, view, asked, [values], onPage),
+    view,
+    offer,
+    values,
+    again: Object.keys({ ...sent }),
+    mistakes: errors,
+    tag: call.header("if-match") ?? null,
+    does: "Send again",
+  };
+  const main = html`<div class="head">
+      <div>
+        <h1>${what}</h1>
+        <p>Nothing was stored. What you typed is still here.</p>
+      </div>
+    </div>
+    ${writeMistakes(inputs, detail, errors)} ${writeForm(form)}`;
+  return { title: what, main };
+}
+
+function nameOf({ place, call }: View, { name, resource, description }: Offer): string {
+  if (name !== null) return titleOf(name);
+  if (resource === null) return description ?? `${call.method} ${call.path}`;
+  return call.method === "POST"
+    ? `New ${resource.name}`
+    : titleOf(`${resource.name} ${String(place?.params["id"] ?? "")}`);
+}

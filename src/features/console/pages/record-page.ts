@@ -1,0 +1,163 @@
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import type { Offer } from "../../../http/formats/view.ts";
+import type { Field } from "../../../resource/kinds/field.ts";
+import type { Resource } from "../../../resource/resource.ts";
+import { excerptOf, inCell, isTooLong } from "../excerpt.ts";
+import { actionButtons, actionForms } from "../forms/actions.ts";
+import { writeButton, writeForm } from "../forms/form.ts";
+import { writeRaw } from "../forms/raw-form.ts";
+import { ruleOf } from "../forms/rules.ts";
+import { labelFieldOf } from "../labels.ts";
+import { asJSON, goingNote, methodTag } from "../parts.ts";
+import { offersBelow } from "../paths.ts";
+import { addressOf, nestedIn, titleOf, type Drawing, type Drawn } from "../site.ts";
+import { showValue } from "../values.ts";
+import { expansionsOf } from "./list-page.ts";
+import { isRows, rowsOf } from "./rows.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** A record: its fields with their rules, what stands within it, what can be done with it, and a form to change it. */
+export async function drawRecord(drawing: Drawing, resource: Resource, record: Values): Promise<Drawn> {
+  const { offers, tag } = drawing;
+  const what = `${resource.name} ${String(record["id"] ?? "")}`.trim();
+  const update = offers.find(({ action }) => action === "update");
+  const main = html`<div class="head">
+      <div>
+        <h1>${titleOf(what)}</h1>
+        ${calledOf(resource, record)}
+      </div>
+      <div class="row">
+        ${actionButtons(drawing)}${update === undefined ? "" : html`<a class="btn" href="#edit" data-key="e">Edit</a>`}${deletionOf(drawing, what)}
+      </div>
+    </div>
+    ${goingNote(drawing.view)}
+    <div class="split">
+      <div class="stack far">
+        <section aria-labelledby="fields">
+          <h2 id="fields">Fields</h2>
+          ${fieldsOf(drawing, resource.fields, record)}
+        </section>
+        ${await withinOf(drawing, resource)}${actionForms(drawing)}${editOf(drawing, record)}
+      </div>
+      <aside class="side" aria-label="About this ${resource.name}">
+        ${mayOf(offers)}
+        ${
+          tag === null
+            ? ""
+            : html`<section>
+                <h2>This version</h2>
+                <p class="dim">
+                  Its tag is <code>${tag}</code>. A change that is sent with it in <code>If-Match</code> overwrites
+                  nobody else’s.
+                </p>
+              </section>`
+        }
+        <section>
+          <h2>What programs get</h2>
+          ${asJSON("json", "application/json", `the JSON of this ${resource.name}`, record)}
+        </section>
+      </aside>
+    </div>`;
+  return { title: titleOf(what), main };
+}
+
+function calledOf(resource: Resource, record: Values): PageContent {
+  const label = labelFieldOf(resource);
+  const name = label === null ? null : record[label];
+  return typeof name === "string" ? html`<p><bdi>${excerptOf(name, inCell.characters)}</bdi></p>` : "";
+}
+
+/** Fields by name: what each holds, and what it takes. */
+export function fieldsOf(drawing: Drawing, fields: Readonly<Record<string, Field>>, record: Values): Markup {
+  const rows = Object.entries(record).map(([name, value]) => {
+    const field = Object.hasOwn(fields, name) ? fields[name]! : null;
+    const rule = field === null ? (name === "id" ? "Given by the service" : "") : ruleOf(field);
+    return html`<div>
+      <dt>${name}</dt>
+      <dd>${field === null && isRows(value) && value.length > 0 ? rowsOf(drawing, value) : showValue(drawing, field, value)}</dd>
+      ${rule === "" ? "" : html`<dd class="rule">${rule}</dd>`}
+    </div> `;
+  });
+  return html`<dl class="facts-list">${rows}</dl>`;
+}
+
+async function withinOf({ site, view, path }: Drawing, resource: Resource): Promise<Markup> {
+  const links = nestedIn(site, resource).map(({ plural, description }) => {
+    const at = addressOf(view, `${path}/${plural}`);
+    return html`<li><a href="${at}">${titleOf(plural)}</a> <span class="rule">${description}</span></li>`;
+  });
+  const beside = expansionsOf(view);
+  for (const [first] of await offersBelow(site, view, path)) {
+    if (first!.method !== "GET" || first!.resource !== null) continue;
+    const name = first!.path.slice(path.length + 1);
+    links.push(
+      html`<li><a href="${addressOf(view, first!.path)}">${titleOf(name)}</a> <span class="rule">${first!.description}</span></li>`,
+    );
+  }
+  if (links.length + beside.length === 0) return html``;
+  return html`<section aria-labelledby="within">
+    <h2 id="within">Within it</h2>
+    <ul class="stack near">
+      ${links}${beside}
+    </ul>
+  </section> `;
+}
+
+/** What was changed is sent, or by the other button all of it. What is too long for an input would be emptied by that. */
+function editOf({ view, offers, tag, choices, labels }: Drawing, values: Values): PageContent {
+  const update = offers.find(({ action }) => action === "update");
+  const isWhole = !Object.values(values).some(isTooLong);
+  const replace = isWhole ? offers.find(({ action }) => action === "replace") : undefined;
+  const offer = update ?? replace;
+  if (offer === undefined) return "";
+  const whole = html`<button class="btn" data-as="PUT">Replace all</button>`;
+  const note = html`${update === undefined || replace === undefined ? "" : whole}<button class="btn" type="reset">Undo</button>
+    <span class="small dim"
+      >${update === undefined ? "Sends every field." : "Saving sends only what you changed."} If someone saved meanwhile, nothing is overwritten.</span
+    >`;
+  return html`<section aria-labelledby="edit">
+    <h2 id="edit" tabindex="-1">Edit</h2>
+    ${writeForm({ view, choices, labels, offer, values, tag, does: update === undefined ? "Replace all" : "Save changes", note })}
+    ${writeRaw({ view, offers, values, tag })}
+  </section>`;
+}
+
+function deletionOf({ view, offers, path, tag }: Drawing, what: string): Markup {
+  const offer = offers.find(({ action }) => action === "delete");
+  if (offer === undefined) return html``;
+  const next = addressOf(view, path.slice(0, path.lastIndexOf("/")) || "/");
+  return html`<details class="menu end" data-js hidden>
+    <summary class="btn bad">Delete</summary>
+    <div class="stack">
+      <p><b>Delete ${what}?</b><br />This cannot be undone.</p>
+      <div class="row">
+        ${writeButton({ view, offer, tag, next, does: `Delete ${what}` }, "bad main")}<button
+          class="btn"
+          type="button"
+          data-close
+        >
+          Keep it
+        </button>
+      </div>
+    </div>
+  </details>`;
+}
+
+function mayOf(offers: readonly Offer[]): Markup {
+  const words: Readonly<Record<string, string>> = {
+    read: "read it",
+    replace: "replace it",
+    update: "change parts of it",
+    delete: "delete it",
+  };
+  const rows = offers.map((offer) => {
+    const says = offer.name === null ? (words[offer.action] ?? offer.action) : titleOf(offer.name);
+    return html`<dt>${methodTag(offer.method)}</dt>
+      <dd>${says}</dd>`;
+  });
+  return html`<section>
+    <h2>You may</h2>
+    <dl class="kv">${rows}</dl>
+  </section>`;
+}

@@ -1,0 +1,109 @@
+import type { Carrier } from "../../../access/scheme/scheme.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import { html, type PageContent, type Markup } from "../../../core/html/markup.ts";
+import type { View } from "../../../http/formats/view.ts";
+import { curlOf } from "../addresses.ts";
+import { loginFormOf } from "../forms/login-form.ts";
+import { code, column, methodTag, table } from "../parts.ts";
+import { addressOf, titleOf, type Drawing, type Drawn, type Site } from "../site.ts";
+
+/** The way in: what there is, what the caller may do with it, and how to say who one is. Null where the root says nothing of the kind. */
+export async function drawRoot(drawing: Drawing): Promise<Drawn | null> {
+  const { value } = drawing.body;
+  if (!isObject(value) || !isObject(value["links"]) || !isObject(value["links"]["resources"])) return null;
+  const { caller, problem, links } = value;
+  const main = html`<div class="head"><div><h1>This is an API that you can read</h1>
+<p>Programs get JSON or XML from these addresses. Your browser gets pages. It is the same service, with the same rules.</p></div></div>
+<div class="split">
+<div class="stack far">
+${isObject(problem) ? refusedOf(problem) : ""}
+<section aria-labelledby="resources"><h2 id="resources">Resources</h2>
+${await resourcesOf(drawing)}</section>
+<section aria-labelledby="first"><h2 id="first">A request from a program</h2>
+${code("curl", "For a shell", "the command", commandOf(drawing))}</section>
+<section aria-labelledby="ways"><h2 id="ways">Ways to say who you are</h2>
+${schemesOf(drawing)}</section>
+</div>
+<aside class="side" aria-label="You and this service">
+<section><h2>${isObject(caller) ? "You" : "Log in"}</h2>${isObject(caller) ? callerOf(caller) : loginFormOf(drawing.site, drawing.view)}</section>
+<section><h2>Read more</h2><ul class="stack near">${Object.entries(links).flatMap(([name, path]) => (typeof path === "string" ? [html`<li><a href="${path}">${name === "openapi" ? "OpenAPI" : titleOf(name)}</a></li>`] : []))}</ul></section>
+</aside>
+</div>`;
+  return { title: "Root", main };
+}
+
+/** The same where a service has nothing at its root: what can be listed. */
+export function drawWithoutRoot(site: Site, view: View): Markup {
+  const listed = site
+    .facts()
+    .mounts.filter(
+      ({ resource, permissions, older }) =>
+        resource.within === null && older === null && permissions.list !== undefined,
+    );
+  const items = listed.map(
+    ({ resource: { path, description } }) =>
+      html`<li><a class="mono" href="${addressOf(view, path)}">${path}</a> <span class="rule">${description}</span></li> `,
+  );
+  return html`<section aria-labelledby="resources"><h2 id="resources">What there is</h2>
+<ul class="stack near">${items}</ul></section>`;
+}
+
+function refusedOf({ detail }: Readonly<Record<string, unknown>>): Markup {
+  return html`<div class="note bad" role="alert"><h2>You were taken for nobody</h2><p>${String(detail)}</p></div>`;
+}
+
+/** Each resource, and what the caller may do with all of it. */
+async function resourcesOf({ site, view }: Drawing): Promise<Markup> {
+  const rows = await Promise.all(
+    site.facts().mounts.map(async ({ resource: { path, within, description } }): Promise<PageContent> => {
+      const offers = within === null ? await view.offers(path) : [];
+      const may = offers.filter(({ name }) => name === null).map(({ method }) => html`${methodTag(method)} `);
+      const isReadable = offers.some(({ action }) => action === "list");
+      const words =
+        within === null ? (may.length === 0 ? "nothing" : may) : html`<span class="dim">by ${within.name}</span>`;
+      const name = isReadable
+        ? html`<a class="mono" href="${addressOf(view, path)}">${path}</a>`
+        : html`<span class="mono">${path}</span>`;
+      return html`<tr><th scope="row">${name}</th><td>${description}</td><td>${words}</td></tr>
+`;
+    }),
+  );
+  return table(
+    "What there is, and what you may do with it",
+    ["Path", "What it holds", "You may"].map((name) => column(name)),
+    rows,
+  );
+}
+
+function commandOf({ view, site }: Drawing): string {
+  const path = site.facts().mounts.find(({ resource }) => resource.within === null)?.resource.path ?? "/";
+  return `${curlOf(view, addressOf(view, path))} -H 'Authorization: Bearer ACCESS_TOKEN'`;
+}
+
+function schemesOf({ site }: Drawing): Markup {
+  const places = site
+    .facts()
+    .schemes.flatMap(({ name, carriers }) => carriers.map((each) => `${name}\n${placeOf(each)}`));
+  const rows = [...new Set(places)].map((each) => {
+    const [name, place] = each.split("\n");
+    return html`<tr><th scope="row">${name}</th><td>${place}</td></tr>
+`;
+  });
+  return table(
+    "Their order never changes an answer",
+    ["Scheme", "Travels in"].map((name) => column(name)),
+    rows,
+  );
+}
+
+function placeOf(carrier: Carrier): string {
+  if (carrier.in === "authorization") return `Authorization: ${titleOf(carrier.scheme)} …`;
+  if (carrier.in === "cookie") return `the cookie ${carrier.name}`;
+  return carrier.in === "proxy" ? `${carrier.name}, from a trusted proxy` : carrier.name;
+}
+
+function callerOf(caller: Readonly<Record<string, unknown>>): Markup {
+  const { user, username, role, scheme } = caller;
+  const name = isObject(user) ? user["name"] : username;
+  return html`<dl class="kv"><dt>Name</dt><dd><bdi>${String(name)}</bdi></dd><dt>Role</dt><dd>${String(role)}</dd><dt>Known by</dt><dd>${String(scheme)}</dd></dl>`;
+}

@@ -1,0 +1,48 @@
+import type { Reply } from "../../../core/call/call.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import { html, type Markup } from "../../../core/html/markup.ts";
+import { inCell } from "../excerpt.ts";
+import { column, table } from "../parts.ts";
+import type { Drawing } from "../site.ts";
+import { showValue } from "../values.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The most columns of a table. */
+const MOST_COLUMNS = 100;
+
+/** The record that is answered; null where it is something else. */
+export function recordOf(reply: Reply | null): Values | null {
+  return reply?.body?.kind === "data" && isObject(reply.body.value) ? reply.body.value : null;
+}
+
+/** Whether data is a table, whoever declared it: rows with members of ever other names are none. */
+export function isRows(value: unknown): value is readonly Values[] {
+  return Array.isArray(value) && value.every(isObject) && columnsOf(value) !== null;
+}
+
+function columnsOf(rows: readonly Values[]): readonly string[] | null {
+  const names = new Set<string>();
+  for (const row of rows) {
+    for (const name in row) names.add(name);
+    if (names.size > MOST_COLUMNS) return null;
+  }
+  return [...names];
+}
+
+/** Rows of which nobody declared anything. */
+export function rowsOf(drawing: Drawing, rows: readonly Values[]): Markup {
+  const names = columnsOf(rows) ?? [];
+  if (rows.length === 0) return html`<div class="empty"><h2>Nothing here</h2></div>`;
+  const lines = rows.map(
+    (row) =>
+      html`<tr>
+        ${names.map((name) => html`<td>${showValue(drawing, null, row[name], inCell)}</td>`)}
+      </tr> `,
+  );
+  return table(
+    `${rows.length} on this page`,
+    names.map((name) => column(name)),
+    lines,
+  );
+}

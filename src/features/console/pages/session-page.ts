@@ -1,0 +1,72 @@
+import type { Carrier } from "../../../access/scheme/scheme.ts";
+import { isObject } from "../../../core/checking/members.ts";
+import { html, type PageContent } from "../../../core/html/markup.ts";
+import type { View } from "../../../http/formats/view.ts";
+import { asJSON } from "../parts.ts";
+import { titleOf, addressOf, type Drawing, type Drawn, type Site } from "../site.ts";
+import { fieldsOf } from "./record-page.ts";
+
+/** Who is logged in: what the service knows of the caller, and how to try what a program would see. */
+export function drawSession(drawing: Drawing): Drawn | null {
+  const { value } = drawing.body;
+  if (!isObject(value) || !isObject(value["user"])) return null;
+  const { user: _, ...rest } = value;
+  const main = html`<div class="head"><div><h1>Who you are</h1><p>What the service knows of you, from the request that you sent.</p></div></div>
+<div class="duo"><section aria-labelledby="you"><h2 id="you">You</h2>
+${fieldsOf(drawing, {}, { ...value["user"], ...rest })}
+${asJSON("json", "application/json", "the answer as JSON", value)}</section>
+${programOf(drawing.site, drawing.view)}</div>`;
+  return { title: "Who you are", main };
+}
+
+/** Where a credential can be put by hand, and what is sent then. */
+interface Way {
+  readonly name: string;
+  readonly header: string;
+  readonly placeholder: string;
+}
+
+/** One request with a credential that is given here, without the session's cookie: what a program would see. It needs the script, and keeps nothing. */
+export function programOf(site: Site, view: View): PageContent {
+  const path = addressOf(
+    view,
+    site.facts().endpoints.some((each) => each.path === "/protected/") ? "/protected/" : "/",
+  );
+  const ways = waysOf(site);
+  if (ways.length === 0) return "";
+  const panes = ways.map(
+    ({ header, placeholder }, at) => html`<div class="pane"><form class="stack" data-try="answer-${at}">
+<input type="hidden" name="method" value="GET"><input type="hidden" name="path" value="${path}"><input type="hidden" name="header" value="${header}">
+<p class="field"><label for="value-${at}">${header}</label>
+<input id="value-${at}" class="mono" name="value" placeholder="${placeholder}" autocomplete="off" spellcheck="false"></p>
+<div class="row" data-js hidden><button class="btn main">Send one request</button></div></form>
+<figure class="code"><figcaption>Answer</figcaption><pre id="answer-${at}" tabindex="0" role="group" aria-live="polite" aria-label="Answer to the request with ${placeholder}">Nothing sent yet.</pre></figure></div>
+`,
+  );
+  const choices = ways.map(
+    ({ name }, at) => html`<label><input type="radio" name="way"${at === 0 ? html` checked` : ""}> ${name}</label>`,
+  );
+  return html`<section aria-labelledby="program"><h2 id="program">Be a program for a moment</h2>
+<p class="dim">Sends one request to <code>${path}</code> with the credential that you give, and without your cookie. It stays on this page and is forgotten when you leave.</p>
+<div class="panes"><fieldset class="switch"><legend class="vh">Scheme</legend>${choices}</fieldset>
+${panes}</div>
+<noscript><p class="rule">Sending it needs JavaScript.</p></noscript></section>`;
+}
+
+function waysOf(site: Site): readonly Way[] {
+  const carriers = site.facts().schemes.flatMap((scheme) => scheme.carriers.map((carrier) => ({ scheme, carrier })));
+  const ways = carriers.flatMap(({ scheme, carrier }) => wayOf(scheme.name, carrier));
+  return ways
+    .filter((way, at) => ways.findIndex(({ placeholder }) => placeholder === way.placeholder) === at)
+    .slice(0, 5);
+}
+
+function wayOf(name: string, carrier: Carrier): readonly Way[] {
+  if (carrier.in === "authorization") {
+    const word = titleOf(carrier.scheme);
+    return [{ name: word, header: "Authorization", placeholder: `${word} …` }];
+  }
+  return carrier.in === "header"
+    ? [{ name: titleOf(name), header: carrier.name, placeholder: `${carrier.name} …` }]
+    : [];
+}

@@ -1,0 +1,90 @@
+import { isObject } from "../../../core/checking/members.ts";
+import { linkTo } from "../../../core/html/link.ts";
+import { html, type Markup } from "../../../core/html/markup.ts";
+import { curlOf } from "../addresses.ts";
+import { asJSON, code, column, table } from "../parts.ts";
+import type { Drawing, Drawn } from "../site.ts";
+import type { Why } from "../why.ts";
+import { statusText } from "../words.ts";
+
+/** Why an answer is as it is: what was asked, what each scheme saw, what the permission said, and what each header field means. */
+export function drawWhy({ body, view }: Drawing): Drawn | null {
+  if (!isWhy(body.value)) return null;
+  const { of, status, because, permission, route } = body.value;
+  const main = html`<div class="head"><div><h1>Why this answer</h1>
+<p><code>GET ${of}</code> gives you ${statusText(status)}. ${because}</p></div>
+<a class="btn" href="${linkTo(of)}">Back to it</a></div>
+<div class="split"><ol class="steps">
+<li><section><h2>You asked</h2>
+${code("curl", "Credentials are left out", "the request as curl", curlOf(view, of))}
+<p class="rule">${route === null ? "Nothing stands at this address." : html`It is <code>${route}</code> of the API.`}</p></section></li>
+<li><section><h2>The schemes looked at it</h2>${schemesOf(body.value)}</section></li>
+<li><section><h2>The permission</h2>${permissionOf(permission)}</section></li>
+<li><section><h2>The header fields of the answer</h2>${headersOf(body.value)}</section></li>
+</ol>
+<aside class="side" aria-label="The explanation as data">
+<section><h2>As JSON</h2>${asJSON("json", "application/json", "the explanation as JSON", body.value)}</section>
+<section><h2>Who sees this</h2><p class="dim">You, about your own requests. No credential is ever shown.</p></section>
+</aside></div>`;
+  return { title: "Why this answer", main };
+}
+
+function isWhy(value: unknown): value is Why {
+  return isObject(value) && typeof value["of"] === "string" && Array.isArray(value["schemes"]);
+}
+
+function schemesOf({ schemes }: Why): Markup {
+  if (schemes.length === 0)
+    return html`<p>None of them: this address is open to everybody and looks at no credential.</p>`;
+  const tones = { accepted: "tag yes", rejected: "tag no", absent: "tag" } as const;
+  const rows = schemes.map(
+    (
+      each,
+    ) => html`<tr><th scope="row">${each.scheme}</th><td><span class="${tones[each.saw]}">${each.saw}</span></td><td>${each.why}</td></tr>
+`,
+  );
+  return table(
+    "All of them look; their order never changes an answer",
+    ["Scheme", "Saw", "Because"].map((name) => column(name)),
+    rows,
+  );
+}
+
+function permissionOf(permission: Why["permission"]): Markup {
+  if (permission === null) return html`<p>None was asked: the address is open, or the request ended before.</p>`;
+  const { name, action, said, by } = permission;
+  const words = { allow: "allows it", deny: "denies it", "some rows": "allows some rows" } as const;
+  return html`<p><code>${name}</code>, asked about <code>${action}</code>, ${words[said]}${by.length === 0 ? "" : html`: those that it finds by <code>${by.join(", ")}</code>. All others are not there for you`}.</p>`;
+}
+
+/** What header fields mean to whoever gets them. */
+const meanings: Readonly<Record<string, string>> = {
+  "content-type": "What the answer is written in",
+  "content-length": "How many octets it has",
+  "cache-control": "Who may keep it, and whether they have to ask again",
+  etag: "The state that was shown. Asked with it again, the answer is 304 until something changes",
+  vary: "Another value in one of these fields could have meant another answer",
+  link: "Pages around this one, and what describes it",
+  "www-authenticate": "How one can say who one is",
+  "retry-after": "How many seconds to wait",
+  allow: "The methods that there are",
+  "x-request-id": "Name it when you report something; the log has it too",
+  "x-total-count": "How many there are in all",
+  "content-security-policy": "What a browser may run and load for this answer",
+  "x-content-type-options": "A browser takes it for what it says it is",
+  "referrer-policy": "Links lead away without telling where from",
+  "cross-origin-resource-policy": "Pages of other sites cannot embed it",
+  "strict-transport-security": "Browsers come back over TLS alone",
+};
+
+function headersOf({ headers }: Why): Markup {
+  const rows = headers.map(
+    ({
+      name,
+      value,
+    }) => html`<div><dt>${name}</dt><dd><code>${value}</code></dd><dd class="rule">${meanings[name.toLowerCase()] ?? ""}</dd></div>
+`,
+  );
+  return html`<dl class="facts-list">
+${rows}</dl>`;
+}

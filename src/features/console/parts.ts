@@ -1,0 +1,77 @@
+import { dayOf } from "../../core/deprecation.ts";
+import { html, type PageContent, type Markup } from "../../core/html/markup.ts";
+import type { View } from "../../http/formats/view.ts";
+import { excerptOf, MOST_SHOWN, textOfJSON } from "./excerpt.ts";
+import { showDocument } from "./values.ts";
+
+/** A table in a frame of its own, which scrolls in place of the page. */
+export function table(caption: PageContent, columns: readonly PageContent[], rows: readonly PageContent[]): Markup {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="Table">
+    <table>
+      <caption>
+        <div>${caption}</div>
+      </caption>
+      <thead>
+        <tr>
+          ${columns}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** That something of what the page shows will go. */
+export function goingNote({ deprecations, basePath }: Pick<View, "deprecations" | "basePath">): PageContent {
+  if (deprecations.length === 0) return "";
+  const lines = deprecations.map(({ what, since, sunset, link }) => {
+    const until = sunset === null ? "" : `, until ${dayOf(sunset)}`;
+    const at = link?.startsWith("/") === true ? basePath + link : link;
+    const more = at === null ? "" : html` <a href="${at}">What to do instead</a>`;
+    return html`<li>The ${what} is deprecated since ${dayOf(since)}${until}.${more}</li>`;
+  });
+  return html`<div class="note" role="note">
+    <ul>
+      ${lines}
+    </ul>
+  </div> `;
+}
+
+/** The head of a column. */
+export function column(name: PageContent, classes = ""): Markup {
+  return html`<th scope="col" class="${classes}">${name}</th>`;
+}
+
+/** Text that can be copied. `id` is unique on the page. */
+export function code(id: string, caption: PageContent, what: string, text: PageContent): Markup {
+  return html`<figure class="code">
+    <figcaption>
+      <span>${caption}</span>
+      <button class="btn low" type="button" data-js hidden data-copy="${id}" aria-label="Copy ${what}">Copy</button>
+    </figcaption>
+    <pre id="${id}" tabindex="0" role="group" aria-label="${what}">${text}</pre>
+  </figure>`;
+}
+
+/** Data as a program gets it; of what is long the beginning. */
+export function asJSON(id: string, mediaType: string, what: string, value: unknown): Markup {
+  const text = typeof value === "object" && value !== null ? textOfJSON(value) : "";
+  if (text.length <= MOST_SHOWN) return code(id, mediaType, what, showDocument(value));
+  const caption = `${mediaType}, the beginning of ${text.length.toLocaleString("en")} characters`;
+  return code(id, caption, what, excerptOf(text, MOST_SHOWN));
+}
+
+/** What a method does, as a word and in its colour. */
+export function methodTag(method: string): Markup {
+  return html`<span class="m ${method.toLowerCase()}">${method}</span>`;
+}
+
+/** The words that a form says where nothing can be sent. */
+export const needsScript = html`<noscript
+  ><p class="rule">
+    Sending this needs JavaScript: the forms of browsers know no other methods than GET and POST, and send no JSON.
+    Programs send it as they always do.
+  </p></noscript
+>`;

@@ -1,0 +1,98 @@
+import { anyone } from "../../access/permission/permission.ts";
+import { alike, type Arrival, type Reply } from "../../core/call/call.ts";
+import { problem } from "../../core/problem/problem.ts";
+import type { ServiceFacts } from "../../feature/feature.ts";
+import { belowBasePath } from "../../http/base-path.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
+import { nullable, objectSchema, textSchema } from "../../http/endpoint/documentation.ts";
+import type { Endpoint } from "../../http/endpoint/endpoint.ts";
+import { invalid, type Context } from "../../http/exchange.ts";
+import type { WholeExplanation } from "../../http/explaining.ts";
+
+/** Where an answer is explained: `/console/why?of=/orders/1`. */
+export const WHY_PATH = "/console/why";
+
+/** What the caller would get for a `GET`, and why. */
+export interface Why extends Pick<WholeExplanation, "outcome" | "schemes" | "route" | "permission"> {
+  /** The address that was asked about, with the base path. */
+  readonly of: string;
+  readonly because: string;
+  readonly status: number;
+  /** Its header fields, in order. */
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+}
+
+/**
+ * Explains to callers what they get themselves: what each scheme made of their request, what the permission said, and what came of it.
+ * Whoever comes with a wrong credential is refused before, and counted: nobody can try credentials here.
+ */
+export function whyEndpoint(facts: () => ServiceFacts, basePath: string): Endpoint {
+  // What is asked in the course of an answer is not explained again, or it would never end.
+  const inner = new WeakSet<Arrival>();
+  return builtInEndpoint({
+    method: "GET",
+    path: WHY_PATH,
+    access: anyone,
+    query: "read",
+    documentation: {
+      summary: "Why the caller gets what they get",
+      tag: "system",
+      parameters: [
+        { name: "of", in: "query", required: true, description: "The address to explain.", schema: textSchema },
+      ],
+      responses: { 200: { description: "What came of each step.", schema } },
+      problems: ["invalid_query"],
+    },
+    async handle(context): Promise<Reply> {
+      if (inner.has(context.call.arrival)) throw problem("not_found");
+      const of = requireTarget(context, basePath);
+      const asked = alike(context.call.arrival, { method: "HEAD", target: of });
+      const known = alike(asked, { method: "GET", target: of.replace(/\?.*$/s, "") });
+      inner.add(asked);
+      const [explained, answer] = [await facts().explain(known), await facts().respond(asked)];
+      const { outcome, why: because, schemes, route, permission } = explained;
+      const value: Why = {
+        of,
+        outcome,
+        because,
+        schemes: schemes.map(withoutReason),
+        route,
+        permission,
+        status: answer.status,
+        headers: pairsOf(answer.headers),
+      };
+      return { status: 200, cache: "no-store", body: { kind: "data", value, element: "why" } };
+    },
+  });
+}
+
+const schema = objectSchema("why", {
+  of: textSchema,
+  outcome: textSchema,
+  because: textSchema,
+  schemes: { type: "array", items: { type: "object" } },
+  route: nullable(textSchema),
+  permission: { type: ["object", "null"] },
+  status: { type: "integer" },
+  headers: { type: "array", items: { type: "object" } },
+});
+
+function requireTarget(context: Context, basePath: string): string {
+  const parameters = context.parameters();
+  const [[name, of] = ["", ""]] = parameters;
+  const isPath = /^\/(?!\/)[\x21-\x7e]*$/.test(of) && !of.includes("#") && belowBasePath(of, basePath) !== null;
+  if (parameters.length === 1 && name === "of" && isPath) return of;
+  throw invalid([
+    { pointer: "?of", code: "invalid", detail: "The address of this service to explain is required, like /orders/1." },
+  ]);
+}
+
+/** The kind of a refusal is for administrators, who ask for it with a header of their own. */
+function withoutReason({ reason: _reason, ...scheme }: Why["schemes"][number]): Why["schemes"][number] {
+  return scheme;
+}
+
+function pairsOf(headers: readonly string[]): Why["headers"] {
+  const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [{ name, value: headers[at + 1]! }] : []));
+  return pairs.filter(({ name }) => !/^set-cookie$/i.test(name));
+}

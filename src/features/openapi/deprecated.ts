@@ -1,0 +1,38 @@
+import { dayOf, sayDeprecation, type Deprecated } from "../../core/deprecation.ts";
+import type { JSONObject } from "./json.ts";
+
+/**
+ * A description, and that what it is of will go: `deprecated` for tools, and the days for people. OpenAPI has no members for those;
+ * `x-sunset` is what other tools read.
+ */
+export function withDeprecation(description: string | undefined, going: readonly Deprecated[]): JSONObject {
+  const said = [...(description === undefined ? [] : [description]), ...going.map(sayDeprecation)].join(" ");
+  if (going.length === 0) return said === "" ? {} : { description: said };
+  const sunsets = going.flatMap(({ sunset }) => sunset ?? []);
+  return {
+    description: said,
+    deprecated: true,
+    "x-deprecated-since": dayOf(Math.min(...going.map(({ since }) => since))),
+    ...(sunsets.length === 0 ? {} : { "x-sunset": dayOf(Math.min(...sunsets)) }),
+  };
+}
+
+/** Answers that say in their headers that what was asked for will go (RFC 9745, RFC 8594). */
+export function withGoing(responses: JSONObject, going: readonly Deprecated[]): JSONObject {
+  if (going.length === 0) return responses;
+  const said = {
+    Deprecation: {
+      description: "Since when it is deprecated: seconds since 1970 (RFC 9745).",
+      schema: { type: "string", pattern: "^@-?[0-9]+$" },
+    },
+    ...(going.some(({ sunset }) => sunset !== null)
+      ? { Sunset: { description: "When it will be gone (RFC 8594).", schema: { type: "string" } } }
+      : {}),
+  };
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const { headers, ...rest } = response as { readonly headers?: JSONObject };
+      return [status, "$ref" in rest ? rest : { ...rest, headers: { ...headers, ...said } }];
+    }),
+  );
+}

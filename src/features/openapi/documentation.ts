@@ -1,0 +1,152 @@
+import type { Reply } from "../../core/call/call.ts";
+import { requireOptions } from "../../core/checking/options.ts";
+import { pageScript, pageStyle, type Look } from "../../core/html/look.ts";
+import type { Page } from "../../core/html/page.ts";
+import { catalogueWith } from "../../core/problem/definition.ts";
+import { problem } from "../../core/problem/problem.ts";
+import { defineFeature, type Feature } from "../../feature/feature.ts";
+import { contentTag } from "../../http/answer/writing.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
+import { ifNoneMatch, notModified, textSchema, type JSONSchema } from "../../http/endpoint/documentation.ts";
+import type { Endpoint, EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
+import { docsOf, writtenDocument } from "./on-demand.ts";
+import { titleChecks, type DocumentationOptions } from "./options.ts";
+import { problemIndexPage, problemPage } from "./problem-pages.ts";
+
+export type { DocumentationOptions } from "./options.ts";
+
+const MAX_AGE_SECONDS = 300;
+const YEAR_SECONDS = 365 * 86_400;
+
+/** Where people log in on a page, in services that have it. */
+const SESSION = "/api/session/";
+/** What tells who is calling, where there is something. */
+const ROOT = "/";
+
+/**
+ * `GET /openapi.json` (OpenAPI 3.1), `/docs`, which shows it, and `/problems` with a page for each problem. They authenticate nobody.
+ *
+ * @example
+ * ```ts
+ * import { documentation } from "latchkey/features";
+ *
+ * export const features = [documentation({ title: "Bookshop", version: "1" })];
+ * ```
+ */
+export function documentation(options: DocumentationOptions): Feature<null> {
+  return defineFeature({
+    name: "documentation",
+    setUp(host) {
+      requireOptions(options, titleChecks);
+      const { basePath } = host;
+      const look = (): Look => host.service().look ?? { title: options.title, style: pageStyle() };
+      const has = (path: string) =>
+        host.service().endpoints.some((each) => each.path === path && each.method === "GET") ? path : null;
+      // Pages for people say what else there is where nothing is served there.
+      const hasRoot = () =>
+        has(ROOT) !== null || host.service().formats.some(({ mediaType }) => mediaType === "text/html");
+      const pageOf = () => ({ ...look(), basePath, root: hasRoot() });
+      const written = madeOnce(async () => {
+        const { schemes, mounts, endpoints, formats, xml, tags, problems } = host.service();
+        const parts = { schemes, mounts, endpoints, formats, xml, tags, problems };
+        const { content, document } = await writtenDocument({ ...options, basePath, ...parts });
+        return { content, document, tag: contentTag(content) };
+      });
+      const docs = madeOnce(async () => {
+        const { document } = await written();
+        return docsOf({ document, basePath, look: look(), root: hasRoot(), session: has(SESSION), who: has(ROOT) });
+      });
+      return {
+        offer: null,
+        tags: { system: "Health, keys and documentation." },
+        endpoints: [
+          openEndpoint({
+            path: "/openapi.json",
+            produces: "application/json",
+            documentation: of("This API, as OpenAPI 3.1", { type: "object" }),
+            async handle() {
+              const { content, tag } = await written();
+              return { ...raw("application/json", content), tag };
+            },
+          }),
+          openEndpoint({
+            path: "/docs",
+            produces: "text/html",
+            documentation: of("This API, as a page", textSchema),
+            handle: async () => shown((await docs()).list()),
+          }),
+          openEndpoint({
+            path: "/docs/{page:text}",
+            produces: "text/html",
+            documentation: of("One operation, to be tried, or what its page looks like", textSchema),
+            async handle({ params }) {
+              const name = params["page"] as string;
+              return docsAsset(look(), name) ?? shown((await docs()).operation(name) ?? missing());
+            },
+          }),
+          openEndpoint({
+            path: "/problems",
+            produces: "text/html",
+            documentation: of("Every problem there is", textSchema),
+            handle: () => shown(problemIndexPage(catalogueWith(host.service().problems), pageOf())),
+          }),
+          openEndpoint({
+            path: "/problems/{code:text}",
+            produces: "text/html",
+            documentation: of("What a problem means and what to do about it", textSchema),
+            handle({ params }) {
+              const code = params["code"] as string;
+              const catalogue = catalogueWith(host.service().problems);
+              if (!Object.hasOwn(catalogue, code)) throw problem("not_found");
+              return shown(problemPage(code, catalogue[code]!, pageOf()));
+            },
+          }),
+        ],
+      };
+    },
+  });
+}
+
+/** What is made when it is first asked for. Whoever asks meanwhile waits for the same; where it could not be made, the next one tries anew. */
+function madeOnce<T>(make: () => Promise<T>): () => Promise<T> {
+  let making: Promise<T> | null = null;
+  return () =>
+    (making ??= make().catch((error: unknown) => {
+      making = null;
+      throw error;
+    }));
+}
+
+/** Style and script of the pages: their names change with what is in them, so that they are kept for a year. */
+function docsAsset({ style }: Look, name: string): Reply | null {
+  const found = [style, pageScript()].find((each) => each.name === name);
+  if (found === undefined) return null;
+  const { type, text: content } = found;
+  return { status: 200, cache: "public", maxAgeSeconds: YEAR_SECONDS, body: { kind: "raw", type, content } };
+}
+
+function missing(): never {
+  throw problem("not_found");
+}
+
+/** Credentials sent to it are not looked at, nor is its query. */
+function openEndpoint(endpoint: Omit<Endpoint, "method" | "access" | "query">): Endpoint {
+  return builtInEndpoint({ ...endpoint, method: "GET", access: "open", query: "ignored" });
+}
+
+function shown({ html, policy }: Page): Reply {
+  return { ...raw("text/html; charset=utf-8", html), contentSecurityPolicy: policy };
+}
+
+/** What anyone may read and any cache may keep. */
+function raw(type: string, content: string | Uint8Array): Reply {
+  return { status: 200, cache: "public", maxAgeSeconds: MAX_AGE_SECONDS, body: { kind: "raw", type, content } };
+}
+
+function of(summary: string, schema: JSONSchema): EndpointDocumentation {
+  const responses = {
+    200: { description: `${summary}.`, schema, headers: { ETag: "Of the present state." } },
+    304: notModified,
+  };
+  return { summary, tag: "system", parameters: [ifNoneMatch], responses };
+}

@@ -1,0 +1,62 @@
+import { aBoolean, anObject, isText, optional, orNull, text } from "../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import type { Page } from "../../core/html/page.ts";
+import { inSlices } from "../../http/body/turns.ts";
+import type { JSONObject } from "./json.ts";
+import type { OpenAPIOptions } from "./options.ts";
+import type { DocsParts } from "./page/page.ts";
+
+// A service that runs for weeks is asked for its description a few times; until then the code for it is not even loaded.
+
+/** The OpenAPI 3.1 document of a service. */
+export async function openapiDocument(options: OpenAPIOptions): Promise<Record<string, unknown>> {
+  const { readDocument } = await import("./written.ts");
+  return (await inSlices(readDocument(await described(options)))) as Record<string, unknown>;
+}
+
+async function described(options: OpenAPIOptions): Promise<JSONObject> {
+  return inSlices((await import("./openapi.ts")).describeService(options));
+}
+
+const docsParts: ChecksOf<DocsParts> = {
+  document: anObject,
+  basePath: (value) => (isText(value) ? null : "it has to be a path, or empty"),
+  look: optional(anObject),
+  root: optional(aBoolean),
+  session: orNull(text),
+  who: orNull(text),
+};
+
+/** The page of an operation, by its id, or where none is named the page that lists them all; null where there is no such operation. */
+export async function docsPage(parts: DocsParts, operation?: string): Promise<Page | null> {
+  requireOptions(parts, docsParts, { of: "docsPage" });
+  const docs = await docsOf(parts);
+  return operation === undefined ? docs.list() : docs.operation(operation);
+}
+
+/** The pages of a service: what they have in common is made once. */
+export interface Docs {
+  list(): Page;
+  /** Null where there is no such operation. */
+  operation(id: string): Page | null;
+}
+
+/** Makes what the pages of a service have in common. */
+export async function docsOf(parts: DocsParts): Promise<Docs> {
+  const { docsPage: listPage, operationPage } = await import("./page/page.ts");
+  const { contentsOf } = await import("./page/contents.ts");
+  const contents = await inSlices(contentsOf(parts.document, parts.basePath));
+  return { list: () => listPage(parts, contents), operation: (id) => operationPage(parts, contents, id) };
+}
+
+/** A document as it is sent, and as its pages read it. */
+export interface WrittenDocument {
+  readonly content: Uint8Array;
+  readonly document: JSONObject;
+}
+
+/** The document of a service as it is sent. */
+export async function writtenDocument(options: OpenAPIOptions): Promise<WrittenDocument> {
+  const document = await described(options);
+  return { content: await inSlices((await import("./written.ts")).writeDocument(document)), document };
+}

@@ -1,0 +1,309 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { administrator, anyOf, anyone, authenticated } from "../../access/permission/permission.ts";
+import { absent, type Scheme } from "../../access/scheme/scheme.ts";
+import { wholly } from "../../http/body/turns.ts";
+import { defineEndpoint, type Endpoint } from "../../http/endpoint/endpoint.ts";
+import type { Format } from "../../http/formats/format.ts";
+import { json } from "../../http/formats/json.ts";
+import { mount } from "../../http/mount/mount.ts";
+import * as fields from "../../resource/kinds/fields.ts";
+import { defineResource } from "../../resource/resource.ts";
+import { describeService } from "./openapi.ts";
+import { ADDITIONAL_OPERATIONS } from "./operations/query-operation.ts";
+import type { OpenAPIOptions } from "./options.ts";
+import { writeDocument } from "./written.ts";
+
+const shelf = defineResource({
+  name: "book_shelf",
+  plural: "book-shelves",
+  description: "Where books stand.",
+  fields: {
+    label: fields.text({ maxLength: 20, unique: true, example: "A1" }),
+    height: fields.integer({ optional: true }),
+  },
+  filters: { id: ["eq", "in"], label: ["eq", "starts"] },
+  sorts: ["label"],
+});
+const book = defineResource({ name: "book", within: shelf, fields: { title: fields.text() } });
+
+const page = endpoint({
+  method: "GET",
+  path: "/pages/{name:text}",
+  access: "open",
+  documentation: { summary: "Read a page", tag: "pages" },
+});
+const logIn = endpoint({
+  method: "POST",
+  path: "/api/token/",
+  access: "open",
+  consumes: ["application/json"],
+  documentation: { summary: "Log in", problems: ["invalid_credentials"] },
+});
+const logOut = endpoint({ method: "DELETE", path: "/api/token", access: authenticated });
+
+function endpoint(declared: Omit<Endpoint, "handle">): Endpoint {
+  return defineEndpoint({ ...declared, handle: () => ({ status: 204 }) });
+}
+
+const basic: Scheme = {
+  name: "basic",
+  carriers: [{ in: "authorization", scheme: "Basic" }],
+  challenge: () => "Basic",
+  authenticate: () => absent,
+};
+
+// A document is looked into at will here, as a client would that knows JSON alone.
+type Document = ReturnType<typeof JSON.parse>;
+
+function documentOf(options: Partial<OpenAPIOptions>): Document {
+  return JSON.parse(
+    String(wholly(writeDocument(wholly(describeService({ title: "Books", version: "1", ...options }))))),
+  );
+}
+
+const whole = documentOf({
+  mounts: [
+    mount(shelf, { permission: authenticated }),
+    mount(book, { permission: anyOf(anyone, administrator), requireIfMatch: true }),
+  ],
+  endpoints: [page, logIn, logOut],
+  schemes: [basic],
+});
+
+function operations(document: Document): readonly { readonly path: string; readonly operation: Document }[] {
+  return Object.entries<Document>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Document>(methods)
+      .flatMap(([method, operation]) => (method === ADDITIONAL_OPERATIONS ? Object.values(operation) : [operation]))
+      .map((operation) => ({ path, operation })),
+  );
+}
+
+function resolve(document: Document, part: Document): Document {
+  if (part.$ref === undefined) return part;
+  return part.$ref
+    .slice(2)
+    .split("/")
+    .reduce((at: Document, name: string) => at[name], document);
+}
+
+function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null) return;
+  yield value as Record<string, unknown>;
+  for (const each of Object.values(value)) yield* objectsIn(each);
+}
+
+test("every reference leads somewhere, and every component is referred to", () => {
+  const refs = new Set([...objectsIn(whole)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : [])));
+
+  for (const $ref of refs) assert.ok(resolve(whole, { $ref }) !== undefined, $ref);
+  const { securitySchemes: _, ...components } = whole.components;
+  const declared = Object.entries<Document>(components).flatMap(([kind, named]) =>
+    Object.keys(named).map((name) => `#/components/${kind}/${name}`),
+  );
+  assert.deepEqual(declared.toSorted(), [...refs].toSorted());
+});
+
+test("a member that a schema requires is one that it describes", () => {
+  const several = documentOf({ mounts: [mount(shelf, { permission: authenticated, arrays: true })] });
+
+  for (const { required, properties } of [...objectsIn(whole), ...objectsIn(several)])
+    if (Array.isArray(required))
+      assert.deepEqual(
+        required.filter((name) => !(name in Object(properties))),
+        [],
+      );
+  const { id } = several.components.schemas.BookShelfChange.properties;
+  assert.deepEqual([id.type, id.minimum, id.readOnly], ["integer", 1, undefined]);
+});
+
+test("operationIds are unique and follow from the declarations", () => {
+  const ids = operations(whole).map(({ operation }) => operation.operationId as string);
+
+  const shelves =
+    "listBookShelves queryBookShelves createBookShelf readBookShelf replaceBookShelf updateBookShelf deleteBookShelf";
+  const books = shelves.replaceAll("Shelves", "ShelfBooks").replaceAll(/Shelf\b/g, "ShelfBook");
+  assert.equal(ids.join(" "), `${shelves} ${books} getPagesName postApiToken deleteApiToken`);
+});
+
+test("names that would meet are told apart", () => {
+  const problem = defineResource({ name: "problem", fields: { name: fields.text() } });
+  const { components, paths } = documentOf({
+    mounts: [mount(problem, { permission: anyone })],
+    endpoints: [
+      endpoint({ method: "GET", path: "/a-b", access: "open" }),
+      endpoint({ method: "GET", path: "/a/b", access: "open" }),
+    ],
+  });
+
+  assert.ok(components.schemas.Problem.properties.request_id);
+  assert.ok(components.schemas.Problem2.properties.name);
+  assert.equal(paths["/a-b"].get.operationId, "getAB");
+  assert.equal(paths["/a/b"].get.operationId, "getAB2");
+});
+
+test("every parameter of a path is declared, and no parameter twice", () => {
+  for (const { path, operation } of operations(whole)) {
+    const declared = ((operation.parameters ?? []) as Document[]).map((each) => resolve(whole, each));
+    const inPath = declared.filter((each) => each.in === "path").map((each) => each.name as string);
+
+    assert.deepEqual(inPath.toSorted(), [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name).toSorted(), path);
+    assert.equal(new Set(declared.map((each) => `${each.in} ${each.name}`)).size, declared.length, path);
+    for (const each of declared) assert.ok(each.in !== "path" || each.required === true, path);
+  }
+});
+
+test("what an endpoint says of a parameter of its path stands in place of what the path says", () => {
+  const said = { name: "code", in: "path", required: true, schema: { enum: ["a"] } };
+  const documentation = { summary: "X", parameters: [said] };
+  const { paths } = documentOf({
+    endpoints: [endpoint({ method: "GET", path: "/x/{code:text}", access: "open", documentation })],
+  });
+
+  assert.deepEqual(paths["/x/{code}"].get.parameters, [said, { $ref: "#/components/parameters/format" }]);
+});
+
+test("paths are written as they were declared first, with a final slash where that has one", () => {
+  assert.deepEqual(Object.keys(whole.paths), [
+    "/book-shelves",
+    "/book-shelves/{id}",
+    "/book-shelves/{book_shelf_id}/books",
+    "/book-shelves/{book_shelf_id}/books/{id}",
+    "/pages/{name}",
+    "/api/token/",
+  ]);
+  assert.deepEqual(Object.keys(whole.paths["/api/token/"]), ["post", "delete"]);
+});
+
+test("every operation has a tag that is declared, an answer that is no problem, and known schemes", () => {
+  const tags = new Set(whole.tags.map(({ name }: Document) => name));
+  for (const { operation } of operations(whole)) {
+    for (const tag of operation.tags) assert.ok(tags.has(tag), tag);
+    assert.ok(Object.keys(operation.responses).some((status) => Number(status) < 300));
+    for (const name of operation.security.flatMap(Object.keys)) assert.ok(whole.components.securitySchemes[name], name);
+  }
+  assert.deepEqual(whole.tags[0], { name: "book shelves", description: "Where books stand." });
+});
+
+test("a tag that is used is explained, one that is not is left out", () => {
+  const { tags } = documentOf({ endpoints: [page], tags: { pages: "For people.", others: "Unused." } });
+
+  assert.deepEqual(tags, [{ name: "pages", description: "For people." }]);
+});
+
+test("a list can show whole records or the fields that are asked for", () => {
+  const { BookShelf, BookShelfPart, BookShelfList } = whole.components.schemas;
+
+  assert.deepEqual(BookShelf.required, ["id", "label", "height"]);
+  assert.equal(BookShelfPart.required, undefined);
+  assert.deepEqual(Object.keys(BookShelfPart.properties), BookShelf.required);
+  assert.deepEqual(BookShelfList.items.anyOf, [
+    { $ref: "#/components/schemas/BookShelf" },
+    { $ref: "#/components/schemas/BookShelfPart" },
+  ]);
+  assert.deepEqual(BookShelfList.xml, { name: "book-shelves", wrapped: true });
+});
+
+test("a body is shown in each media type that the endpoint reads", () => {
+  const { put, patch } = whole.paths["/book-shelves/{id}"];
+
+  assert.deepEqual(put.requestBody.content["application/json"], {
+    schema: { $ref: "#/components/schemas/BookShelfDraft" },
+    example: { label: "A1" },
+  });
+  assert.deepEqual(patch.requestBody.content["application/json-patch+json"], {
+    schema: { $ref: "#/components/schemas/JSONPatch" },
+    example: [{ op: "replace", path: "/label", value: "A1" }],
+  });
+  assert.deepEqual(patch.requestBody.content["application/xml"], {
+    schema: { $ref: "#/components/schemas/BookShelfPatch" },
+  });
+});
+
+test("an operation names its own problems beside those on the way", () => {
+  const { patch } = whole.paths["/book-shelves/{id}"];
+  const { put } = whole.paths["/book-shelves/{book_shelf_id}/books/{id}"];
+
+  assert.match(patch.responses[400].description, /`invalid_patch`/);
+  assert.match(patch.responses[409].description, /`taken`.*`patch_conflict`/);
+  assert.equal(patch.responses[428], undefined);
+  assert.match(put.responses[428].description, /`precondition_required`/);
+  assert.ok(
+    put.parameters.some(
+      (each: Document) => resolve(whole, each).name === "If-Match" && resolve(whole, each).required === true,
+    ),
+  );
+  assert.match(whole.paths["/api/token/"].post.responses[401].description, /`invalid_credentials`/);
+});
+
+test("QUERY stands where OpenAPI 3.1 has room for it", () => {
+  const { QUERY } = whole.paths["/book-shelves"][ADDITIONAL_OPERATIONS];
+
+  assert.equal(QUERY.operationId, "queryBookShelves");
+  assert.deepEqual(Object.keys(QUERY.requestBody.content), ["application/json"]);
+  assert.deepEqual(QUERY.responses[200], whole.paths["/book-shelves"].get.responses[200]);
+  const { BookShelfQuery, BookShelfCondition } = whole.components.schemas;
+  assert.deepEqual(Object.keys(BookShelfQuery.properties), ["where", "sort", "limit", "cursor", "fields", "count"]);
+  assert.deepEqual(BookShelfCondition.properties.not, { $ref: "#/components/schemas/BookShelfCondition" });
+});
+
+test("what is not offered is not described", () => {
+  const { paths, components } = documentOf({
+    mounts: [mount(shelf, { permission: { read: anyone, replace: administrator } })],
+  });
+
+  assert.deepEqual(Object.keys(paths), ["/book-shelves/{id}"]);
+  assert.deepEqual(Object.keys(components.schemas), [
+    "BookShelf",
+    "BookShelfPart",
+    "BookShelfDraft",
+    "Problem",
+    "ProblemIssue",
+  ]);
+  assert.equal(paths["/book-shelves/{id}"].put.responses[201], undefined);
+});
+
+test("a format that shows lists alone is offered for lists alone", () => {
+  const csv: Format = { ...json, mediaType: "text/csv", tagSuffix: "-csv", shows: "lists" };
+  const { paths } = documentOf({ mounts: [mount(shelf, { permission: anyone })], formats: [csv] });
+
+  assert.deepEqual(paths["/book-shelves"].get.responses[200].content["text/csv"], { schema: { type: "string" } });
+  const both = ["application/json", "application/xml"];
+  assert.deepEqual(Object.keys(paths["/book-shelves/{id}"].get.responses[200].content), both);
+  assert.deepEqual(Object.keys(paths["/book-shelves"].post.responses[201].content), both);
+});
+
+test("a service without anything is described too", () => {
+  assert.deepEqual(documentOf({ license: { name: "MIT" }, serverURL: "https://api.example" }), {
+    openapi: "3.1.0",
+    info: { title: "Books", version: "1", license: { name: "MIT" } },
+    servers: [{ url: "https://api.example" }],
+    tags: [],
+    paths: {},
+    components: {},
+  });
+});
+
+test("what may stand beside a record is a parameter, and a member that need not be there", () => {
+  const mountedBooks = mount(book, { permission: anyone, expand: { shelf: "book_shelf_id" } });
+  const { paths, components } = documentOf({
+    mounts: [mount(shelf, { permission: anyone, expand: { books: mountedBooks } }), mountedBooks],
+  });
+
+  for (const path of ["/book-shelves", "/book-shelves/{id}"]) {
+    const { schema } = paths[path].get.parameters.find(({ name }: { name: string }) => name === "expand");
+    assert.deepEqual(schema.items.enum, ["books", "books.shelf"]);
+  }
+  const { BookShelf: outer, BookShelfBook: inner } = components.schemas;
+  assert.deepEqual(outer.properties.books.items, { $ref: "#/components/schemas/BookShelfBook" });
+  assert.equal(outer.properties.books_next.type, "string");
+  assert.deepEqual(inner.properties.shelf.anyOf, [{ $ref: "#/components/schemas/BookShelf" }, { type: "null" }]);
+  assert.deepEqual(
+    [outer.required, inner.required],
+    [
+      ["id", "label", "height"],
+      ["id", "title"],
+    ],
+  );
+  assert.ok(whole.paths["/book-shelves"].get.parameters.every(({ name }: { name?: string }) => name !== "expand"));
+});

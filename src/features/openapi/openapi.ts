@@ -1,0 +1,175 @@
+import { joinSchemes } from "../../access/scheme/joining.ts";
+import { aList, anObject, optional, text, aBoolean } from "../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import { catalogueWith, ownAmong } from "../../core/problem/definition.ts";
+import { aBasePath } from "../../http/base-path.ts";
+import { readableBy } from "../../http/body/readable.ts";
+import type { Pieces } from "../../http/body/turns.ts";
+import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
+import { withoutFinalSlash } from "../../http/endpoint/path.ts";
+import { served } from "../../http/endpoint/replying.ts";
+import { withBuiltIn } from "../../http/formats/negotiate.ts";
+import { endpointsOf } from "../../http/mount/endpoints.ts";
+import { placeMounts } from "../../http/mount/placing.ts";
+import type { JSONObject } from "./json.ts";
+import { uniqueNames } from "./names.ts";
+import { headers } from "./operations/headers.ts";
+import { operationOf, type Description, type Surroundings } from "./operations/operation.ts";
+import { describeOwn } from "./operations/own-endpoint.ts";
+import { parameters } from "./operations/parameters.ts";
+import { templateOf } from "./operations/path.ts";
+import { ADDITIONAL_OPERATIONS, PLAIN_METHODS } from "./operations/query-operation.ts";
+import { titleChecks, type OpenAPIOptions } from "./options.ts";
+import { problemComponents, responsesOf } from "./problems.ts";
+import { describeMount, problemsOf, schemaNames } from "./resource.ts";
+import { securitySchemes } from "./security.ts";
+import { standardSchemas } from "./standard.ts";
+import { Part } from "./written.ts";
+
+const checks: ChecksOf<OpenAPIOptions> = {
+  ...titleChecks,
+  schemes: optional(aList),
+  mounts: optional(aList),
+  endpoints: optional(aList),
+  formats: optional(aList),
+  xml: optional(aBoolean),
+  tags: optional(anObject),
+  problems: optional(aList),
+  basePath: optional(aBasePath),
+  serverURL: optional(text),
+};
+
+/**
+ * Describes a service as an OpenAPI 3.1 document, of which operations and schemas are parts as they are sent. It says what the declarations say:
+ * nothing is written twice. Others have their turn between the mounts.
+ */
+export function* describeService(options: OpenAPIOptions): Pieces<JSONObject> {
+  requireOptions(options, checks, { of: "openapiDocument" });
+  const { title, version, description, license, mounts = [], tags = {}, basePath = "" } = options;
+  const { serverURL = basePath === "" ? "/" : basePath } = options;
+  const schemes = joinSchemes(options.schemes ?? []);
+  const formats = withBuiltIn(options.formats ?? [], options.xml);
+  const speaksXML = formats.some(({ mediaType }) => mediaType === "application/xml");
+  const placed = placeMounts(mounts);
+  const own = (options.endpoints ?? []).map(served);
+  const takeName = uniqueNames(Object.keys(standardSchemas));
+  const names = new Map(mounts.map((each) => [each.resource, schemaNames(each, takeName)]));
+  const security = securitySchemes(schemes, serverURL.startsWith("https:"));
+  const named = [...placed.flatMap(problemsOf), ...own.flatMap(({ documentation }) => documentation?.problems ?? [])];
+  const catalogue = catalogueWith(ownAmong([...(options.problems ?? []), ...named]));
+  const surroundings = { schemes, security: Object.keys(security), responsesTo: responsesOf(catalogue) };
+  const paths = new Paths(surroundings, speaksXML);
+  const readable = readableBy(formats);
+  const explained: JSONObject[] = [];
+  const schemas: Record<string, Part> = {};
+  for (const mount of placed) {
+    const { tag, schemas: its, operations } = describeMount(mount, formats, names);
+    explained.push(tag);
+    for (const [name, schema] of Object.entries(its)) schemas[name] = new Part(schema, speaksXML);
+    for (const endpoint of endpointsOf(mount).map(readable)) {
+      const known = operations.get(`${endpoint.method} ${endpoint.path}`);
+      paths.add(endpoint, known ?? describeOwn(endpoint, formats));
+    }
+    yield;
+  }
+  for (const endpoint of own.map(readable)) {
+    paths.add(endpoint, describeOwn(endpoint, formats));
+    yield;
+  }
+  for (const [name, said] of Object.entries(tags)) explained.push({ name, description: said });
+  const standard = {
+    responses: problemComponents(catalogue, formats, basePath),
+    parameters,
+    headers,
+  };
+  const components = {
+    schemas: { ...schemas, ...partsOf(standardSchemas, speaksXML) },
+    ...Object.fromEntries(Object.entries(standard).map(([kind, each]) => [kind, partsOf(each, speaksXML)])),
+  };
+  return {
+    openapi: "3.1.0",
+    info: {
+      title,
+      version,
+      ...(description === undefined ? {} : { description }),
+      ...(license === undefined ? {} : { license }),
+    },
+    servers: [{ url: serverURL }],
+    tags: tagsOf(explained, paths.tags),
+    paths: paths.written(),
+    components: {
+      ...(yield* usedComponents(components, paths.refs)),
+      ...(Object.keys(security).length === 0 ? {} : { securitySchemes: security }),
+    },
+  };
+}
+
+type Parts = Readonly<Record<string, Part>>;
+
+function partsOf(named: JSONObject, speaksXML: boolean): Parts {
+  return Object.fromEntries(Object.entries(named).map(([name, each]) => [name, new Part(each, speaksXML)]));
+}
+
+/** One entry for each path, in the spelling that was declared first, as the routes have it. */
+class Paths {
+  readonly #paths = new Map<
+    string,
+    { readonly template: string; readonly operations: Record<string, Part | Record<string, Part>> }
+  >();
+  readonly #takeId = uniqueNames();
+  readonly #surroundings: Surroundings;
+  readonly #speaksXML: boolean;
+  /** The tags of the operations. */
+  readonly tags = new Set<unknown>();
+  /** What operations point at. */
+  readonly refs = new Set<string>();
+
+  constructor(surroundings: Surroundings, speaksXML: boolean) {
+    this.#surroundings = surroundings;
+    this.#speaksXML = speaksXML;
+  }
+
+  add(endpoint: ServedEndpoint, described: Description): void {
+    const description = { ...described, operationId: this.#takeId(described.operationId) };
+    const key = withoutFinalSlash(endpoint.path);
+    const path = this.#paths.get(key) ?? { template: templateOf(endpoint.path), operations: {} };
+    const operation = new Part(operationOf(endpoint, description, this.#surroundings), this.#speaksXML, description);
+    const { operations } = path;
+    if (PLAIN_METHODS.has(endpoint.method)) operations[endpoint.method.toLowerCase()] = operation;
+    else Object.assign((operations[ADDITIONAL_OPERATIONS] ??= {}), { [endpoint.method]: operation });
+    this.#paths.set(key, path);
+    this.tags.add(description.tag);
+    for (const each of operation.refs) this.refs.add(each);
+  }
+
+  written(): JSONObject {
+    return Object.fromEntries([...this.#paths.values()].map(({ template, operations }) => [template, operations]));
+  }
+}
+
+/** The components that something points at, however far away: the others would only be noise. */
+function* usedComponents(
+  components: Readonly<Record<string, Parts>>,
+  pointedAt: ReadonlySet<string>,
+): Pieces<Readonly<Record<string, Parts>>> {
+  const used = new Set(pointedAt);
+  // What a component points at comes behind all that is there, and has its turn too.
+  for (const pointer of used) {
+    const [kind = "", name = ""] = pointer.replace("#/components/", "").split("/");
+    for (const each of components[kind]?.[name]?.refs ?? []) used.add(each);
+    yield;
+  }
+  const kept: Record<string, Parts> = {};
+  for (const [kind, named] of Object.entries(components)) {
+    const own = Object.entries(named).filter(([name]) => used.has(`#/components/${kind}/${name}`));
+    if (own.length > 0) kept[kind] = Object.fromEntries(own);
+  }
+  return kept;
+}
+
+/** The tags that are used: first those that are explained, each by whoever did so first. */
+function tagsOf(explained: readonly JSONObject[], used: ReadonlySet<unknown>): readonly JSONObject[] {
+  const tags = new Map<unknown, JSONObject>(explained.toReversed().map((tag) => [tag["name"], tag]));
+  const order = [...explained.map(({ name }) => name), ...used];
+  return [...new Set(order)].filter((name) => used.has(name)).map((name) => tags.get(name) ?? { name });
+}

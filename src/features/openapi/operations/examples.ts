@@ -1,0 +1,72 @@
+import { Flaw, isInRecords, isRequired, isWritable, type Field } from "../../../resource/kinds/field.ts";
+import type { Fields, Resource } from "../../../resource/resource.ts";
+import type { JSONObject } from "../json.ts";
+
+/** A record as it could be read, without its id; null where a field gives no example and none can be made up. */
+export function exampleRecord({ fields }: Resource): JSONObject | null {
+  return exampleOf(fields, isInRecords);
+}
+
+/** A body that could be sent to create or replace; null where none can be made up. */
+export function exampleDraft({ fields }: Resource): JSONObject | null {
+  return exampleOf(fields, (field) => isWritable(field) && (isRequired(field) || declaredExample(field) !== undefined));
+}
+
+/** A change of one field; null where none can be made up. */
+export function examplePatch(resource: Resource): JSONObject | null {
+  const first = Object.entries(exampleDraft(resource) ?? {})[0];
+  return first === undefined ? null : Object.fromEntries([first]);
+}
+
+function exampleOf(fields: Fields, isPart: (field: Field) => boolean): JSONObject | null {
+  const parts = Object.entries(fields).filter(([, field]) => isPart(field));
+  const values = parts.map(([name, field]) => [name, declaredExample(field) ?? samplesOf(field)[0] ?? null] as const);
+  const isWhole = values.every(([name, value]) => value !== null || fields[name]!.options.optional === true);
+  return isWhole ? Object.fromEntries(values) : null;
+}
+
+function declaredExample({ options: { example, default: fallback } }: Field): unknown {
+  return example ?? (typeof fallback === "function" ? undefined : fallback);
+}
+
+const known = new WeakMap<Field["kind"], readonly unknown[]>();
+
+/** Values that the field itself finds in order. Every operation of a resource shows them. */
+function samplesOf({ kind }: Field): readonly unknown[] {
+  const samples = known.get(kind) ?? samplesOfKind(kind);
+  known.set(kind, samples);
+  return samples;
+}
+
+function samplesOfKind(kind: Field["kind"]): readonly unknown[] {
+  const { enum: words, minimum, minLength, maxLength } = kind.schema;
+  const text = "Example".padEnd(Number(minLength ?? 0), ".").slice(0, Number(maxLength ?? Infinity));
+  const candidates = [
+    ...(Array.isArray(words) ? (words as unknown[]) : []),
+    "2026-01-31T09:30:00.000Z",
+    "ann@example.com",
+    "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+    "1",
+    1,
+    minimum,
+    true,
+    text,
+  ];
+  // A text takes every candidate, a date-time only one of them.
+  const ordered = kind.name === "text" ? [text] : candidates;
+  return ordered
+    .filter((each) => each !== undefined)
+    .flatMap((each) => {
+      const read = tryToRead(kind, each);
+      return read === undefined || read instanceof Flaw ? [] : [read];
+    });
+}
+
+/** A kind of somebody's own may throw at what it never meets. */
+function tryToRead(kind: Field["kind"], value: unknown): unknown {
+  try {
+    return kind.parse(value);
+  } catch {
+    return undefined;
+  }
+}

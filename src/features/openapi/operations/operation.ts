@@ -1,0 +1,69 @@
+import type { Scheme } from "../../../access/scheme/scheme.ts";
+import { codeOf, type AnyProblem } from "../../../core/problem/definition.ts";
+import type { ServedEndpoint } from "../../../http/endpoint/endpoint.ts";
+import { withDeprecation, withGoing } from "../deprecated.ts";
+import type { JSONObject } from "../json.ts";
+import { problemsOnTheWay, type responsesOf } from "../problems.ts";
+import { securityOf } from "../security.ts";
+import { pathParameters, shared } from "./parameters.ts";
+
+/** What is known of an operation besides the facts of its endpoint. */
+export interface Description {
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly parameters: readonly JSONObject[];
+  /** The body in this media type. */
+  readonly request: (mediaType: string) => JSONObject;
+  /** The answers by status; they stand before the problems of the same status. */
+  readonly responses: Readonly<Record<string, JSONObject>>;
+  /** Problems of its own, besides those that every such endpoint can end in. */
+  readonly problems: readonly AnyProblem[];
+}
+
+/** What the operations of one document have in common. */
+export interface Surroundings {
+  readonly schemes: readonly Scheme[];
+  /** The names of the schemes that clients can use. */
+  readonly security: readonly string[];
+  /** The answers for problems. */
+  readonly responsesTo: ReturnType<typeof responsesOf>;
+}
+
+/** Writes an operation: its own description, and what follows from the facts of its endpoint. */
+export function operationOf(
+  endpoint: ServedEndpoint,
+  description: Description,
+  { schemes, security, responsesTo }: Surroundings,
+): JSONObject {
+  const { access, consumes, bodyOptional } = endpoint;
+  const { operationId, tag, summary, request, responses, problems } = description;
+  const isNegotiated = endpoint.method === "GET" && endpoint.produces === undefined;
+  const described = isNegotiated ? [...description.parameters, ...shared("format")] : description.parameters;
+  const parameters = withPathParameters(endpoint, described);
+  const expected = new Set([...problemsOnTheWay(endpoint, schemes), ...problems.map(codeOf)]);
+  return {
+    tags: [tag],
+    summary,
+    ...withDeprecation(access === "open" ? undefined : `Who may: ${access.name}.`, endpoint.deprecations ?? []),
+    operationId,
+    security: securityOf(endpoint, security),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(consumes === undefined ? {} : { requestBody: bodyOf(consumes, bodyOptional === true, request) }),
+    responses: { ...responsesTo(expected), ...withGoing(responses, endpoint.deprecations ?? []) },
+  };
+}
+
+/** What a description says of a parameter of the path stands in place of what the path says. */
+function withPathParameters(
+  { path, mounted }: ServedEndpoint,
+  described: readonly JSONObject[],
+): readonly JSONObject[] {
+  const isDescribed = (name: unknown): boolean =>
+    described.some((each) => each["in"] === "path" && each["name"] === name);
+  return [...pathParameters(path, mounted).filter(({ name }) => !isDescribed(name)), ...described];
+}
+
+function bodyOf(consumes: readonly string[], isOptional: boolean, request: Description["request"]): JSONObject {
+  return { required: !isOptional, content: Object.fromEntries(consumes.map((type) => [type, request(type)])) };
+}

@@ -1,0 +1,72 @@
+import type {
+  ServedEndpoint,
+  EndpointDocumentation,
+  ResponseDocumentation,
+  Shape,
+} from "../../../http/endpoint/endpoint.ts";
+import type { Method } from "../../../http/endpoint/facts.ts";
+import { isResource } from "../../../http/endpoint/shape.ts";
+import type { Format } from "../../../http/formats/format.ts";
+import { ref, type JSONObject } from "../json.ts";
+import { pascalCase } from "../names.ts";
+import { draftSchema, patchSchema, recordSchema } from "../schemas.ts";
+import { answerHeaders } from "./headers.ts";
+import { contentOf } from "./media.ts";
+import type { Description } from "./operation.ts";
+import { templateOf } from "./path.ts";
+
+/** The tag of what names none. */
+const FALLBACK_TAG = "service";
+
+/** Describes an endpoint that is no resource's, by what its author says of it. */
+export function describeOwn(endpoint: ServedEndpoint, formats: readonly Format[]): Description {
+  const { method, documentation = { summary: `${method} ${endpoint.path}` } } = endpoint;
+  const { summary, tag = FALLBACK_TAG, parameters = [], problems = [], request = {} } = documentation;
+  return {
+    operationId: `${method.toLowerCase()}${pascalCase(templateOf(endpoint.path))}`,
+    tag,
+    summary,
+    parameters,
+    problems,
+    request: (mediaType) => ({ schema: requestSchema(request, method, mediaType) }),
+    responses: responsesOf(endpoint, documentation, formats),
+  };
+}
+
+function requestSchema(shape: Shape, method: Method, mediaType: string): JSONObject {
+  if (mediaType === "application/json-patch+json") return ref("schemas", "JSONPatch");
+  if (!isResource(shape)) return shape;
+  return method === "PATCH" ? patchSchema(shape) : draftSchema(shape);
+}
+
+function responsesOf(
+  { method, produces }: ServedEndpoint,
+  { responses }: EndpointDocumentation,
+  formats: readonly Format[],
+): Description["responses"] {
+  const able = formats.filter(({ shows }) => shows !== "lists");
+  const said: Readonly<Record<string, ResponseDocumentation>> =
+    responses ??
+    (method === "DELETE" ? { 204: { description: "Done." } } : { 200: { description: "Done.", schema: {} } });
+  return Object.fromEntries(
+    Object.entries(said).map(([status, { description, schema, headers = {} }]) => [
+      status,
+      {
+        description,
+        headers: { ...answerHeaders(), ...headersOf(headers) },
+        ...(schema === undefined ? {} : { content: shownIn(schema, produces, able) }),
+      },
+    ]),
+  );
+}
+
+function headersOf(said: Readonly<Record<string, string>>): JSONObject {
+  return Object.fromEntries(
+    Object.entries(said).map(([name, description]) => [name, { description, schema: { type: "string" } }]),
+  );
+}
+
+function shownIn(shape: Shape, produces: string | undefined, formats: readonly Format[]): JSONObject {
+  const schema = isResource(shape) ? recordSchema(shape) : shape;
+  return produces === undefined ? contentOf(formats, schema, null) : { [produces]: { schema } };
+}

@@ -1,0 +1,197 @@
+import type { Deprecated } from "../../../core/deprecation.ts";
+import { textOperators, type Operator } from "../../../core/operators.ts";
+import { parametersOf } from "../../../http/endpoint/parameters.ts";
+import { FORMAT_PARAMETER } from "../../../http/formats/format.ts";
+import type { MountInPlace } from "../../../http/mount/mount.ts";
+import { comparedKind } from "../../../resource/filter-value.ts";
+import { fieldOf } from "../../../resource/ids.ts";
+import type { Field } from "../../../resource/kinds/field.ts";
+import { DEFAULT_LIMIT, MAX_LIMIT } from "../../../resource/page-size.ts";
+import { shownFields, type Resource } from "../../../resource/resource.ts";
+import { MAX_LENGTH, MAX_WORDS } from "../../../resource/search.ts";
+import { withDeprecation } from "../deprecated.ts";
+import { ref, type JSONObject } from "../json.ts";
+import { idSchemas } from "../schemas.ts";
+
+export { MAX_LIMIT };
+
+/** Parameters that mean the same wherever they occur. */
+export const parameters = {
+  limit: {
+    name: "limit",
+    in: "query",
+    description: "How many records a page has at most.",
+    schema: { type: "integer", minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+  },
+  cursor: {
+    name: "cursor",
+    in: "query",
+    description:
+      "The place in the list. Taken from the `Link` header, never made by hand; it belongs to filters and sort.",
+    schema: { type: "string", minLength: 1 },
+  },
+  format: {
+    name: FORMAT_PARAMETER,
+    in: "query",
+    description: "Stands for the `Accept` of its type, where no header can be sent.",
+    schema: { type: "string", examples: ["json"] },
+  },
+  PreferReturn: {
+    name: "Prefer",
+    in: "header",
+    description: "`return=minimal` leaves the record out of the answer (RFC 7240).",
+    schema: { type: "string", examples: ["return=minimal"] },
+  },
+  PreferCount: {
+    name: "Prefer",
+    in: "header",
+    description: "`count=exact` or `count=estimated` asks for `X-Total-Count` (RFC 7240).",
+    schema: { type: "string", examples: ["count=exact"] },
+  },
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description: "Makes the request safe to repeat: within 24 hours the same key gives the same outcome once.",
+    schema: { type: "string", minLength: 8, maxLength: 255, pattern: "^[!-~]+$" },
+  },
+  IfNoneMatch: {
+    name: "If-None-Match",
+    in: "header",
+    description: "ETags that the caller has: 304 where one of them is still right.",
+    schema: { type: "string" },
+  },
+  IfNothingThere: {
+    name: "If-None-Match",
+    in: "header",
+    description: "`*`: create only, 412 where something is there.",
+    schema: { type: "string" },
+  },
+  IfMatch: {
+    name: "If-Match",
+    in: "header",
+    description: "The ETag of the state that the caller means: 412 where it is another one meanwhile.",
+    schema: { type: "string" },
+  },
+  RequiredIfMatch: {
+    name: "If-Match",
+    in: "header",
+    required: true,
+    description: "The ETag of the state that the caller means: 412 where it is another one meanwhile.",
+    schema: { type: "string" },
+  },
+} as const satisfies Record<string, JSONObject>;
+
+/** Points at parameters that mean the same wherever they occur. */
+export function shared(...names: readonly (keyof typeof parameters)[]): readonly JSONObject[] {
+  return names.map((name) => ref("parameters", name));
+}
+
+/** The parameter with what this list takes. */
+export function limitParameter({ pageSize }: Resource): JSONObject {
+  const { default: usual, maximum } = pageSize;
+  if (usual === DEFAULT_LIMIT && maximum === MAX_LIMIT) return ref("parameters", "limit");
+  return { ...parameters.limit, schema: { type: "integer", minimum: 1, maximum, default: usual } };
+}
+
+/** The parameters that the path itself has. */
+export function pathParameters(path: string, mounted?: MountInPlace): readonly JSONObject[] {
+  return parametersOf(path, mounted).map(({ name, type }) => {
+    const schema = type === "text" ? { type: "string", minLength: 1, maxLength: 200 } : idSchemas[type];
+    return { name, in: "path", required: true, schema };
+  });
+}
+
+/** What a list can be asked for, besides pages: order, shape and filters. */
+export function listParameters(resource: Resource): readonly JSONObject[] {
+  const sorts = resource.sorts.flatMap((name) => [name, `-${name}`]);
+  const filters = [...resource.filters].flatMap(([name, operators]) =>
+    operators.map((operator) => filterParameter(name, operator, fieldOf(resource, name), goingOf(resource, name))),
+  );
+  return [
+    commaSeparated("sort", "The order; `-` turns it round, and the id breaks ties.", { type: "string", enum: sorts }),
+    fieldsParameter(resource),
+    ...searchParameters(resource),
+    ...filters,
+  ];
+}
+
+function searchParameters({ search }: Resource): readonly JSONObject[] {
+  if (search.length === 0) return [];
+  const description =
+    `Each word must begin a word of ${search.join(" or ")}. Words are runs of letters and digits; ` +
+    `case and accents do not count. At most ${MAX_WORDS} words.`;
+  return [
+    { name: "search", in: "query", description, schema: { type: "string", minLength: 1, maxLength: MAX_LENGTH } },
+  ];
+}
+
+/** Which fields of each record are shown. */
+export function fieldsParameter(resource: Resource): JSONObject {
+  return commaSeparated("fields", "The fields to show; all where it is left out.", {
+    type: "string",
+    enum: shownFields(resource),
+  });
+}
+
+/** What is to stand beside each record, where anything may. */
+export function expandParameters(names: readonly string[]): readonly JSONObject[] {
+  if (names.length === 0) return [];
+  const said =
+    "What is to stand beside each record, as far as the caller may read it; with a point, beside each of those.";
+  return [commaSeparated("expand", said, { type: "string", enum: names })];
+}
+
+const said: Readonly<Record<Operator, string>> = {
+  eq: "is this",
+  ne: "is not this",
+  lt: "is less than this",
+  lte: "is this or less",
+  gt: "is more than this",
+  gte: "is this or more",
+  in: "is one of these",
+  contains: "contains this",
+  starts: "starts with this",
+  icontains: "contains this, whatever the case",
+  istarts: "starts with this, whatever the case",
+  null: "is null: `true`, or is not: `false`",
+};
+
+function goingOf({ deprecations }: Resource, name: string): readonly Deprecated[] {
+  return [...(deprecations?.fields.get(name) ?? []), ...(deprecations?.filters.get(name) ?? [])];
+}
+
+function filterParameter(field: string, operator: Operator, declared: Field, going: readonly Deprecated[]): JSONObject {
+  const { description, ...rest } = plainFilter(field, operator, declared);
+  return { ...rest, ...withDeprecation(String(description), going) };
+}
+
+function plainFilter(field: string, operator: Operator, declared: Field): JSONObject {
+  const name = operator === "eq" && field !== FORMAT_PARAMETER ? field : `${field}[${operator}]`;
+  const description = `Only records whose \`${field}\` ${said[operator]}.`;
+  if (operator === "null") return { name, in: "query", description, schema: { type: "boolean" } };
+  const value = textOperators.has(operator) ? { type: "string" } : filterSchema(declared);
+  return operator === "in"
+    ? commaSeparated(name, description, value)
+    : { name, in: "query", description, schema: value };
+}
+
+/** A filter asks whether a value occurs; it need not be one that could be stored, only of the right type. */
+export function filterSchema(field: Field): JSONObject {
+  const kind = comparedKind(field.kind);
+  const { type } = kind.column;
+  if (type === "integer") return { type, minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+  if (type === "text" && kind.name !== "enumeration" && kind.schema["format"] !== "uuid") return { type: "string" };
+  return kind.schema;
+}
+
+function commaSeparated(name: string, description: string, items: JSONObject): JSONObject {
+  const schema = { type: "array", items, minItems: 1, maxItems: MAX_LIMIT };
+  return {
+    name,
+    in: "query",
+    description: `${description} Separated by commas.`,
+    style: "form",
+    explode: false,
+    schema,
+  };
+}

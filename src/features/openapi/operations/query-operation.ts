@@ -1,0 +1,70 @@
+import { textOperators, type Operator } from "../../../core/operators.ts";
+import { MAX_CONDITIONS } from "../../../resource/conditions.ts";
+import { fieldOf } from "../../../resource/ids.ts";
+import { shownFields, type Resource } from "../../../resource/resource.ts";
+import { ref, type JSONObject } from "../json.ts";
+import { filterSchema, MAX_LIMIT } from "./parameters.ts";
+
+/** OpenAPI 3.1 has no name for an operation by `QUERY`; the registry of its extensions has this one, and 3.2 has it as `additionalOperations`. */
+export const ADDITIONAL_OPERATIONS = "x-oai-additionalOperations";
+
+/** The methods that stand in a path item by themselves. */
+export const PLAIN_METHODS: ReadonlySet<string> = new Set(["GET", "PUT", "POST", "DELETE", "PATCH"]);
+
+/** The body of a `QUERY`. `condition` is the name of the schema of its conditions, `expandable` what may stand beside records. */
+export function querySchema(resource: Resource, condition: string, expandable: readonly string[]): JSONObject {
+  const names = shownFields(resource).join(", ");
+  const text = (description: string): JSONObject => ({ type: "string", minLength: 1, description });
+  return {
+    type: "object",
+    description: "What a list is asked for.",
+    properties: {
+      where: ref("schemas", condition),
+      ...(resource.search.length === 0
+        ? {}
+        : { search: text(`Words; each begins a word of ${resource.search.join(" or ")}.`) }),
+      sort: text(`The order, as in the address: some of ${resource.sorts.join(", ")}; \`-\` turns it round.`),
+      limit: {
+        type: "integer",
+        minimum: 1,
+        maximum: resource.pageSize.maximum,
+        description: "How many records a page has at most.",
+      },
+      cursor: text("The place in the list: that of the `Link` header, with the same body."),
+      fields: text(`The fields to show, as in the address: some of ${names}.`),
+      ...(expandable.length === 0
+        ? {}
+        : { expand: text(`What is to stand beside each record: some of ${expandable.join(", ")}.`) }),
+      count: {
+        type: "string",
+        enum: ["exact", "estimated"],
+        description: "`X-Total-Count` tells how many records there are on all pages.",
+      },
+    },
+    additionalProperties: false,
+  };
+}
+
+/** A condition: all of its members have to hold. */
+export function conditionSchema(resource: Resource, name: string): JSONObject {
+  const several = { type: "array", maxItems: MAX_CONDITIONS, items: ref("schemas", name) };
+  const asked = [...resource.filters].map(([field, operators]) => {
+    const value = filterSchema(fieldOf(resource, field));
+    const properties = Object.fromEntries(operators.map((operator) => [operator, operandSchema(operator, value)]));
+    return [field, { type: "object", properties, minProperties: 1, additionalProperties: false }];
+  });
+  return {
+    type: "object",
+    description: "All members have to hold.",
+    properties: { ...Object.fromEntries(asked), all: several, any: several, not: ref("schemas", name) },
+    additionalProperties: false,
+  };
+}
+
+function operandSchema(operator: Operator, value: JSONObject): JSONObject {
+  if (operator === "null") return { type: "boolean" };
+  if (textOperators.has(operator)) return { type: "string" };
+  if (operator !== "in") return value;
+  const commaText = { type: "string", description: "Values separated by commas." };
+  return { anyOf: [{ type: "array", maxItems: MAX_LIMIT, items: value }, commaText] };
+}

@@ -1,0 +1,232 @@
+import type { ProblemCode } from "../../../core/problem/catalogue.ts";
+import type { Format } from "../../../http/formats/format.ts";
+import type { Mount, MountInPlace, ResourceAction } from "../../../http/mount/mount.ts";
+import { expandableNames } from "../../../http/mount/relations.ts";
+import { ref, type JSONObject } from "../json.ts";
+import { exampleDraft, examplePatch, exampleRecord } from "./examples.ts";
+import { answerHeaders, type HeaderName } from "./headers.ts";
+import { contentOf, mediaTypeObject } from "./media.ts";
+import type { Description } from "./operation.ts";
+import { expandParameters, fieldsParameter, limitParameter, listParameters, MAX_LIMIT, shared } from "./parameters.ts";
+
+/** The names of a resource's schemas: whole records, parts and lists of them, and what is sent. */
+export type SchemaNames = Readonly<
+  Record<"record" | "part" | "list" | "query" | "condition" | "draft" | "patch" | "change", string>
+>;
+
+/** A resource, as its operations speak of it. */
+export interface Subject {
+  readonly mount: MountInPlace;
+  readonly formats: readonly Format[];
+  readonly names: SchemaNames;
+  readonly tag: string;
+  /** One record and all of them, in summaries (`order item`) and in operationIds (`OrderItem`). */
+  readonly one: { readonly said: string; readonly written: string };
+  readonly many: { readonly said: string; readonly written: string };
+}
+
+/** Describes what a mounted resource offers. */
+export const describeAction: Readonly<Record<ResourceAction, (subject: Subject) => Description>> = {
+  list: (subject) => ({
+    ...described(subject, `list${subject.many.written}`, `List ${subject.many.said}`),
+    parameters: [
+      limitParameter(subject.mount.resource),
+      ...shared("cursor"),
+      ...listParameters(subject.mount.resource),
+      ...expandParameters(expandableNames(subject.mount)),
+      ...shared("PreferCount", "IfNoneMatch"),
+    ],
+    responses: { 200: listed(subject), 304: { ...notModified, headers: answerHeaders(...OF_A_PAGE) } },
+  }),
+  create: (subject) => ({
+    ...described(subject, `create${subject.one.written}`, `Create a new ${subject.one.said}`),
+    parameters: shared("IdempotencyKey", "PreferReturn"),
+    request: (mediaType) => (subject.mount.arrays ? draftsOf : draftOf)(subject, mediaType),
+    responses: { 201: created(subject) },
+    problems: ["conflict", "idempotency_mismatch", "too_many_repeats", ...problemsOfFields(subject)],
+  }),
+  read: (subject) => ({
+    ...described(subject, `read${subject.one.written}`, `Read one ${subject.one.said}`),
+    parameters: [
+      fieldsParameter(subject.mount.resource),
+      ...expandParameters(expandableNames(subject.mount)),
+      ...shared("IfNoneMatch"),
+    ],
+    responses: { 200: answer(subject, "The record.", wholeOrPart(subject.names), ["ETag"]), 304: notModified },
+  }),
+  replace: (subject) => ({
+    ...described(subject, `replace${subject.one.written}`, `Replace one ${subject.one.said}`),
+    parameters: [ifMatch(subject), ...shared("IfNothingThere", "PreferReturn")],
+    request: (mediaType) => draftOf(subject, mediaType),
+    responses: {
+      200: shown(subject, "Replaced.", "ETag", "PreferenceApplied"),
+      204: leftOut("Replaced."),
+      ...(subject.mount.permissions.create === undefined
+        ? {}
+        : { 201: shown(subject, "Created under this id.", "Location", "ETag", "PreferenceApplied") }),
+    },
+    problems: ["conflict", ...problemsOfState(subject), ...problemsOfFields(subject)],
+  }),
+  update: (subject) => ({
+    ...described(subject, `update${subject.one.written}`, `Change one ${subject.one.said}`),
+    parameters: [ifMatch(subject), ...shared("IdempotencyKey", "PreferReturn")],
+    request: (mediaType) => patchOf(subject, mediaType),
+    responses: {
+      200: shown(subject, "Changed.", "ETag", "IdempotencyReplayed", "PreferenceApplied"),
+      204: leftOut("Changed.", "IdempotencyReplayed"),
+    },
+    problems: [
+      "conflict",
+      "invalid_patch",
+      "patch_conflict",
+      "idempotency_mismatch",
+      "too_many_repeats",
+      ...problemsOfState(subject),
+      ...problemsOfFields(subject),
+    ],
+  }),
+  delete: (subject) => ({
+    ...described(subject, `delete${subject.one.written}`, `Delete one ${subject.one.said}`),
+    parameters: [ifMatch(subject)],
+    responses: { 204: { description: `Deleted${unlisted(subject)}.`, headers: answerHeaders() } },
+    problems: ["malformed", "conflict", "referenced", ...problemsOfState(subject)],
+  }),
+};
+
+/** The lists of other records that lose it. */
+function unlisted({ mount: { listedBy } }: Subject): string {
+  const lists = listedBy.map(({ of, link }) => `${link.field} of ${of.resource.plural}`);
+  return lists.length === 0 ? "" : `, and taken out of ${lists.join(" and ")}`;
+}
+
+/** Describes `QUERY` of the list, which is offered wherever the list is. */
+export function describeQuery(subject: Subject): Description {
+  const { parameters: _parameters, ...list } = describeAction.list(subject);
+  return {
+    ...list,
+    operationId: `query${subject.many.written}`,
+    summary: `Ask for ${subject.many.said}`,
+    parameters: shared("cursor", "PreferCount", "IfNoneMatch"),
+    request: (mediaType) => mediaTypeObject(mediaType, ref("schemas", subject.names.query), { limit: 10 }),
+  };
+}
+
+/** Describes PATCH of the collection, which is offered where arrays are. */
+export function describeChanges(subject: Subject): Description {
+  const { names, many, formats } = subject;
+  const body = { type: "array", minItems: 1, maxItems: MAX_LIMIT, items: ref("schemas", names.change) };
+  const records = { type: "array", maxItems: MAX_LIMIT, items: ref("schemas", names.record) };
+  const answered = answerHeaders("IdempotencyReplayed", "PreferenceApplied");
+  const able = formats.filter(({ shows }) => shows !== "lists");
+  return {
+    ...described(subject, `update${many.written}`, `Change several ${many.said}`),
+    parameters: shared("IdempotencyKey", "PreferReturn"),
+    request: (mediaType) => mediaTypeObject(mediaType, body, null),
+    responses: {
+      200: { description: "All are changed.", headers: answered, content: contentOf(able, records, null) },
+      204: { description: "All are changed, and left out as the caller prefers.", headers: answered },
+    },
+    problems: [
+      ...(["not_found", "conflict", "idempotency_mismatch", "too_many_repeats"] as const),
+      ...problemsOfState(subject),
+      ...problemsOfFields(subject),
+    ],
+  };
+}
+
+function described({ tag }: Subject, operationId: string, summary: string): Omit<Description, "responses"> {
+  return { operationId, tag, summary, parameters: [], request: () => ({}), problems: [] };
+}
+
+/** `If-Match`, which some mounts insist on. */
+export function ifMatch({ mount }: Subject): JSONObject {
+  return shared(mount.requireIfMatch ? "RequiredIfMatch" : "IfMatch")[0]!;
+}
+
+/** What a precondition can end in. */
+export function problemsOfState({ mount }: Subject): readonly ProblemCode[] {
+  return mount.requireIfMatch ? ["precondition_failed", "precondition_required"] : ["precondition_failed"];
+}
+
+function problemsOfFields({ mount: { resource } }: Subject): readonly ProblemCode[] {
+  const options = Object.values(resource.fields).map((field) => field.options);
+  return [
+    ...(options.some(({ unique = false }) => unique !== false) ? (["taken"] as const) : []),
+    ...(options.some(({ confidential }) => confidential === true) ? (["insecure_transport"] as const) : []),
+  ];
+}
+
+const OF_A_PAGE = ["ETag", "Link", "TotalCount", "PreferenceApplied", "AcceptQuery"] as const;
+
+function leftOut(description: string, ...more: readonly HeaderName[]): JSONObject {
+  return {
+    description: `${description} The record is left out, as the caller prefers.`,
+    headers: answerHeaders("ETag", "PreferenceApplied", ...more),
+  };
+}
+
+export const notModified = { description: "The caller has it already.", headers: answerHeaders("ETag") };
+
+function shown(subject: Subject, description: string, ...headers: readonly HeaderName[]): JSONObject {
+  return answer(subject, description, ref("schemas", subject.names.record), headers);
+}
+
+function answer(
+  { mount: { resource }, formats }: Subject,
+  description: string,
+  schema: JSONObject,
+  headers: readonly HeaderName[],
+): JSONObject {
+  const able = formats.filter(({ shows }) => shows !== "lists");
+  return { description, headers: answerHeaders(...headers), content: contentOf(able, schema, exampleWithId(resource)) };
+}
+
+function listed({ mount: { resource }, formats, names }: Subject): JSONObject {
+  const example = exampleWithId(resource);
+  return {
+    description: "One page of the list.",
+    headers: answerHeaders(...OF_A_PAGE),
+    content: contentOf(formats, ref("schemas", names.list), example === null ? null : [example]),
+  };
+}
+
+/** `?fields=` may ask for less than a whole record. */
+export function wholeOrPart(names: SchemaNames): JSONObject {
+  return { anyOf: [ref("schemas", names.record), ref("schemas", names.part)] };
+}
+
+/** Of RFC 9562, appendix A.6. */
+const exampleUUID = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
+
+/** A record as it could be read; null where none can be made up. */
+export function exampleWithId(resource: Mount["resource"]): JSONObject | null {
+  const example = exampleRecord(resource);
+  return example === null ? null : { id: resource.id === "uuid" ? exampleUUID : 1, ...example };
+}
+
+function created(subject: Subject): JSONObject {
+  const { mount, names } = subject;
+  const record = ref("schemas", names.record);
+  const schema = mount.arrays ? { anyOf: [record, { type: "array", maxItems: MAX_LIMIT, items: record }] } : record;
+  return answer(subject, "Created.", schema, ["Location", "ETag", "IdempotencyReplayed", "PreferenceApplied"]);
+}
+
+/** One record, or several: all of them are created, or none. XML has no arrays. */
+function draftsOf(subject: Subject, mediaType: string): JSONObject {
+  const one = ref("schemas", subject.names.draft);
+  const several = { type: "array", minItems: 1, maxItems: MAX_LIMIT, items: one };
+  if (mediaType === "application/xml") return draftOf(subject, mediaType);
+  return mediaTypeObject(mediaType, { anyOf: [one, several] }, exampleDraft(subject.mount.resource));
+}
+
+function draftOf({ mount, names }: Subject, mediaType: string): JSONObject {
+  return mediaTypeObject(mediaType, ref("schemas", names.draft), exampleDraft(mount.resource));
+}
+
+function patchOf({ mount, names }: Subject, mediaType: string): JSONObject {
+  const patch = examplePatch(mount.resource);
+  if (mediaType !== "application/json-patch+json")
+    return mediaTypeObject(mediaType, ref("schemas", names.patch), patch);
+  const operations = Object.entries(patch ?? {}).map(([name, value]) => ({ op: "replace", path: `/${name}`, value }));
+  return mediaTypeObject(mediaType, ref("schemas", "JSONPatch"), operations);
+}

@@ -1,0 +1,106 @@
+import { isObject } from "../../../core/checking/members.ts";
+import type { JSONObject } from "../json.ts";
+import { ADDITIONAL_OPERATIONS } from "../operations/query-operation.ts";
+import { Part, type OperationFacts } from "../written.ts";
+
+/** One operation of a document. */
+export interface Operation {
+  readonly id: string;
+  readonly method: string;
+  /** As it is declared: `/orders/{id}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: string;
+  /** All that is said of it, read when it is asked for. */
+  readonly said: JSONObject;
+}
+
+/** What stands where somebody expects an object. */
+export function objectAt(value: unknown): JSONObject {
+  return isObject(value) ? value : {};
+}
+
+/** What stands where somebody expects a text; empty for anything else. */
+export function textAt(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** What stands where somebody expects a list. */
+export function listAt(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Every operation, in the order of the document. */
+export function operationsOf({ paths }: JSONObject): readonly Operation[] {
+  return Object.entries(objectAt(paths)).flatMap(([path, methods]) => {
+    const { [ADDITIONAL_OPERATIONS]: more, ...plain } = objectAt(methods);
+    return Object.entries({ ...plain, ...objectAt(more) }).map(([method, each]): Operation => {
+      const { operationId, tag, summary } = each instanceof Part ? each.facts! : factsOf(objectAt(each));
+      const name = method.toUpperCase();
+      return {
+        id: operationId,
+        method: name,
+        path,
+        summary: summary || `${name} ${path}`,
+        tag,
+        get said() {
+          return valueAt(each);
+        },
+      };
+    });
+  });
+}
+
+function factsOf(said: JSONObject): OperationFacts {
+  const [tag] = listAt(said["tags"]);
+  return { operationId: textAt(said["operationId"]), tag: textAt(tag), summary: textAt(said["summary"]) };
+}
+
+/** An object of the document, also where that is text still. */
+function valueAt(value: unknown): JSONObject {
+  return objectAt(value instanceof Part ? value.read() : value);
+}
+
+/** What a reference of the document stands for, with what is said beside it. */
+export function resolved(document: JSONObject, value: unknown): JSONObject {
+  const { $ref, ...own } = valueAt(value);
+  if (typeof $ref !== "string") return own;
+  const found = $ref
+    .slice(2)
+    .split("/")
+    .reduce<unknown>((at, name) => objectAt(at)[name], document);
+  return { ...resolved(document, found), ...own };
+}
+
+/** The parameters of an operation, none of them a reference. */
+export function parametersOf(document: JSONObject, { said }: Operation): readonly JSONObject[] {
+  return listAt(said["parameters"]).map((each) => resolved(document, each));
+}
+
+/** The media types of a body with what each holds, the one that people type first. */
+export function contentOf(content: unknown): readonly (readonly [type: string, media: JSONObject])[] {
+  const all = Object.entries(objectAt(content)).map(([type, media]) => [type, objectAt(media)] as const);
+  return all.toSorted(([one], [other]) => Number(!one.endsWith("json")) - Number(!other.endsWith("json")));
+}
+
+/** A value that fits: the one that the document shows, or else one that is made up from its schema. */
+export function exampleOf(document: JSONObject, media: JSONObject): unknown {
+  if (media["example"] !== undefined) return media["example"];
+  const [first] = Object.values(objectAt(media["examples"]));
+  return objectAt(first)["value"] ?? sampleOf(document, media["schema"], 0);
+}
+
+function sampleOf(document: JSONObject, unresolved: unknown, depth: number): unknown {
+  const schema = resolved(document, unresolved);
+  const shown = listAt(schema["examples"])[0] ?? schema["default"] ?? listAt(schema["enum"])[0] ?? schema["const"];
+  if (shown !== undefined || depth > 6) return shown ?? null;
+  const [alternative] = listAt(schema["anyOf"] ?? schema["oneOf"]);
+  if (alternative !== undefined) return sampleOf(document, alternative, depth + 1);
+  if (schema["items"] !== undefined) return [sampleOf(document, schema["items"], depth + 1)];
+  if (schema["properties"] === undefined) return simple[String([schema["type"]].flat()[0])] ?? "…";
+  const needed = listAt(schema["required"]);
+  const members = Object.entries(objectAt(schema["properties"])).filter(([name]) => needed.includes(name));
+  return Object.fromEntries(members.map(([name, each]) => [name, sampleOf(document, each, depth + 1)]));
+}
+
+const simple: Readonly<Record<string, unknown>> = { integer: 1, number: 1, boolean: true };

@@ -1,0 +1,215 @@
+import { pageScript, pageStyle, type Look } from "../../../core/html/look.ts";
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import { writePage, type Page } from "../../../core/html/page.ts";
+import type { JSONObject } from "../json.ts";
+import { entryOf, type Contents } from "./contents.ts";
+import { contentOf, objectAt, parametersOf, resolved, textAt, type Operation } from "./description.ts";
+import { tryIt } from "./try-it.ts";
+import { prose, shapeOf, typeWords, type Writing } from "./words.ts";
+
+/** What the pages of an API are made of. */
+export interface DocsParts {
+  readonly document: JSONObject;
+  /** The path below which the service stands; empty for the root. */
+  readonly basePath: string;
+  /** Whether something can be read at the root; true where it is left out. */
+  readonly root?: boolean;
+  /** How its pages look, and what it is called there: as the document says where it is left out. */
+  readonly look?: Look;
+  /** Where people log in; null where nobody does on a page. */
+  readonly session: string | null;
+  /** What tells who is calling; null where nothing does. */
+  readonly who: string | null;
+}
+
+// Data is never read as HTML, and the browser itself refuses to with trusted types.
+const policy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The page that lists every operation of an API. */
+export function docsPage(parts: DocsParts, { groups }: Contents): Page {
+  const { document, basePath } = parts;
+  const { title, version, description } = objectAt(document["info"]);
+  const writing = { document, basePath };
+  const sections = groups.map(
+    ({ tag, said, entries }) => html`<section aria-labelledby="${idOf(tag)}">
+      <h2 id="${idOf(tag)}">${tag}</h2>
+      ${said === "" ? "" : html`<p class="dim">${prose(writing, said)}</p>`}
+      <ul class="ops wide">${entries}</ul>
+    </section> `,
+  );
+  const main = html`<div class="head">
+      <div>
+        <h1>${textAt(title)} <small>${textAt(version)}</small></h1>
+        ${description === undefined ? "" : html`<p>${prose(writing, description)}</p>`}
+      </div>
+      <a class="btn" href="${basePath}/openapi.json">OpenAPI document</a>
+    </div>
+    ${sections}${schemesOf(writing)}`;
+  return written(parts, "API", [["docs", "/docs"]], main);
+}
+
+/** The page of one operation, where it can be tried; null where there is none of this id. */
+export function operationPage(parts: DocsParts, contents: Contents, id: string): Page | null {
+  const { document, basePath } = parts;
+  const operation = contents.byId.get(id);
+  if (operation === undefined) return null;
+  const { method, path, summary, said } = operation;
+  const writing = { document, basePath };
+  const main = html`<div class="split docs">
+    <div class="stack far">
+      <p class="only-s small"><a href="#operations">All operations</a></p>
+      <div class="duo try">
+        <div class="stack far">
+          <div class="head">
+            <div>
+              <h1>${summary}</h1>
+              <p><b class="m ${method.toLowerCase()}">${method}</b> <code>${path}</code></p>
+              ${said["description"] === undefined ? "" : html`<p>${prose(writing, said["description"])}</p>`}
+            </div>
+          </div>
+          ${parametersSection(writing, operation)}${bodySection(writing, operation)}${answersSection(writing, operation)}
+        </div>
+        ${tryIt(writing, operation, parts.who)}
+      </div>
+    </div>
+    ${navigationOf(parts, contents, operation)}
+  </div>`;
+  const crumbs = [
+    ["docs", "/docs"],
+    [id, `/docs/${id}`],
+  ] as const;
+  return written(parts, summary, crumbs, main);
+}
+
+function written(
+  { document, basePath, look, session, who, root = true }: DocsParts,
+  title: string,
+  crumbs: readonly (readonly [string, string])[],
+  main: Markup,
+): Page {
+  const named = textAt(objectAt(document["info"])["title"]);
+  const { title: service, logo, style }: Look = look ?? { title: named, style: pageStyle() };
+  const page = writePage({
+    title,
+    service,
+    basePath,
+    root,
+    crumbs,
+    main,
+    head: html`<link rel="stylesheet" href="${basePath}/docs/${style.name}" />
+      <script src="${basePath}/docs/${pageScript().name}" defer></script>`,
+    tools:
+      session === null
+        ? ""
+        : html`<a href="${basePath}${session}" ${who === null ? "" : html`data-login="${basePath}${who}"`}>Who you are</a>`,
+    foot: html`<nav aria-label="Service"><a href="${basePath}/docs">Docs</a><a href="${basePath}/openapi.json">OpenAPI</a><a href="${basePath}/problems">Problems</a></nav>`,
+    ...(logo === undefined ? {} : { logo }),
+    rest: html`<p class="said" role="status" data-said></p>`,
+  });
+  return { html: page, policy };
+}
+
+function idOf(tag: string): string {
+  return `tag-${tag.replaceAll(/[^a-z0-9]/gi, "-")}`;
+}
+
+function navigationOf({ basePath }: DocsParts, { groups }: Contents, current: Operation): Markup {
+  const shown = groups.map(({ tag, operations, entries }) =>
+    tag === current.tag
+      ? navigationGroup(
+          tag,
+          html` open`,
+          operations.map((each) => entryOf(basePath, each, current.id)),
+        )
+      : navigationGroup(tag, "", entries),
+  );
+  return html`<nav class="ops" id="operations" aria-label="Operations">${shown}</nav>`;
+}
+
+function navigationGroup(tag: string, open: PageContent, entries: PageContent): Markup {
+  return html`<details ${open}><summary>${tag}</summary>
+      <ul>${entries}</ul></details>`;
+}
+
+function schemesOf(writing: Writing): PageContent {
+  const schemes = objectAt(objectAt(writing.document["components"])["securitySchemes"]);
+  const rows = Object.entries(schemes).map(([name, each]) => {
+    const { type, scheme, in: place, description } = objectAt(each);
+    const kind = [type, scheme ?? place].map(textAt).filter((word) => word !== "");
+    return html`<div><dt>${name}</dt><dd>${kind.join(", ")}</dd><dd class="rule">${prose(writing, description)}</dd></div>`;
+  });
+  if (rows.length === 0) return "";
+  return html`<section aria-labelledby="schemes"><h2 id="schemes">Ways to say who you are</h2><dl class="facts-list">${rows}</dl></section>`;
+}
+
+function parametersSection(writing: Writing, operation: Operation): PageContent {
+  const rows = parametersOf(writing.document, operation).map(({ name, in: place, required, schema, description }) => {
+    const resolvedSchema = resolved(writing.document, schema);
+    const items = resolvedSchema["items"];
+    const words = typeWords(items === undefined ? resolvedSchema : resolved(writing.document, items));
+    return html`<div><dt>${textAt(name)} <span class="rule">${textAt(place)}${required === true ? ", required" : ""}</span></dt>
+<dd>${words}</dd>${description === undefined ? "" : html`<dd class="rule">${prose(writing, description)}</dd>`}</div>`;
+  });
+  if (rows.length === 0) return "";
+  return html`<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2><dl class="facts-list">${rows}</dl></section>`;
+}
+
+function bodySection(writing: Writing, { said }: Operation): PageContent {
+  const content = contentOf(objectAt(said["requestBody"])["content"]);
+  if (content.length === 0) return "";
+  const [first, ...others] = shapesOf(writing, content);
+  return html`<section class="stack" aria-labelledby="body-told"><h2 id="body-told">Body</h2>${first}${others.length === 0 ? "" : html`<details class="more"><summary>In other media types</summary>${others}</details>`}</section>`;
+}
+
+/** Each shape once, with the media types that it goes for. */
+function shapesOf(writing: Writing, content: ReturnType<typeof contentOf>): readonly Markup[] {
+  const types = new Map<string, string[]>();
+  for (const [type, { schema }] of content) {
+    const key = JSON.stringify(schema ?? {});
+    types.set(key, [...(types.get(key) ?? []), type]);
+  }
+  return [...types].map(
+    ([schema, names]) =>
+      html`<div class="stack near"><p>${names.map((name, at) => html`${at === 0 ? "" : ", "}<code>${name}</code>`)}</p>${shapeOf(writing, JSON.parse(schema))}</div>`,
+  );
+}
+
+function answersSection(writing: Writing, { said }: Operation): Markup {
+  const answers = Object.entries(objectAt(said["responses"]));
+  const rows = answers.map(([status, each]) => [status, answerOf(writing, status, each)] as const);
+  const list = (isMistake: boolean): Markup =>
+    html`<dl class="facts-list">${rows.filter(([status]) => status >= "400" === isMistake).map(([, row]) => row)}</dl>`;
+  return html`<section class="stack" aria-labelledby="answers">
+    <h2 id="answers">Answers</h2>
+    ${list(false)}
+    <details class="more">
+      <summary>What can go wrong</summary>
+      ${list(true)}
+    </details>
+  </section>`;
+}
+
+function answerOf(writing: Writing, status: string, unresolved: unknown): Markup {
+  const { description, content } = resolved(writing.document, unresolved);
+  const tone = status < "400" ? "" : status < "500" ? "c4" : "c5";
+  const shapes = status < "300" ? contentOf(content).filter(([type]) => type.endsWith("json")) : [];
+  const held = html`<details class="more">
+    <summary>What it holds</summary>
+    ${shapesOf(writing, shapes)}
+  </details>`;
+  return html`<div>
+    <dt><span class="st ${tone}">${status}</span></dt>
+    <dd>${prose(writing, description)}${shapes.length === 0 ? "" : held}</dd>
+  </div> `;
+}

@@ -1,0 +1,183 @@
+import { shellWord } from "../../../core/checking/shell.ts";
+import { html, type Markup, type PageContent } from "../../../core/html/markup.ts";
+import type { JSONObject } from "../json.ts";
+import {
+  contentOf,
+  exampleOf,
+  listAt,
+  objectAt,
+  parametersOf,
+  resolved,
+  textAt,
+  type Operation,
+} from "./description.ts";
+import { prose, typeWords, type Writing } from "./words.ts";
+
+/** What a form sends that is filled in with examples, and the same for a shell and for a script. */
+export function tryIt(writing: Writing, operation: Operation, who: string | null): Markup {
+  const { document, basePath } = writing;
+  const parameters = parametersOf(document, operation).filter((each) => each["in"] !== "cookie");
+  const [needed, others] = [parameters.filter(isNeeded), parameters.filter((each) => !isNeeded(each))];
+  const bodies = contentOf(objectAt(operation.said["requestBody"])["content"]);
+  const more = html`<details class="more">
+    <summary>${others.length === 1 ? "One more parameter" : `${others.length} more parameters`}</summary>
+    <div class="stack">${others.map((each) => inputOf(writing, each))}</div>
+  </details>`;
+  return html`<section class="stack" aria-labelledby="try">
+    <h2 id="try">Try it</h2>
+    <form
+      class="panel form"
+      data-try="answer"
+      data-method="${operation.method}"
+      data-template="${basePath}${operation.path}"
+      data-credential="${credentialOf(document, operation)}"
+    >
+      ${needed.map((each) => inputOf(writing, each))}${bodyOf(document, bodies)}${others.length === 0 ? "" : more}
+      <div class="row" data-js hidden>
+        <button class="btn main">Send</button>
+        <span class="small dim" ${who === null ? "" : html`data-who`}>Sent as whoever is logged in here, and it really happens.</span>
+      </div>
+      <noscript><p class="rule">Sending it from here needs JavaScript. The command below is the same request.</p></noscript>
+    </form>
+    ${figure("answer", "Answer", "the answer", "Nothing sent yet.", true)}
+    <div>
+      <fieldset class="switch">
+        <legend class="vh">Written for</legend>
+        <label><input type="radio" name="written" checked /> curl</label>
+        <label><input type="radio" name="written" /> fetch</label>
+      </fieldset>
+      <div class="pane">${figure("curl", "Shell", "the command", curlOf(writing, operation))}</div>
+      <div class="pane">${figure("fetch", "JavaScript", "the script", fetchOf(writing, operation))}</div>
+    </div>
+  </section>`;
+}
+
+function isNeeded({ in: place, required }: JSONObject): boolean {
+  return place === "path" || required === true;
+}
+
+function inputOf(writing: Writing, parameter: JSONObject): Markup {
+  const { name, in: place, description } = parameter;
+  const schema = resolved(writing.document, parameter["schema"]);
+  const id = `${textAt(place)}-${textAt(name)}`;
+  const rule = description === undefined ? typeWords(schema) : prose(writing, description);
+  return html`<p class="field">
+    <label for="${id}"><code>${textAt(name)}</code> <span class="opt">${textAt(place)}</span></label>
+    <input
+      id="${id}"
+      class="mono"
+      name="${textAt(name)}"
+      data-in="${textAt(place)}"
+      value="${isNeeded(parameter) ? valueOf(parameter, schema) : ""}"
+      aria-describedby="${id}-rule"
+      autocomplete="off"
+      spellcheck="false"
+    /><span class="rule" id="${id}-rule">${rule}</span>
+  </p> `;
+}
+
+/** An id is 1 until somebody knows a better one. */
+function valueOf(parameter: JSONObject, schema: JSONObject): string {
+  const shown = parameter["example"] ?? listAt(schema["examples"])[0] ?? listAt(schema["enum"])[0];
+  if (typeof shown === "string" || typeof shown === "number") return String(shown);
+  return [schema["type"]].flat().includes("integer") ? "1" : textAt(parameter["name"]).toUpperCase();
+}
+
+function bodyOf(document: JSONObject, bodies: ReturnType<typeof contentOf>): PageContent {
+  const [first] = bodies;
+  if (first === undefined) return "";
+  const [type, media] = first;
+  const types = bodies.map(([each]) => html`<option>${each}</option>`);
+  return html`<p class="field">
+      <label for="body-type"><code>Content-Type</code> <span class="opt">header</span></label>
+      <select id="body-type" data-in="type">${types}</select>
+    </p>
+    <p class="field">
+      <label for="body">Body</label>
+      <textarea id="body" data-in="body" rows="8" spellcheck="false">${textOf(document, type, media)}</textarea>
+    </p>`;
+}
+
+function textOf(document: JSONObject, type: string, media: JSONObject): string {
+  const example = exampleOf(document, media);
+  if (typeof example === "string" && !type.endsWith("json")) return example;
+  return JSON.stringify(example, null, 2);
+}
+
+/** Where a program puts what shows who it is: never a credential. Empty where none is needed. */
+function credentialOf(document: JSONObject, { said }: Operation): string {
+  const names = listAt(said["security"]).flatMap((each) => Object.keys(objectAt(each)));
+  const schemes = objectAt(objectAt(document["components"])["securitySchemes"]);
+  const known = names.map((name) => objectAt(schemes[name]));
+  if (known.some(({ in: place, name }) => place === "header" && name === "Authorization"))
+    return "Authorization: Token API_TOKEN";
+  if (known.some(({ type, scheme }) => type === "http" && scheme === "bearer")) return "Authorization: Bearer TOKEN";
+  if (known.some(({ type, scheme }) => type === "http" && scheme === "basic"))
+    return "Authorization: Basic CREDENTIALS";
+  const header = known.find(({ in: place }) => place === "header");
+  return header === undefined ? "" : `${textAt(header["name"])}: VALUE`;
+}
+
+interface Asked {
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly body: string | null;
+}
+
+/** The request that the form makes as it is filled in at first. The script writes both anew when that changes. */
+function askedBy({ document, basePath }: Writing, operation: Operation): Asked {
+  const parameters = parametersOf(document, operation);
+  const path = parameters
+    .filter((each) => each["in"] === "path")
+    .reduce((at, each) => {
+      const value = valueOf(each, resolved(document, each["schema"]));
+      return at.replace(`{${textAt(each["name"])}}`, encodeURIComponent(value));
+    }, basePath + operation.path);
+  const query = new URLSearchParams(
+    parameters
+      .filter((each) => each["in"] === "query" && isNeeded(each))
+      .map((each) => [textAt(each["name"]), valueOf(each, resolved(document, each["schema"]))]),
+  ).toString();
+  const [first] = contentOf(objectAt(operation.said["requestBody"])["content"]);
+  const credential = credentialOf(document, operation);
+  return {
+    path: query === "" ? path : `${path}?${query}`,
+    headers: [
+      ...(credential === "" ? [] : [credential]),
+      ...(first === undefined ? [] : [`Content-Type: ${first[0]}`]),
+    ],
+    body: first === undefined ? null : textOf(document, ...first),
+  };
+}
+
+function curlOf(writing: Writing, operation: Operation): string {
+  const { path, headers, body } = askedBy(writing, operation);
+  const { method } = operation;
+  return [
+    `curl${method === "GET" ? "" : ` -X ${method}`} ${shellWord(path)}`,
+    ...headers.map((each) => `-H ${shellWord(each)}`),
+    ...(body === null ? [] : [`-d ${shellWord(body)}`]),
+  ].join(" \\\n  ");
+}
+
+function fetchOf(writing: Writing, operation: Operation): string {
+  const { path, headers, body } = askedBy(writing, operation);
+  const lines = [
+    `method: ${JSON.stringify(operation.method)},`,
+    ...(headers.length === 0
+      ? []
+      : [`headers: ${JSON.stringify(Object.fromEntries(headers.map((each) => each.split(/: (.*)/s, 2))))},`]),
+    ...(body === null ? [] : [`body: ${JSON.stringify(body)},`]),
+  ];
+  return `const reply = await fetch(${JSON.stringify(path)}, {\n${lines.map((line) => `  ${line}\n`).join("")}});\nconsole.log(reply.status, await reply.text());`;
+}
+
+function figure(id: string, caption: string, what: string, text: string, isLive = false): Markup {
+  return html`<figure class="code">
+    <figcaption>
+      <span>${caption}</span>
+      <button class="btn low" type="button" data-js hidden data-copy="${id}" aria-label="Copy ${what}">Copy</button>
+    </figcaption>
+    <pre id="${id}" tabindex="0" role="group" aria-label="${what}" ${isLive ? html`aria-live="polite"` : ""}>${text}</pre>
+  </figure>`;
+}

@@ -1,0 +1,94 @@
+import type { Look } from "../../core/html/look.ts";
+import { html } from "../../core/html/markup.ts";
+import { writePage, type Page, type PageParts } from "../../core/html/page.ts";
+import type { CatalogueEntry } from "../../core/problem/catalogue.ts";
+import type { Catalogue } from "../../core/problem/definition.ts";
+
+/** The service that a page is of. */
+export interface PageOf extends Look {
+  /** The path below which it stands; empty for the root. */
+  readonly basePath: string;
+  /** Whether something can be read at its root. */
+  readonly root: boolean;
+}
+
+/** The page that the `type` of a problem leads to: what happened, why, and what to do about it. */
+export function problemPage(code: string, problem: CatalogueEntry, of: PageOf): Page {
+  const { basePath } = of;
+  const { status, title, detail, why, cure } = problem;
+  const main = html`<div class="head">
+      <div>
+        <h1>${title}</h1>
+        <p>Status <b>${status}</b>, code <code>${code}</code></p>
+      </div>
+    </div>
+    <section>
+      <h2>What happened</h2>
+      <p>${detail}</p>
+    </section>
+    <section>
+      <h2>Why</h2>
+      <p>${why}</p>
+    </section>
+    <section>
+      <h2>What to do</h2>
+      <p>${cure}</p>
+    </section>
+    <p><a href="${basePath}/problems">All problems</a></p>`;
+  const crumbs = [
+    ["problems", "/problems"],
+    [code, `/problems/${code}`],
+  ] as const;
+  return still(of, { title, crumbs, main });
+}
+
+/** The page that lists every problem, by status. */
+export function problemIndexPage(catalogue: Catalogue, of: PageOf): Page {
+  const { basePath } = of;
+  const rows = Object.entries(catalogue).map(
+    ([code, { status, title }]) =>
+      html`<tr>
+        <td>${status}</td>
+        <th scope="row"><a href="${basePath}/problems/${code}">${title}</a></th>
+        <td><code>${code}</code></td>
+      </tr> `,
+  );
+  const main = html`<div class="head">
+      <div>
+        <h1>Problems</h1>
+        <p>Every error that the service answers with, as <code>application/problem+json</code> (RFC 9457).</p>
+      </div>
+    </div>
+    <div class="scroll" tabindex="0" role="group" aria-label="Problems">
+      <table>
+        <caption>
+          <div>Each with its status, its name and its code</div>
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col">Title</th>
+            <th scope="col">Code</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>`;
+  return still(of, { title: "Problems", crumbs: [["problems", "/problems"]], main });
+}
+
+/** A page that runs nothing. */
+function still(
+  { title: service, logo, style, basePath, root }: PageOf,
+  parts: Pick<PageParts, "title" | "crumbs" | "main">,
+): Page {
+  const head = html`<link rel="stylesheet" href="${basePath}/docs/${style.name}" />`;
+  const tools = html`<a href="${basePath}/docs">Docs</a>`;
+  const of = { service, basePath, root, ...(logo === undefined ? {} : { logo }) };
+  return { html: writePage({ ...parts, ...of, narrow: true, head, tools }), policy };
+}
+
+const policy =
+  "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

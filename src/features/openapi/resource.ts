@@ -1,0 +1,194 @@
+import type { AnyProblem } from "../../core/problem/definition.ts";
+import type { Format } from "../../http/formats/format.ts";
+import type { MountInPlace, ResourceAction } from "../../http/mount/mount.ts";
+import { MOST_BESIDE } from "../../http/mount/reads/expand/beside.ts";
+import { expandableNames } from "../../http/mount/relations.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { ref, type JSONObject } from "./json.ts";
+import { pascalCase } from "./names.ts";
+import { describeServedAction, placeOf } from "./operations/action-operations.ts";
+import type { Description } from "./operations/operation.ts";
+import { conditionSchema, querySchema } from "./operations/query-operation.ts";
+import {
+  describeAction,
+  describeChanges,
+  describeQuery,
+  wholeOrPart,
+  type SchemaNames,
+  type Subject,
+} from "./operations/resource-operations.ts";
+import { draftSchema, idSchema, idSchemas, patchSchema, recordSchema } from "./schemas.ts";
+
+/** What the document says of one mounted resource. */
+export interface DescribedResource {
+  readonly tag: JSONObject;
+  readonly schemas: Readonly<Record<string, JSONObject>>;
+  /** By method and path, as in `GET /users`. */
+  readonly operations: ReadonlyMap<string, Description>;
+}
+
+/** Describes a mounted resource. `allNames` has the names of the schemas of each. */
+export function describeMount(
+  mount: MountInPlace,
+  formats: readonly Format[],
+  allNames: ReadonlyMap<Resource, SchemaNames>,
+): DescribedResource {
+  const { resource, permissions } = mount;
+  const names = allNames.get(resource)!;
+  const outer = [...versionOf(mount), ...(resource.within === null ? [] : lineage(resource.within))];
+  const tag = words([...outer, resource.plural].join(" "));
+  const subject: Subject = {
+    mount,
+    formats,
+    names,
+    tag,
+    one: { said: words(resource.name), written: pascalCase(...outer, resource.name) },
+    many: { said: words(resource.plural), written: pascalCase(...outer, resource.plural) },
+  };
+  const offered = Object.entries(places(resource)).filter(
+    ([action]) => permissions[action as ResourceAction] !== undefined,
+  );
+  return {
+    tag: { name: tag, description: resource.description ?? `All ${tag}.` },
+    schemas: schemasOf(mount, names, allNames),
+    operations: new Map([
+      ...offered.map(([action, place]) => [place, describeOffer(subject, action as ResourceAction)] as const),
+      ...(permissions.list === undefined ? [] : [[`QUERY ${resource.path}`, describeQuery(subject)] as const]),
+      ...(mount.arrays && permissions.update !== undefined
+        ? [[`PATCH ${resource.path}`, describeChanges(subject)] as const]
+        : []),
+      ...mount.actions.map((action) => [placeOf(subject, action), describeServedAction(subject, action)] as const),
+    ]),
+  };
+}
+
+/** The problems that a mount names itself, in the order of its endpoints. */
+export function problemsOf({ resource, permissions, problems, actions }: MountInPlace): readonly AnyProblem[] {
+  const offered = Object.keys(places(resource)).filter((each) => permissions[each as ResourceAction] !== undefined);
+  return [
+    ...offered.flatMap((each) => problems[each as ResourceAction] ?? []),
+    ...actions.flatMap((each) => each.problems),
+  ];
+}
+
+function describeOffer(subject: Subject, action: ResourceAction): Description {
+  const description = describeAction[action](subject);
+  return { ...description, problems: [...description.problems, ...(subject.mount.problems[action] ?? [])] };
+}
+
+/** Where a mount's endpoints stand. */
+function places({ path }: Resource): Readonly<Record<ResourceAction, string>> {
+  const one = `${path}/{id}`;
+  return {
+    list: `GET ${path}`,
+    create: `POST ${path}`,
+    read: `GET ${one}`,
+    replace: `PUT ${one}`,
+    update: `PATCH ${one}`,
+    delete: `DELETE ${one}`,
+  };
+}
+
+/** The names of a resource's schemas. `takeName` sees to it that no two schemas have one name. */
+export function schemaNames(
+  { resource, older }: Pick<MountInPlace, "resource" | "older">,
+  takeName: (wanted: string) => string,
+): SchemaNames {
+  const record = takeName(pascalCase(...versionOf({ older }), ...lineage(resource)));
+  return {
+    record,
+    part: takeName(`${record}Part`),
+    list: takeName(`${record}List`),
+    query: takeName(`${record}Query`),
+    condition: takeName(`${record}Condition`),
+    draft: takeName(`${record}Draft`),
+    patch: takeName(`${record}Patch`),
+    change: takeName(`${record}Change`),
+  };
+}
+
+function schemasOf(
+  { resource, relations }: MountInPlace,
+  names: SchemaNames,
+  allNames: ReadonlyMap<Resource, SchemaNames>,
+): Readonly<Record<string, JSONObject>> {
+  const { required, properties, ...rest } = withId(recordSchema(resource), idSchema(resource));
+  const beside = relations.map((each) => besideSchemas(each, allNames.get(each.to.resource)!));
+  const record = { ...rest, properties: Object.assign({}, properties, ...beside) as JSONObject };
+  const repeated = {
+    ...idSchema(resource),
+    description: "Given by the service; where the path has it, the body may repeat it.",
+  };
+  return {
+    [names.record]: { ...record, required: ["id", ...(required as string[])] },
+    [names.part]: { ...record, description: "The fields of a record that `?fields=` asks for." },
+    [names.list]: {
+      type: "array",
+      maxItems: resource.pageSize.maximum,
+      items: wholeOrPart(names),
+      xml: { name: resource.plural, wrapped: true },
+    },
+    [names.query]: querySchema(resource, names.condition, expandableNames({ relations })),
+    [names.condition]: conditionSchema(resource, names.condition),
+    [names.draft]: withId(draftSchema(resource), repeated),
+    [names.patch]: withId(patchSchema(resource), repeated),
+    [names.change]: changeSchema(resource),
+  };
+}
+
+/** A change of one record among several. */
+function changeSchema(resource: Resource): JSONObject {
+  const { properties, ...patch } = patchSchema(resource);
+  const tag = { type: "string", minLength: 1, description: "The state that is meant, like `If-Match`." };
+  const id = { ...idSchemas[resource.id], description: "Of the record that is changed." };
+  return { ...patch, properties: { id, if_match: tag, ...(properties as JSONObject) }, required: ["id"] };
+}
+
+/** The members that `?expand=` puts beside a record's own. */
+function besideSchemas({ name, kind, column }: MountInPlace["relations"][number], names: SchemaNames): JSONObject {
+  const asked = `Where \`?expand=${name}\` asks for it:`;
+  if (kind === "one")
+    return {
+      [name]: {
+        anyOf: [ref("schemas", names.record), { type: "null" }],
+        description: `${asked} the record that \`${column}\` refers to, as far as the caller may read it.`,
+      },
+    };
+  if (kind === "several")
+    return {
+      [name]: {
+        type: "array",
+        items: ref("schemas", names.record),
+        description: `${asked} the records that \`${column}\` names, in its order, as far as the caller may read them.`,
+        xml: { wrapped: true },
+      },
+    };
+  return {
+    [name]: {
+      type: "array",
+      maxItems: MOST_BESIDE,
+      items: ref("schemas", names.record),
+      description: `${asked} the first by id, as far as the caller may read them.`,
+      xml: { wrapped: true },
+    },
+    [`${name}_next`]: { type: "string", description: `The path of the ${name} behind those, where there are any.` },
+  };
+}
+
+function withId(schema: JSONObject, id: JSONObject): JSONObject {
+  return { ...schema, properties: { id, ...(schema["properties"] as JSONObject) } };
+}
+
+/** What an older shape stands under: `v1`. */
+function versionOf({ older }: Pick<MountInPlace, "older">): readonly string[] {
+  return older === null ? [] : [older.prefix.slice(1).replaceAll("/", " ")];
+}
+
+/** The names of a resource and of those it stands within, outermost first. */
+function lineage({ within, name }: Resource): readonly string[] {
+  return within === null ? [name] : [...lineage(within), name];
+}
+
+function words(name: string): string {
+  return name.replaceAll(/[_-]/g, " ");
+}

@@ -1,0 +1,87 @@
+import { readDeprecation } from "../../core/deprecation.ts";
+import { isInRecords, isRequired, isShown, isWritable, type Field } from "../../resource/kinds/field.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { withDeprecation } from "./deprecated.ts";
+import type { JSONObject } from "./json.ts";
+
+/** An id as it stands in records: given by the service. */
+export function idSchema({ id }: Pick<Resource, "id">): JSONObject {
+  return { ...idSchemas[id], readOnly: true, description: "Given by the service." };
+}
+
+/** An id, wherever it stands. */
+export const idSchemas: Readonly<Record<Resource["id"], JSONObject>> = {
+  integer: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  uuid: { type: "string", format: "uuid" },
+  text: { type: "string", minLength: 1 },
+};
+
+/** What callers read of a resource's fields (JSON Schema 2020-12), without the id that mounted records have. */
+export function recordSchema({ name, description, fields }: Resource): JSONObject {
+  const shown = Object.entries(fields).filter(([, field]) => isInRecords(field));
+  return {
+    type: "object",
+    ...(description === null ? {} : { description }),
+    xml: { name },
+    properties: Object.fromEntries(shown.map(([field, declared]) => [field, shownSchema(declared)])),
+    required: shown.map(([field]) => field),
+  };
+}
+
+/** What callers send to create or replace. Fields of the service's own may be repeated as they are. */
+export function draftSchema(resource: Resource): JSONObject {
+  const schema = sentSchema(resource, (field) => ({ ...writtenSchema(field), ...defaultOf(field) }));
+  const required = Object.keys(resource.fields).filter((name) => isRequired(resource.fields[name]!));
+  return required.length === 0 ? schema : { ...schema, required };
+}
+
+/** What callers send to change some fields: a JSON Merge Patch (RFC 7396). */
+export function patchSchema(resource: Resource): JSONObject {
+  return sentSchema(resource, writtenSchema);
+}
+
+function sentSchema({ name, fields }: Resource, schemaOf: (field: Field) => JSONObject): JSONObject {
+  const sent = Object.entries(fields).filter(([, field]) => isWritable(field) || isShown(field));
+  const properties = sent.map(([field, declared]) => [
+    field,
+    isWritable(declared) ? schemaOf(declared) : shownSchema(declared),
+  ]);
+  return { type: "object", xml: { name }, properties: Object.fromEntries(properties), additionalProperties: false };
+}
+
+function shownSchema(field: Field): JSONObject {
+  return { ...fieldSchema(field), ...(isWritable(field) ? {} : { readOnly: true }) };
+}
+
+function writtenSchema(field: Field): JSONObject {
+  return { ...fieldSchema(field), ...(isShown(field) ? {} : { writeOnly: true }) };
+}
+
+function fieldSchema(field: Field): JSONObject {
+  const { kind, options } = field;
+  const { optional, example, description } = options;
+  const going = readDeprecation("field", options.deprecated);
+  const said =
+    description ?? (kind.references === undefined ? undefined : `The id of one of the ${kind.references.resource}.`);
+  return {
+    // What is handed on and not kept is sent or left out: there is nothing that null could empty.
+    ...(optional === true && options.transient !== true ? nullable(kind.schema) : kind.schema),
+    ...withDeprecation(said, going),
+    ...(example === undefined ? {} : { examples: [example] }),
+  };
+}
+
+function nullable(schema: JSONObject): JSONObject {
+  const { type, enum: values } = schema;
+  if (type === undefined && values === undefined)
+    return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: "null" }] };
+  return {
+    ...schema,
+    ...(type === undefined ? {} : { type: [type, "null"].flat() }),
+    ...(Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}),
+  };
+}
+
+function defaultOf({ options: { default: fallback } }: Field): JSONObject {
+  return fallback === undefined || typeof fallback === "function" ? {} : { default: fallback };
+}

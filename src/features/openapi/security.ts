@@ -1,0 +1,91 @@
+import { decisionOf } from "../../access/permission/decision.ts";
+import type { Carrier, Scheme } from "../../access/scheme/scheme.ts";
+import type { ServedEndpoint } from "../../http/endpoint/endpoint.ts";
+import { parametersOf } from "../../http/endpoint/parameters.ts";
+import type { JSONObject } from "./json.ts";
+
+/** The ways to prove who is calling, by name. What only a proxy may send is not among them: clients cannot send it. */
+export function securitySchemes(
+  schemes: readonly Scheme[],
+  isEncrypted: boolean,
+): Readonly<Record<string, JSONObject>> {
+  const named = schemes.flatMap(({ name, carriers }) =>
+    carriers
+      .filter((carrier) => carrier.in !== "proxy")
+      .map((carrier, at) => [at === 0 ? name : `${name}-${carrier.in}`, schemeOf(carrier, isEncrypted)] as const),
+  );
+  return Object.fromEntries(named);
+}
+
+function schemeOf(carrier: Carrier, isEncrypted: boolean): JSONObject {
+  switch (carrier.in) {
+    case "authorization":
+      return authorizationScheme(carrier.scheme.toLowerCase());
+    case "header":
+    case "proxy":
+      return {
+        type: "apiKey",
+        in: "header",
+        name: carrier.name,
+        description: `The token in the header \`${carrier.name}\`.`,
+      };
+    case "query":
+      return {
+        type: "apiKey",
+        in: "query",
+        name: carrier.name,
+        description: `The parameter \`${carrier.name}\` of the address.`,
+      };
+    case "cookie":
+      return cookieScheme(carrier.name, carrier.hostPrefix === true, isEncrypted);
+  }
+}
+
+function authorizationScheme(scheme: string): JSONObject {
+  switch (scheme) {
+    case "basic":
+      return { type: "http", scheme, description: "Username and password with every request (RFC 7617), over TLS." };
+    case "bearer":
+      return {
+        type: "http",
+        scheme,
+        bearerFormat: "JWT",
+        description: "A signed access token that expires (RFC 6750).",
+      };
+    default: {
+      const name = scheme.slice(0, 1).toUpperCase() + scheme.slice(1);
+      // OpenAPI has no word for schemes that are not in IANA's registry; the value is the whole header.
+      return {
+        type: "apiKey",
+        in: "header",
+        name: "Authorization",
+        description: `\`Authorization: ${name} …\`: the word \`${name}\`, a space and the token.`,
+      };
+    }
+  }
+}
+
+function cookieScheme(name: string, hasPrefix: boolean, isEncrypted: boolean): JSONObject {
+  const description = `The cookie \`${name}\`${hasPrefix ? `, which is called \`__Host-${name}\` over TLS` : ""}. Changes need to come from the same site.`;
+  return { type: "apiKey", in: "cookie", name: hasPrefix && isEncrypted ? `__Host-${name}` : name, description };
+}
+
+/** What an endpoint asks for: any one of the schemes, or nothing. */
+export function securityOf(endpoint: ServedEndpoint, names: readonly string[]): readonly JSONObject[] {
+  if (endpoint.access === "open") return [];
+  const alternatives = names.map((name) => ({ [name]: [] }));
+  return admitsUnknown(endpoint) ? [...alternatives, {}] : alternatives;
+}
+
+/** Whether callers whom nobody knows may come in. The permission is asked, so that one of your own need not be called `anyone`. */
+export function admitsUnknown({ access, action = "call", path }: ServedEndpoint): boolean {
+  if (access === "open") return true;
+  const params = Object.fromEntries(
+    parametersOf(path).map(({ name, type }) => [name, type === "integer" ? 1 : "text"]),
+  );
+  try {
+    return decisionOf(access, { identity: null, action, params }) !== "deny";
+  } catch {
+    return false; // it ends the request of whoever is not known
+  }
+}

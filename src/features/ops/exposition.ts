@@ -1,0 +1,45 @@
+import type { MetricFamily } from "../../core/measurement.ts";
+
+/** The content type of `formatFamilies`. */
+export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
+
+/** Prometheus' text exposition format, version 0.0.4. */
+export function formatFamilies(families: readonly MetricFamily[]): string {
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, help, type, samples }) => {
+      const lines = samples.map(([series, value]) => `${series} ${formatValue(value)}\n`);
+      return `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${type}\n${lines.join("")}`;
+    })
+    .join("");
+}
+
+/** What several processes tell, as one. */
+export function mergeFamilies(told: readonly (readonly MetricFamily[])[]): readonly MetricFamily[] {
+  const merged = new Map<string, { readonly family: MetricFamily; readonly samples: Map<string, number> }>();
+  for (const family of told.flat()) {
+    let into = merged.get(family.name);
+    if (into === undefined) merged.set(family.name, (into = { family, samples: new Map() }));
+    for (const [series, value] of family.samples) {
+      const known = into.samples.get(series);
+      const both = known === undefined ? value : family.together === "max" ? Math.max(known, value) : known + value;
+      into.samples.set(series, both);
+    }
+  }
+  return [...merged.values()].map(({ family, samples }) => ({ ...family, samples: [...samples] }));
+}
+
+/** What goes on counting when its process has ended: a counter that fell would be taken for one that began anew. */
+export function countersOf(families: readonly MetricFamily[]): readonly MetricFamily[] {
+  return families.filter(({ type }) => type !== "gauge");
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll("\\", String.raw`\\`).replaceAll("\n", String.raw`\n`);
+}
+
+function formatValue(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
+  return String(value);
+}

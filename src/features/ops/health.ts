@@ -1,0 +1,94 @@
+import type { Reply } from "../../core/call/call.ts";
+import { requireNoOptions } from "../../core/checking/options.ts";
+import { problem } from "../../core/problem/problem.ts";
+import { differenceText } from "../../feature/clock.ts";
+import { defineFeature, type Feature } from "../../feature/feature.ts";
+import { toldOnce } from "../../feature/observers.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
+import { objectSchema, textSchema } from "../../http/endpoint/documentation.ts";
+import type { EndpointDocumentation } from "../../http/endpoint/endpoint.ts";
+
+/** What the health feature offers. */
+export interface Health {
+  /** `/readyz` answers 503 from now on, so that whoever balances the load goes elsewhere. */
+  stopping(): void;
+}
+
+/**
+ * `GET /livez`: 200 while the process runs. `GET /readyz`: 200 while the store answers, else 503. They authenticate nobody.
+ *
+ * @example
+ * ```ts
+ * import { health } from "latchkey/features";
+ *
+ * export const features = [health()];
+ * ```
+ */
+export function health(...options: []): Feature<Health> {
+  return defineFeature({
+    name: "health",
+    setUp({ store, service, observe }) {
+      requireNoOptions(options);
+      let isStopping = false;
+      const message = "The process is not ready";
+      const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
+
+      /** Whoever asks learns that it is so; why is told once, for who runs it. */
+      async function requireStore(): Promise<void> {
+        try {
+          await store.check();
+          telling.well();
+        } catch (error) {
+          telling.failed(error);
+          throw error;
+        }
+      }
+
+      const open = { method: "GET", access: "open", query: "ignored" } as const;
+      return {
+        offer: { stopping: () => void (isStopping = true) },
+        tags: { system },
+        endpoints: [
+          builtInEndpoint({ ...open, path: "/livez", documentation: of("Whether the process runs"), handle: () => ok }),
+          builtInEndpoint({
+            ...open,
+            path: "/readyz",
+            documentation: of("Whether requests can be answered"),
+            async handle() {
+              if (isStopping)
+                throw problem("unavailable", { detail: "The process is stopping.", headers: [["Retry-After", "1"]] });
+              await requireStore();
+              const clock = differenceText(service().clockAheadMs());
+              return clock === null ? ok : { ...ok, body: healthy({ status: "ok", clock }) };
+            },
+          }),
+        ],
+      };
+    },
+  });
+}
+
+const system = "Health, keys and documentation.";
+
+const ok: Reply = {
+  status: 200,
+  cache: "no-store",
+  body: healthy({ status: "ok" }),
+};
+
+function healthy(value: { readonly status: "ok"; readonly clock?: string }): NonNullable<Reply["body"]> {
+  return { kind: "data", value, element: "health" };
+}
+
+function of(summary: string): EndpointDocumentation {
+  return {
+    summary,
+    tag: "system",
+    responses: {
+      200: {
+        description: "It is so.",
+        schema: objectSchema("health", { status: textSchema, clock: textSchema }, ["clock"]),
+      },
+    },
+  };
+}

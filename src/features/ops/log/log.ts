@@ -1,0 +1,156 @@
+import { aFunction, oneOf } from "../../../core/checking/members.ts";
+import { requireOptions, type ChecksOf } from "../../../core/checking/options.ts";
+import { shellWord } from "../../../core/checking/shell.ts";
+import { stackOfThrown } from "../../../core/checking/thrown.ts";
+import type { Observation, Observer } from "../../../core/observation.ts";
+import { makeThinning } from "../thinning.ts";
+
+/** How much is logged: `silent` nothing, `error` only what went wrong, `info` a line a request too, `debug` also each refused credential. */
+export type LogLevel = "silent" | "error" | "info" | "debug";
+
+/** A log of JSON lines. */
+export interface Log {
+  readonly observe: Observer;
+  /** Writes what is still waiting. */
+  flush(): void;
+}
+
+const FLUSH_AT_CHARACTERS = 16 * 1024;
+
+/** Half of what is promised: a busy event loop is late. */
+const FLUSH_AFTER_MS = 25;
+
+const checks: ChecksOf<{ readonly level: LogLevel; readonly write: (text: string) => void }> = {
+  level: oneOf("debug", "info", "error", "silent"),
+  write: aFunction,
+};
+
+/**
+ * Writes observations as JSON lines: what went wrong at once, so that it is there whatever becomes of the process, the others several at a
+ * time, within 50 ms. Null where nothing is to be logged. No observation carries a credential.
+ */
+export function makeLog(level: LogLevel, write: (text: string) => void): Log | null {
+  requireOptions({ level, write }, checks, { of: "makeLog" });
+  if (level === "silent") return null;
+  let waiting = "";
+  let timer: NodeJS.Timeout | null = null;
+  const flush = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (waiting === "") return;
+    const text = waiting;
+    waiting = "";
+    write(text);
+  };
+  const add = (line: Record<string, unknown>): void => {
+    waiting += `${JSON.stringify(line)}\n`;
+    if (line["level"] === "error" || waiting.length >= FLUSH_AT_CHARACTERS) flush();
+    else timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref();
+  };
+  const refusals = makeThinning((reason, count) => {
+    add({ time: new Date().toISOString(), level: "info", event: "refused_untold", reason, count });
+  });
+  return {
+    flush,
+    observe(observation) {
+      const line = lineOf(observation, level);
+      if (line === null) return;
+      if (observation.kind === "refused" && !refusals.takes(observation.reason)) return;
+      add(line);
+    },
+  };
+}
+
+function lineOf(observation: Observation, level: LogLevel): Record<string, unknown> | null {
+  const own = levelOf(observation);
+  if (loudness[own] > loudness[level]) return null;
+  return { time: new Date().toISOString(), level: own, event: observation.kind, ...membersOf(observation) };
+}
+
+/** A log of a level has the lines of those before it too. */
+const loudness = { silent: -1, error: 0, info: 1, debug: 2 } as const;
+
+function levelOf(observation: Observation): Exclude<LogLevel, "silent"> {
+  switch (observation.kind) {
+    case "request":
+      return observation.status >= 500 ? "error" : "info";
+    case "notice":
+      return observation.level;
+    case "fault":
+    case "identity_not_bound":
+      return "error";
+    case "credential_rejected":
+      return "debug";
+    default:
+      return "info";
+  }
+}
+
+type Observed<K extends Observation["kind"]> = Extract<Observation, { kind: K }>;
+
+function membersOf(observation: Observation): Record<string, unknown> {
+  switch (observation.kind) {
+    case "request":
+      return requestMembers(observation);
+    case "fault":
+      return { request_id: observation.requestId, error: stackOfThrown(observation.error) };
+    case "notice": {
+      const { message, error } = observation;
+      return { message, ...(error === undefined ? {} : { error: stackOfThrown(error) }) };
+    }
+    case "refused":
+      return { reason: observation.reason, address: observation.address, detail: observation.detail };
+    case "refresh_reuse":
+    case "logins_ended":
+      return endMembers(observation);
+    case "identity_bound":
+      return { issuer: observation.issuer, subject: observation.subject, user_id: observation.userId };
+    case "identity_not_bound": {
+      const { issuer, subject, username, userId } = observation;
+      return { issuer, subject, username, user_id: userId, cure: cureOf(observation) };
+    }
+    case "identity_header_dropped":
+      return { request_id: observation.requestId, header: observation.header, peer: observation.peer };
+    case "credential_rejected": {
+      const { requestId, scheme, code, reason, address } = observation;
+      return { request_id: requestId, scheme, code, reason, address };
+    }
+  }
+}
+
+function requestMembers(request: Observed<"request">): Record<string, unknown> {
+  return {
+    request_id: request.requestId,
+    method: request.method,
+    path: request.path,
+    route: request.route,
+    status: request.status,
+    code: request.code,
+    duration_ms: Math.round(request.durationMs * 1000) / 1000,
+    address: request.address,
+    user_id: request.userId,
+    scheme: request.scheme,
+    // Left out where there is none.
+    trace_id: request.traceId ?? undefined,
+    parent_id: request.parentId ?? undefined,
+    deprecated: request.deprecated.length === 0 ? undefined : request.deprecated,
+  };
+}
+
+function endMembers(ended: Observed<"refresh_reuse" | "logins_ended">): Record<string, unknown> {
+  const about = { request_id: ended.requestId, user_id: ended.userId };
+  return ended.kind === "refresh_reuse"
+    ? { ...about, family: ended.family }
+    : { ...about, which: ended.which, by: ended.by };
+}
+
+/** What the operator can do, where both are the same person. */
+function cureOf({ issuer, subject, userId }: Observed<"identity_not_bound">): string {
+  const words = [
+    "latchkey user bind",
+    userId === null ? "USER" : `id:${userId}`,
+    shellWord(subject),
+    ...(issuer === "" ? [] : ["--issuer", shellWord(issuer)]),
+  ];
+  return `If both are the same person: ${words.join(" ")}`;
+}

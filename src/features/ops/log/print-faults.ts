@@ -1,0 +1,17 @@
+import { stackOfThrown } from "../../../core/checking/thrown.ts";
+import type { Observer } from "../../../core/observation.ts";
+
+/** Prints what went wrong on standard error, with its stack: what a service does where nobody said who observes it. */
+export const printFaults =
+  (name: string): Observer =>
+  (observation) => {
+    const print = (message: string, error: unknown): void => printAs(name, message, error);
+    if (observation.kind === "fault")
+      print(`A request came upon a fault (request id ${observation.requestId}).`, observation.error);
+    else if (observation.kind === "notice" && (observation.level === "error" || observation.error !== undefined))
+      print(observation.message, observation.error);
+  };
+
+function printAs(name: string, message: string, error: unknown): void {
+  process.stderr.write(`${name}: ${message}${error === undefined ? "" : `\n${stackOfThrown(error)}`}\n`);
+}

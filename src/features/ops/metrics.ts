@@ -1,0 +1,174 @@
+import { requireArguments } from "../../core/checking/options.ts";
+import { counter, seriesOf, type MetricFamily } from "../../core/measurement.ts";
+import { refusalReasons, type Observation, type Observer, type RefusalReason } from "../../core/observation.ts";
+import { countDeprecated } from "./deprecated-uses.ts";
+import { Histogram } from "./histogram.ts";
+
+/** What a process counts of what it observes. */
+export interface Metrics {
+  readonly observe: Observer;
+  /** For `formatFamilies`. */
+  read(): readonly MetricFamily[];
+}
+
+/** Methods that are labels; whatever else a caller makes up is one. */
+const methods = new Set(["GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** One route under one method. */
+interface Series {
+  readonly route: string;
+  readonly method: string;
+  readonly statuses: Map<number, number>;
+  readonly latency: Histogram;
+}
+
+/** Counts observations. Written here rather than with a library, because it runs on every request and is a few additions. */
+export function makeMetrics(): Metrics {
+  requireArguments("makeMetrics", arguments, {});
+  const routes = new Map<string | null, Map<string, Series>>();
+  const problems = new Map<string, number>();
+  const refusals = new Map<string, number>();
+  // From nought on, so that a first refusal is seen as an increase.
+  const unserved = new Map<RefusalReason, number>(refusalReasons.map((reason) => [reason, 0]));
+  const deprecated = countDeprecated();
+  const counts = { ...none };
+
+  function takeRequest(request: Extract<Observation, { kind: "request" }>): void {
+    const { method, route, status, code, durationMs } = request;
+    const series = seriesFor(route, methods.has(method) ? method : "other");
+    series.latency.record(durationMs / 1000);
+    add(series.statuses, status);
+    if (code !== null) add(problems, code);
+    if (request.deprecated.length > 0) deprecated.take(request);
+  }
+
+  function seriesFor(route: string | null, method: string): Series {
+    let ofRoute = routes.get(route);
+    if (ofRoute === undefined) routes.set(route, (ofRoute = new Map<string, Series>()));
+    let series = ofRoute.get(method);
+    if (series === undefined) {
+      // A path that is nobody's route is told by the caller; it must not become a label.
+      series = { route: route ?? "none", method, statuses: new Map(), latency: new Histogram() };
+      ofRoute.set(method, series);
+    }
+    return series;
+  }
+
+  return {
+    observe(observation) {
+      switch (observation.kind) {
+        case "request":
+          takeRequest(observation);
+          break;
+        case "credential_rejected": {
+          const { scheme, code, reason } = observation;
+          add(refusals, seriesOf("latchkey_refusals_total", { scheme, code, reason }));
+          break;
+        }
+        case "fault":
+          counts.faults++;
+          break;
+        case "refused":
+          add(unserved, observation.reason);
+          break;
+        case "refresh_reuse":
+          counts.reuses++;
+          break;
+        case "identity_header_dropped":
+          counts.dropped++;
+          break;
+        case "logins_ended":
+          counts.ended++;
+          break;
+        case "identity_bound":
+          counts.bound++;
+          break;
+        case "identity_not_bound":
+          counts.notBound++;
+          break;
+        case "notice":
+          if (observation.level === "error") counts.errors++;
+      }
+    },
+    read: () =>
+      familiesOf({
+        series: [...routes.values()].flatMap((ofRoute) => [...ofRoute.values()]),
+        problems,
+        refusals,
+        unserved,
+        deprecated: deprecated.uses,
+        counts,
+      }),
+  };
+}
+
+const none = { faults: 0, errors: 0, reuses: 0, dropped: 0, bound: 0, notBound: 0, ended: 0 };
+
+/** What was counted. */
+interface Counted {
+  readonly series: readonly Series[];
+  readonly problems: ReadonlyMap<string, number>;
+  readonly refusals: ReadonlyMap<string, number>;
+  readonly unserved: ReadonlyMap<RefusalReason, number>;
+  readonly deprecated: ReadonlyMap<string, number>;
+  readonly counts: typeof none;
+}
+
+function familiesOf({ series, problems, refusals, unserved, deprecated, counts }: Counted): readonly MetricFamily[] {
+  return [
+    {
+      name: "latchkey_requests_total",
+      help: "Requests answered.",
+      type: "counter",
+      samples: series.flatMap(({ method, route, statuses }) =>
+        [...statuses].map(([status, count]) => [
+          seriesOf("latchkey_requests_total", { method, route, status: String(status) }),
+          count,
+        ]),
+      ),
+    },
+    {
+      name: "latchkey_request_duration_seconds",
+      help: "Time from a request's head to its answer.",
+      type: "histogram",
+      samples: series.flatMap(({ method, route, latency }) =>
+        latency.samples("latchkey_request_duration_seconds", { method, route }),
+      ),
+    },
+    {
+      name: "latchkey_problems_total",
+      help: "Answers that were problems, by the code of the catalogue.",
+      type: "counter",
+      samples: [...problems].map(([code, count]) => [seriesOf("latchkey_problems_total", { code }), count]),
+    },
+    {
+      name: "latchkey_refusals_total",
+      help: "Credentials refused: the code that the scheme answers with, and why.",
+      type: "counter",
+      samples: [...refusals],
+    },
+    {
+      name: "latchkey_refused_total",
+      help: "Connections and requests refused before anybody could look at them.",
+      type: "counter",
+      samples: [...unserved].map(([reason, count]) => [seriesOf("latchkey_refused_total", { reason }), count]),
+    },
+    {
+      name: "latchkey_deprecated_uses_total",
+      help: "Requests that used what will go, by the id of their caller.",
+      type: "counter",
+      samples: [...deprecated],
+    },
+    counter("latchkey_faults_total", "Answers with status 500: bugs.", counts.faults),
+    counter("latchkey_errors_total", "Errors outside of requests: the store, a feed, a file.", counts.errors),
+    counter("latchkey_refresh_reuses_total", "Refresh tokens used again after their window.", counts.reuses),
+    counter("latchkey_identity_headers_dropped_total", "Identity headers from untrusted peers.", counts.dropped),
+    counter("latchkey_logins_ended_total", "Times that somebody ended logins of a user.", counts.ended),
+    counter("latchkey_identities_bound_total", "Identities from outside that were bound to an account.", counts.bound),
+    counter("latchkey_identities_not_bound_total", "Identities from outside that were refused.", counts.notBound),
+  ];
+}
+
+function add<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

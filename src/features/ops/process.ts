@@ -1,0 +1,30 @@
+import type { MetricFamily } from "../../core/measurement.ts";
+
+/** The process, under the names that every Prometheus library gives to these. */
+export function processFamilies(): readonly MetricFamily[] {
+  const { user, system } = process.cpuUsage();
+  return [
+    {
+      name: "process_cpu_seconds_total",
+      help: "User and system CPU time spent.",
+      type: "counter",
+      samples: [["process_cpu_seconds_total", (user + system) / 1e6]],
+    },
+    {
+      name: "process_resident_memory_bytes",
+      help: "Memory that the process holds.",
+      type: "gauge",
+      samples: [["process_resident_memory_bytes", process.memoryUsage.rss()]],
+    },
+    {
+      name: "process_start_time_seconds",
+      help: "When the process started, in seconds since 1970; of several, the last one.",
+      type: "gauge",
+      together: "max",
+      samples: [["process_start_time_seconds", startedAt]],
+    },
+  ];
+}
+
+// Once: taken anew each time it would differ by the rounding, and look like a restart.
+const startedAt = Math.round(performance.timeOrigin) / 1000;

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Observation } from "../../core/observation.ts";
+import { sqliteStore } from "../../store/sqlite/sqlite.ts";
+import type { Store } from "../../store/store.ts";
+import { courierOf } from "./courier.ts";
+import { leases, mountedEvents } from "./events.ts";
+
+test("why nothing can be delivered is told once until it went well, however often it is looked", async () => {
+  const store = sqliteStore({ path: ":memory:" });
+  await store.open([mountedEvents.collection, leases]);
+  const faults = [new Error("away"), new Error("away"), new Error("full"), null, new Error("full")];
+  const away: Store = {
+    ...store,
+    find: async (collection, key) => {
+      const fault = faults.shift();
+      if (fault) throw fault;
+      return store.find(collection, key);
+    },
+  };
+  const told: unknown[] = [];
+  const observe = (each: Observation): void => void told.push(each.kind === "notice" ? String(each.error) : each.kind);
+  const most = { attempts: 12, timeoutSeconds: 30, random: Math.random };
+  const courier = courierOf({ store: away, subscribers: [], observe, now: () => 0, ...most });
+
+  while (faults.length > 0) {
+    courier.look();
+    await new Promise(setImmediate);
+  }
+  await new Promise(setImmediate);
+  await courier.stop();
+
+  assert.deepEqual(told, ["Error: away", "Error: full", "Error: full"]);
+});

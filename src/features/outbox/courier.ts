@@ -1,0 +1,151 @@
+import { randomUUID } from "node:crypto";
+import type { MetricFamily } from "../../core/measurement.ts";
+import { toldOnce } from "../../feature/observers.ts";
+import type { Row } from "../../store/store.ts";
+import { deliver, outcomes, TOGETHER, type Delivered, type DeliveryOptions } from "./delivery.ts";
+import { awaitedSubscribers, dueEvents } from "./due.ts";
+import { leaseOf } from "./lease.ts";
+
+/** How long after a write its event is looked for: the write is on the disk by then, as a rule. */
+const SOON_MS = 20;
+
+/** The part that goes round: in one process of all, as long as that holds the lease. */
+export interface Courier {
+  /** Delivers what is due; resolves when nothing more is due now. */
+  run(): Promise<void>;
+  /** Has somebody look who may be waiting for deliveries that take long. */
+  look(): void;
+  soon(): void;
+  stop(): Promise<void>;
+  measure(): readonly MetricFamily[];
+}
+
+/** An event that is being delivered. */
+interface Delivery {
+  readonly to: string;
+  readonly done: Promise<void>;
+}
+
+export function courierOf(options: DeliveryOptions): Courier {
+  const { store, observe, now, timeoutSeconds } = options;
+  const lease = leaseOf(store, randomUUID());
+  const stopped = new AbortController();
+  const deliveries = deliveriesOf(options, stopped.signal);
+  let woken = Promise.withResolvers<void>();
+  let round = Promise.resolve();
+  let rounds = 0;
+  let isAwaited = false;
+  const message = "Events could not be delivered; it will be tried again.";
+  const telling = toldOnce((error) => observe({ kind: "notice", level: "error", message, error }));
+
+  async function goRound(): Promise<void> {
+    // Longer than any try takes, so that nobody else begins while one is under way.
+    while (!stopped.signal.aborted && (await lease.hold(now(), timeoutSeconds * 2))) {
+      woken = Promise.withResolvers();
+      const isMoreDue = await deliveries.beginDue();
+      const all = deliveries.underWay();
+      if (all.length === 0) return;
+      const isDone = await Promise.race([
+        isMoreDue ? Promise.race(all).then(() => false) : Promise.all(all).then(() => true),
+        woken.promise.then(() => false),
+      ]);
+      if (isDone) return;
+    }
+  }
+
+  // One behind the other: a round that is under way may have looked before what is meant was written.
+  const run = (): Promise<void> => {
+    rounds++;
+    round = round
+      .catch(() => undefined)
+      .then(goRound)
+      .finally(() => rounds--);
+    return round;
+  };
+  const look = (): void => {
+    if (stopped.signal.aborted) return;
+    if (rounds > 0) return woken.resolve();
+    run().then(telling.well, (error: unknown) => {
+      if (!stopped.signal.aborted) telling.failed(error);
+    });
+  };
+
+  return {
+    run,
+    look,
+    soon() {
+      if (isAwaited) return;
+      isAwaited = true;
+      setTimeout(() => {
+        isAwaited = false;
+        look();
+      }, SOON_MS).unref();
+    },
+    async stop() {
+      stopped.abort();
+      await round.catch(() => undefined);
+      await lease.release().catch(() => undefined);
+    },
+    measure: () => [
+      {
+        name: "latchkey_outbox_deliveries_total",
+        help: "Deliveries of events that were tried; failed: for good.",
+        type: "counter",
+        samples: outcomes.map((outcome) => [
+          `latchkey_outbox_deliveries_total{outcome="${outcome}"}`,
+          deliveries.count(outcome),
+        ]),
+      },
+    ],
+  };
+}
+
+/** What is being delivered, to each subscriber so much at once. */
+function deliveriesOf(
+  options: DeliveryOptions,
+  stopped: AbortSignal,
+): {
+  /** Begins with what is due; says whether there may be more of it. */
+  beginDue(): Promise<boolean>;
+  underWay(): readonly Promise<void>[];
+  /** How many tries since the start came to this. */
+  count(outcome: Delivered): number;
+} {
+  const { store, now } = options;
+  /** By the id of the event. */
+  const underWay = new Map<number, Delivery>();
+  const counted: Record<Delivered, number> = { delivered: 0, postponed: 0, failed: 0 };
+
+  function underWayTo(name: string): readonly number[] {
+    return [...underWay].flatMap(([id, { to }]) => (to === name ? [id] : []));
+  }
+
+  function begin(row: Row): void {
+    const id = row.record["id"] as number;
+    const done = deliver(row, options, stopped)
+      .then((outcome) => {
+        if (outcome !== null) counted[outcome]++;
+      })
+      .finally(() => underWay.delete(id));
+    // The round that waits for it hears of it; where that has ended already, the event is delivered again.
+    done.catch(() => undefined);
+    underWay.set(id, { to: row.record["subscriber"] as string, done });
+  }
+
+  return {
+    async beginDue() {
+      let isMoreDue = false;
+      for (const to of await awaitedSubscribers(store)) {
+        // Whoever has so many under way gets no more meanwhile, so that one that hangs holds nobody else up.
+        const but = underWayTo(to);
+        const most = TOGETHER - but.length;
+        const due = most === 0 ? [] : await dueEvents(store, { to, but, most, now: now() });
+        for (const row of due) begin(row);
+        if (due.length === most) isMoreDue = true;
+      }
+      return isMoreDue;
+    },
+    underWay: () => [...underWay.values()].map(({ done }) => done),
+    count: (outcome) => counted[outcome],
+  };
+}

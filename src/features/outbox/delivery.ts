@@ -1,0 +1,149 @@
+import { lineOfThrown } from "../../core/checking/thrown.ts";
+import type { Eventually } from "../../core/eventually.ts";
+import type { Observer } from "../../core/observation.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { Cause, Row, Store, WrittenValues } from "../../store/store.ts";
+import { LAST_RETRY_MS } from "./due.ts";
+import { mountedEvents } from "./events.ts";
+
+/** What happened to a record: enough to look it up, and nothing of what was in it. */
+export interface RecordEvent {
+  /** The same for each try of one delivery, so that whoever must not act twice can remember it. */
+  readonly id: number;
+  /** The plural of the resource: `orders`. */
+  readonly resource: string;
+  /** The id of the record; null where an action was about the collection. */
+  readonly record: number | string | null;
+  readonly kind: "create" | "replace" | "update" | "delete" | "action";
+  /** The name of the action; null for every other kind. */
+  readonly action: string | null;
+  /** When it was written: RFC 3339. */
+  readonly at: string;
+  readonly cause: Cause;
+  /** 1 for the first try. */
+  readonly attempt: number;
+}
+
+/** Who is told of what happens to some resources: a mailer, a search index, a webhook. */
+export interface Subscriber {
+  /** Lower-case words joined by hyphens. It stands in the database: another name is another subscriber. */
+  readonly name: string;
+  readonly to: readonly Resource[];
+  /** Done when it resolves. Whatever it throws is tried again, later each time. */
+  deliver(event: RecordEvent, delivery: Delivery): Eventually<void>;
+}
+
+/** What a subscriber is given besides the event. */
+export interface Delivery {
+  /** The store of the service that delivers: an event has ids alone. */
+  readonly store: Store;
+  /** Says that its time is over, or that the service stops. */
+  readonly signal: AbortSignal;
+}
+
+export interface DeliveryOptions {
+  readonly store: Store;
+  readonly subscribers: readonly Subscriber[];
+  readonly observe: Observer;
+  readonly now: () => number;
+  /** From 0 up to 1, so that those who failed together do not come back together. */
+  readonly random: () => number;
+  readonly attempts: number;
+  readonly timeoutSeconds: number;
+}
+
+const { collection } = mountedEvents;
+
+/** How many are delivered to one subscriber at once. */
+export const TOGETHER = 16;
+const FIRST_RETRY_MS = 1000;
+
+/** What came of a try; `failed`: for good. */
+export const outcomes = ["delivered", "postponed", "failed"] as const;
+export type Delivered = (typeof outcomes)[number];
+
+/**
+ * Delivers one and writes down what became of it; null where the end of the process came first. Throws where that cannot be written, and
+ * then it is delivered again.
+ */
+export async function deliver(row: Row, options: DeliveryOptions, stopped: AbortSignal): Promise<Delivered | null> {
+  const { store, subscribers, timeoutSeconds } = options;
+  const event = eventOf(row);
+  // Nobody is left to be told; it goes when a program that knows its name has it, or with an administrator's hand.
+  const subscriber = subscribers.find(({ name }) => name === row.record["subscriber"]);
+  const signal = AbortSignal.any([stopped, AbortSignal.timeout(timeoutSeconds * 1000)]);
+  try {
+    if (subscriber === undefined) throw new Error("No subscriber of this name is there.");
+    await inTime(async () => subscriber.deliver(event, { store, signal }), signal);
+  } catch (error) {
+    // Cut off by the end of the process, which is no failure of its own.
+    return stopped.aborted ? null : postpone(row, event, error, options);
+  }
+  await store.write({
+    changes: [{ kind: "deleteAll", collection, where: { column: "id", operator: "eq", value: event.id } }],
+  });
+  return "delivered";
+}
+
+/** A subscriber that does not look at its signal is not waited for either. */
+async function inTime(task: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  let forget = (): void => undefined;
+  const over = new Promise<never>((_, reject) => {
+    const end = (): void => reject(new Error("It took too long.", { cause: signal.reason }));
+    signal.addEventListener("abort", end, { once: true });
+    forget = () => signal.removeEventListener("abort", end);
+  });
+  try {
+    await Promise.race([task(), over]);
+  } finally {
+    forget();
+  }
+}
+
+async function postpone(row: Row, event: RecordEvent, error: unknown, options: DeliveryOptions): Promise<Delivered> {
+  const { store, observe, now, random, attempts } = options;
+  const failed = event.attempt >= attempts;
+  const values: WrittenValues = {
+    attempts: event.attempt,
+    failed,
+    due_at: new Date(now() + pauseMs(event.attempt, random())).toISOString(),
+    error: textOf(error),
+  };
+  // Whoever has erased it, or has it tried again, meanwhile, wins.
+  await store.write({ changes: [{ kind: "update", collection, key: event.id, values, revision: row.revision }] });
+  const message = `An event was not delivered to ${String(row.record["subscriber"])} and is`;
+  const place = `/outbox/${event.id}.`;
+  if (failed)
+    observe({ kind: "notice", level: "error", message: `${message} not tried again by itself: ${place}`, error });
+  // Of the tries between nobody has to hear.
+  else if (event.attempt === 1)
+    observe({ kind: "notice", level: "info", message: `${message} tried again: ${place}`, error });
+  return failed ? "failed" : "postponed";
+}
+
+/** Twice as long each time, up to an hour; half of it by chance. */
+function pauseMs(attempt: number, chance: number): number {
+  const most = Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LAST_RETRY_MS);
+  return most / 2 + (most / 2) * chance;
+}
+
+function eventOf({ record }: Row): RecordEvent {
+  return {
+    id: record["id"] as number,
+    resource: record["resource"] as string,
+    record: (record["record"] ?? record["record_uuid"]) as number | string | null,
+    kind: record["kind"] as RecordEvent["kind"],
+    action: record["action"] as string | null,
+    at: record["at"] as string,
+    cause: record["cause"] as unknown as Cause,
+    attempt: (record["attempts"] as number) + 1,
+  };
+}
+
+/** As much as helps, and nothing that a text column refuses. */
+function textOf(error: unknown): string {
+  return lineOfThrown(error)
+    .toWellFormed()
+    .replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, " ")
+    .slice(0, 500);
+}

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sqliteStore } from "../../store/sqlite/sqlite.ts";
+import type { ListQuery, Store } from "../../store/store.ts";
+import { awaitedSubscribers, dueEvents } from "./due.ts";
+import { mountedEvents } from "./events.ts";
+
+const { collection } = mountedEvents;
+const now = Date.parse("2026-01-31T09:30:00Z");
+const minute = 60_000;
+
+/** A store with events: to whom, due how long ago in milliseconds, and whether it has failed for good. */
+async function storeWith(
+  ...events: readonly (readonly [to: string, dueAgo: number, failed?: boolean])[]
+): Promise<Store> {
+  const store = sqliteStore({ path: ":memory:" });
+  await store.open([collection]);
+  for (const [subscriber, dueAgo, failed = false] of events) {
+    const due_at = new Date(now - dueAgo).toISOString();
+    const values = {
+      subscriber,
+      resource: "notes",
+      record: 1,
+      record_uuid: null,
+      kind: "create",
+      action: null,
+    } as const;
+    const rest = { at: due_at, attempts: 0, due_at, failed, error: null, cause: {} } as const;
+    await store.write({ changes: [{ kind: "insert", collection, values: { ...values, ...rest } }] });
+  }
+  return store;
+}
+
+async function idsOf(
+  store: Store,
+  to: string,
+  asked: { readonly but?: readonly number[]; readonly most?: number } = {},
+) {
+  const { but = [], most = 16 } = asked;
+  return (await dueEvents(store, { to, but, most, now })).map(({ record }) => record["id"]);
+}
+
+test("of a subscriber those are due whose time has come, the longest due first", async () => {
+  const store = await storeWith(["mail", 0], ["mail", minute], ["web", 5], ["mail", -1], ["mail", 9, true]);
+
+  assert.deepEqual(await idsOf(store, "mail"), [2, 1]);
+  assert.deepEqual(await idsOf(store, "mail", { but: [2] }), [1]);
+  assert.deepEqual(await idsOf(store, "mail", { most: 1 }), [2]);
+  assert.deepEqual(await awaitedSubscribers(store), ["mail", "web"]);
+});
+
+test("what was written while the clock was hours ahead is due, and what is put off for an hour is not", async () => {
+  const store = await storeWith(["mail", -300 * minute], ["mail", -60 * minute], ["mail", 1]);
+
+  assert.deepEqual(await idsOf(store, "mail"), [3, 1]);
+});
+
+test("no look passes over what waits for others, however much that is", async () => {
+  const store = await storeWith(["mail", 1], ["web", 1], ["web", 1]);
+  const asked: ListQuery[] = [];
+  const watched: Store = { ...store, list: (query) => (asked.push(query), store.list(query)) };
+
+  await awaitedSubscribers(watched);
+  await dueEvents(watched, { to: "mail", but: [7, 8], most: 16, now });
+
+  const plans = await Promise.all(asked.map(async (query) => (await store.plan!(query)).join()));
+  assert.equal(plans.length, 5);
+  for (const plan of plans.slice(0, 3)) assert.match(plan, /^SEARCH outbox USING INDEX .* \(subscriber>\?\)$/);
+  for (const plan of plans.slice(3))
+    assert.match(plan, /^SEARCH outbox USING INDEX .* \(subscriber=\? AND failed=\? AND due_at[<>]\?\),LIST/);
+});

@@ -1,0 +1,56 @@
+import { administrator } from "../../access/permission/permission.ts";
+import { mount, type Mount } from "../../http/mount/mount.ts";
+import { boolean, dateTime, enumeration, integer, json, text } from "../../resource/kinds/fields.ts";
+import { uuid } from "../../resource/kinds/uuid.ts";
+import { defineResource } from "../../resource/resource.ts";
+import type { Collection } from "../../store/store.ts";
+
+const readOnly = { readOnly: true } as const;
+
+/** What is still to be delivered, a row for each subscriber: seen by administrators, and gone once it is delivered. */
+export const events = defineResource({
+  name: "event",
+  plural: "outbox",
+  description: "What happened to a record and has not reached its subscriber yet.",
+  fields: {
+    subscriber: text({ ...readOnly, maxLength: 100 }),
+    resource: text({ ...readOnly, maxLength: 100, description: "The plural of the resource." }),
+    record: integer({ ...readOnly, optional: true, description: "The id of the record, where it is a number." }),
+    record_uuid: uuid({ ...readOnly, optional: true, description: "The id of the record, where it is a UUID." }),
+    kind: enumeration(["create", "replace", "update", "delete", "action"], readOnly),
+    action: text({ ...readOnly, optional: true, maxLength: 100 }),
+    at: dateTime(readOnly),
+    attempts: integer({ ...readOnly, description: "How often its delivery was tried." }),
+    due_at: dateTime({ ...readOnly, description: "When it is tried next." }),
+    failed: boolean({ ...readOnly, description: "It was tried often enough and is not tried again by itself." }),
+    error: text({ ...readOnly, optional: true, maxLength: 500, description: "Why the last try failed." }),
+    cause: json({ ...readOnly, description: "Who did it, and in which request: ids alone." }),
+  },
+  filters: { failed: ["eq"], subscriber: ["eq"] },
+  sorts: ["due_at"],
+  // What waits is little, and administrators alone ask for it.
+  scans: true,
+});
+
+const mounted: Mount = mount(events, {
+  permission: { list: administrator, read: administrator, delete: administrator },
+});
+
+/** What is due for one subscriber: in this order it is found beside any number of those that have failed, and of those for others. */
+const due = ["subscriber", "failed", "due_at", "id"];
+
+export const mountedEvents: Mount = Object.freeze({
+  ...mounted,
+  collection: Object.freeze({ ...mounted.collection, indexes: [...(mounted.collection.indexes ?? []), due] }),
+});
+
+/** Which process delivers: one row, held until a time. */
+export const leases: Collection = {
+  name: "outbox_leases",
+  key: "text",
+  columns: [
+    { name: "holder", type: "text" },
+    /** Milliseconds since the epoch. */
+    { name: "until", type: "integer" },
+  ],
+};

@@ -1,0 +1,212 @@
+import { administrator } from "../../access/permission/permission.ts";
+import { DeclarationError } from "../../core/checking/declaration-error.ts";
+import {
+  aFunction,
+  aFullList,
+  isObject,
+  isText,
+  matching,
+  membersMistakes,
+  optional,
+  shown,
+  wholeFrom,
+} from "../../core/checking/members.ts";
+import { shownName, suggestion } from "../../core/checking/nearest.ts";
+import { requireOptions, type ChecksOf } from "../../core/checking/options.ts";
+import { problem } from "../../core/problem/problem.ts";
+import { defineFeature, type Assembled, type Feature } from "../../feature/feature.ts";
+import type { Alongside } from "../../http/alongside.ts";
+import { builtInEndpoint } from "../../http/endpoint/built-in.ts";
+import type { Store } from "../../store/store.ts";
+import { courierOf } from "./courier.ts";
+import type { DeliveryOptions, Subscriber } from "./delivery.ts";
+import { leases, mountedEvents } from "./events.ts";
+
+/** Options of `outbox()`: who is told of which records, and how often that is tried. */
+export interface OutboxOptions {
+  /** Those of the application; features have more by `subscribe`. */
+  readonly subscribers?: readonly Subscriber[];
+  /** Tries before one has failed for good; 12 where it is left out, the last a quarter to half an hour after the first. */
+  readonly attempts?: number;
+  /** How long one try may take; 30 where it is left out, at most 300. */
+  readonly timeoutSeconds?: number;
+  /** From 0 up to 1. */
+  readonly random?: () => number;
+}
+
+/** What the outbox offers. */
+export interface Outbox {
+  /** One more who is told. Called in the `setUp` of a feature that needs the outbox. Throws `DeclarationError` for one that cannot be. */
+  subscribe(subscriber: Subscriber): void;
+  /** Delivers what is due, where this process may; resolves when nothing more is due now. */
+  deliverDue(): Promise<void>;
+  /** Has one tried again from the beginning. False where there is none of this id. */
+  retry(id: number): Promise<boolean>;
+}
+
+const { collection } = mountedEvents;
+const LOOK_MS = 1000;
+const NOBODY =
+  "nobody is told of anything; name subscribers, or have a feature that needs it call subscribe in its setUp";
+
+/**
+ * Tells subscribers of every write of a mounted resource: at least once each, by one process at a time. The event is a row of the same transaction, so that
+ * no write is without its event and no event without its write; it goes when it is delivered. What fails is tried again, later each time, and in the end
+ * kept for administrators at `/outbox`, who have it tried again (`POST /outbox/{id}/retry`) or erase it.
+ *
+ * @example
+ * ```ts
+ * import { defineResource, text } from "latchkey";
+ * import { outbox } from "latchkey/features";
+ *
+ * const notes = defineResource({ name: "note", fields: { body: text() } });
+ * const deliver = ({ record }: { readonly record: unknown }) => console.log(record);
+ * export const events = outbox({ subscribers: [{ name: "search-index", to: [notes], deliver }] });
+ * ```
+ */
+export function outbox(options: OutboxOptions = {}): Feature<Outbox> {
+  return defineFeature({
+    name: "outbox",
+    setUp({ store, observe, now }) {
+      requireOptions(options, checks, { more: mistakesOfAll(options) });
+      const { attempts = 12, timeoutSeconds = 30, random = Math.random } = options;
+      const subscribers = [...(options.subscribers ?? [])];
+      const delivery: DeliveryOptions = { store, subscribers, observe, now, random, attempts, timeoutSeconds };
+      const courier = courierOf(delivery);
+      const retry = (id: number): Promise<boolean> => retryEvent(store, id, now());
+      let timer: NodeJS.Timeout | undefined;
+      return {
+        offer: {
+          subscribe(subscriber: Subscriber): void {
+            const mistakes = mistakesOf(subscriber, subscribers, "what subscribes");
+            if (mistakes.length > 0) throw new DeclarationError(mistakes);
+            subscribers.push(subscriber);
+          },
+          deliverDue: courier.run,
+          retry,
+        },
+        mounts: [mountedEvents],
+        collections: [leases],
+        alongside: eventsFor(subscribers, now, courier.soon),
+        mistakes: (assembled) => (subscribers.length === 0 ? [NOBODY] : unmounted(subscribers, assembled)),
+        measure: courier.measure,
+        endpoints: [
+          builtInEndpoint({
+            method: "POST",
+            path: "/outbox/{id}/retry",
+            access: administrator,
+            documentation: {
+              summary: "Have an event delivered again",
+              tag: "outbox",
+              responses: { 204: { description: "It is due now." } },
+            },
+            async handle(context) {
+              if (!(await retry(context.id()))) throw problem("not_found");
+              courier.soon();
+              return { status: 204 };
+            },
+          }),
+        ],
+        start() {
+          timer = setInterval(courier.look, LOOK_MS).unref();
+        },
+        async stop() {
+          clearInterval(timer);
+          await courier.stop();
+        },
+      };
+    },
+  });
+}
+
+/** Those that are told of what nobody serves: they would never hear of anything. */
+function unmounted(subscribers: readonly Subscriber[], { mounts }: Assembled): readonly string[] {
+  const mounted = mounts.map(({ resource }) => resource);
+  return subscribers.flatMap(({ name, to }) =>
+    to
+      .filter((resource) => !mounted.includes(resource))
+      .map(
+        ({ path }) =>
+          `the subscriber ${shownName(name)} is told of ${path}, which is not mounted${suggestion(
+            path,
+            mounted.map((each) => each.path),
+          )}`,
+      ),
+  );
+}
+
+function mistakesOfAll(options: unknown): readonly string[] {
+  const subscribers = isObject(options) ? options["subscribers"] : null;
+  if (!Array.isArray(subscribers)) return [];
+  return Array.from(subscribers, (each: unknown, at) =>
+    mistakesOf(each, subscribers.slice(0, at), `subscribers[${at}]`),
+  ).flat();
+}
+
+function mistakesOf(subscriber: unknown, others: readonly unknown[], otherwise: string): readonly string[] {
+  if (!isObject(subscriber)) return [`${otherwise} is ${shown(subscriber)}, and no object`];
+  const { name } = subscriber;
+  const isTwice = others.some((other) => isObject(other) && other["name"] === name);
+  const place = isText(name) ? `the subscriber ${shownName(name)}` : otherwise;
+  return [
+    ...membersMistakes(subscriber, subscriberChecks),
+    ...(isTwice ? ["the name is there twice; rename one"] : []),
+  ].map((mistake) => `${place}: ${mistake}`);
+}
+
+const subscriberChecks: ChecksOf<Subscriber> = {
+  name: matching(
+    /^(?=.{1,100}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
+    "it has to be lower-case words joined by hyphens, like search-index",
+  ),
+  to: (value) => {
+    const cure = "it has to name resources, as defineResource gives them: to: [orders]";
+    if (!Array.isArray(value) || value.length === 0) return cure;
+    const wrong = value.findIndex((each) => !(isObject(each) && isText(each["path"])));
+    return wrong === -1 ? null : `${shown(value[wrong])} stands there; ${cure}`;
+  },
+  deliver: aFunction,
+};
+
+const checks: ChecksOf<OutboxOptions> = {
+  subscribers: optional(aFullList),
+  attempts: optional(wholeFrom(1, 100)),
+  timeoutSeconds: optional((value) =>
+    typeof value === "number" && value > 0 && value <= 300 ? null : "it has to be a number of seconds up to 300",
+  ),
+  random: optional(aFunction),
+};
+
+/** The events of a write: one for each subscriber, and none where nobody is told. */
+function eventsFor(subscribers: readonly Subscriber[], now: () => number, soon: () => void): Alongside {
+  return ({ resource, kind, action, id, cause }) => {
+    const told = subscribers.filter(({ to }) => to.includes(resource));
+    if (told.length === 0) return [];
+    const at = new Date(now()).toISOString();
+    soon();
+    return told.map(({ name }) => ({
+      kind: "insert",
+      collection,
+      values: {
+        subscriber: name,
+        resource: resource.plural,
+        record: typeof id === "string" ? null : id,
+        record_uuid: typeof id === "string" ? id : null,
+        kind,
+        action,
+        at,
+        attempts: 0,
+        due_at: at,
+        failed: false,
+        error: null,
+        cause: { ...cause },
+      },
+    }));
+  };
+}
+
+async function retryEvent(store: Store, id: number, now: number): Promise<boolean> {
+  const values = { failed: false, attempts: 0, due_at: new Date(now).toISOString() };
+  const outcome = await store.write({ changes: [{ kind: "update", collection, key: id, values }] });
+  return outcome.kind === "written";
+}

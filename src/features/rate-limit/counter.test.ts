@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sqliteStore } from "../../store/sqlite/sqlite.ts";
+import { StoreUnavailable, type Store } from "../../store/store.ts";
+import { requestCounter, requestCountsCollection, type RequestCounter } from "./counter.ts";
+import { exchangeOf } from "./exchange.ts";
+
+const start = Date.parse("2026-03-01T12:00:00Z");
+const perMinute = { name: "burst", limit: 10, windowSeconds: 60 };
+
+async function opened(): Promise<Store> {
+  const store = sqliteStore({ path: ":memory:" });
+  await store.open([requestCountsCollection]);
+  return store;
+}
+
+/** How many of so many are let through. */
+async function letThrough(counter: RequestCounter, times: number, now: number, subject = "a"): Promise<number> {
+  let allowed = 0;
+  for (let at = 0; at < times; at++) if ((await counter.take(subject, now)).isAllowed) allowed++;
+  return allowed;
+}
+
+function tellerOf(store: Store, counter: RequestCounter, told: string[] = []) {
+  const observe = (each: { readonly kind: string }): void => void told.push(each.kind);
+  return exchangeOf({ store, counters: [counter], observe, now: () => start });
+}
+
+test("no more than the limit are let through in any window", async () => {
+  const counter = requestCounter(await opened(), perMinute);
+
+  assert.equal(await letThrough(counter, 12, start), 10);
+  // Half of the window later half of the ten still count.
+  assert.equal(await letThrough(counter, 12, start + 90_000), 5);
+  assert.equal(await letThrough(counter, 12, start + 300_000), 10);
+  assert.equal(await letThrough(counter, 3, start + 300_000, "b"), 3);
+});
+
+test("it says how much is left, when the window ends and when there is room again", async () => {
+  const counter = requestCounter(await opened(), perMinute);
+
+  assert.deepEqual(await counter.take("a", start), {
+    isAllowed: true,
+    remaining: 9,
+    resetSeconds: 60,
+    retrySeconds: 0,
+  });
+  await letThrough(counter, 9, start);
+  const refused = await counter.take("a", start + 1000);
+  assert.deepEqual([refused.isAllowed, refused.remaining, refused.resetSeconds], [false, 0, 59]);
+  const again = start + 1000 + refused.retrySeconds * 1000;
+  assert.equal((await counter.take("a", again - 2000)).isAllowed, false);
+  assert.equal((await counter.take("a", again)).isAllowed, true);
+});
+
+test("what another process has counted counts, as soon as it was told", async () => {
+  const store = await opened();
+  const [here, there] = [requestCounter(store, perMinute), requestCounter(store, perMinute)];
+  assert.equal(await letThrough(here, 4, start), 4);
+  assert.equal(await letThrough(there, 4, start), 4);
+
+  await tellerOf(store, here).tell();
+  await tellerOf(store, there).tell();
+
+  // One knows what it heard when it told; the other has a row to read before it begins.
+  assert.equal(await letThrough(there, 9, start), 2);
+  assert.equal(await letThrough(requestCounter(store, perMinute), 9, start), 2);
+  assert.equal(await letThrough(here, 9, start), 6);
+  await tellerOf(store, here).tell();
+  assert.equal(await letThrough(here, 9, start), 0);
+});
+
+test("a subject costs a row when a twentieth of the limit has come", async () => {
+  const store = await opened();
+  const counter = requestCounter(store, { ...perMinute, limit: 100 });
+  const teller = tellerOf(store, counter);
+  for (let at = 0; at < 1000; at++) await counter.take(`address ${at}`, start);
+  await letThrough(counter, 5, start, "often");
+
+  await teller.tellAll();
+
+  assert.equal(await store.count(requestCountsCollection, null), 1);
+});
+
+test("many subjects are told in portions, and no more are remembered than there is room for", async () => {
+  const store = await opened();
+  const counter = requestCounter(store, perMinute);
+  const changes: number[] = [];
+  const watched: Store = { ...store, write: (each) => (changes.push(each.changes.length), store.write(each)) };
+  const teller = tellerOf(watched, counter);
+  for (let at = 0; at < 25_000; at++) await counter.take(`address ${at}`, start);
+
+  await teller.tell();
+  await teller.tell();
+
+  assert.deepEqual(changes, [500, 500]);
+});
+
+test("a store that does not answer leaves each process its own count, and is told of once", async () => {
+  const store = await opened();
+  const fail = () => {
+    throw new StoreUnavailable("gone");
+  };
+  const down: Store = { ...store, find: fail, write: async () => fail() };
+  const counter = requestCounter(down, perMinute);
+  const told: string[] = [];
+  const teller = tellerOf(down, counter, told);
+
+  assert.equal(await letThrough(counter, 12, start), 10);
+  await teller.tell();
+  await teller.tell();
+
+  assert.deepEqual(told, ["notice"]);
+  const back = tellerOf(store, counter);
+  await back.tellAll();
+  assert.equal(await letThrough(requestCounter(store, perMinute), 12, start), 0);
+});
+
+test("a clock that was turned back lets nobody in twice and keeps nobody out for long", async () => {
+  const counter = requestCounter(await opened(), perMinute);
+  await letThrough(counter, 10, start);
+
+  const refused = await counter.take("a", start - 3_600_000);
+
+  assert.equal(refused.isAllowed, false);
+  assert.ok(refused.retrySeconds <= 120, String(refused.retrySeconds));
+});

@@ -1,0 +1,53 @@
+import { suggestion } from "../../core/checking/nearest.ts";
+import type { Assembled } from "../../feature/feature.ts";
+import { pathShape } from "../../http/endpoint/path.ts";
+import type { LimitedEndpoint } from "../../http/limiting/limiting.ts";
+import { servedBy } from "../../http/mount/endpoints.ts";
+import type { RateLimit } from "./declaration.ts";
+
+/** Which endpoints a limit is for never changes, and is asked at every request. */
+const known = new WeakMap<RateLimit, WeakMap<LimitedEndpoint, boolean>>();
+
+/** Whether a limit counts the requests of an endpoint. */
+export function appliesTo(limit: RateLimit, endpoint: LimitedEndpoint): boolean {
+  let ofLimit = known.get(limit);
+  if (ofLimit === undefined) known.set(limit, (ofLimit = new WeakMap<LimitedEndpoint, boolean>()));
+  let applies = ofLimit.get(endpoint);
+  if (applies === undefined) ofLimit.set(endpoint, (applies = isFor(limit, endpoint)));
+  return applies;
+}
+
+function isFor({ at, actions }: RateLimit, endpoint: LimitedEndpoint): boolean {
+  const { action = "call", access, logsIn, mounted } = endpoint;
+  if (actions !== undefined && !actions.includes(action)) return false;
+  if (at === undefined) return access !== "open" || logsIn === true;
+  return at.some((place) =>
+    typeof place === "string"
+      ? namesOf(endpoint).includes(pathShape(place))
+      : mounted?.resource === place || mounted?.newer?.resource === place,
+  );
+}
+
+function namesOf({ method, path }: Pick<LimitedEndpoint, "method" | "path">): readonly string[] {
+  return [pathShape(path), pathShape(`${method} ${path}`)];
+}
+
+/** The limits that are for what the service does not have: they would never count. */
+export function unservedPlaces(limits: readonly RateLimit[], all: Assembled): readonly string[] {
+  const served = servedBy(all);
+  const names = [...new Set(served.map(({ method, path }) => `${method} ${path}`))];
+  const paths = [...new Set(served.map(({ path }) => path))];
+  return limits.flatMap(({ name, at = [] }) =>
+    at.flatMap((place) => {
+      const isThere =
+        typeof place === "string"
+          ? served.some((each) => namesOf(each).includes(pathShape(place)))
+          : all.mounts.some(({ resource }) => resource === place);
+      if (isThere) return [];
+      const told = typeof place === "string" ? place : place.path;
+      return [
+        `the limit ${name} is for ${told}, which is not served${suggestion(told, told.includes(" ") ? names : paths)}`,
+      ];
+    }),
+  );
+}

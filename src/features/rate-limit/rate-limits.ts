@@ -1,0 +1,152 @@
+import { hash } from "node:crypto";
+import { formatNetwork } from "../../core/call/trusted-proxies.ts";
+import { atOnce } from "../../core/checking/at-once.ts";
+import { isText, sortOf } from "../../core/checking/members.ts";
+import { requireOptions } from "../../core/checking/options.ts";
+import { after, type Eventually } from "../../core/eventually.ts";
+import type { Identity } from "../../core/identity.ts";
+import { defineProblem } from "../../core/problem/definition.ts";
+import { problem } from "../../core/problem/problem.ts";
+import { defineFeature, type Feature } from "../../feature/feature.ts";
+import type { LimitedRequest, LimitFields, RequestLimiter } from "../../http/limiting/limiting.ts";
+import { requestCounter, requestCountsCollection, type RequestCounter, type Taken } from "./counter.ts";
+import { limitMistakes, optionChecks, type RateLimit, type RateLimitsOptions } from "./declaration.ts";
+import { exchangeOf } from "./exchange.ts";
+import { appliesTo, unservedPlaces } from "./places.ts";
+
+export type { RateLimit, RateLimitsOptions } from "./declaration.ts";
+
+/** What a request beyond a limit ends in. */
+export const tooManyRequests = defineProblem({
+  code: "too_many_requests",
+  status: 429,
+  title: "Too many requests",
+  detail: "Too many requests. Try again later.",
+  why: "A limit of requests is used up, which counts for an address, a user or a credential.",
+  cure: "Wait for the seconds in Retry-After.",
+});
+
+interface Limited {
+  readonly limit: RateLimit;
+  readonly counter: RequestCounter;
+}
+
+const NONE: LimitFields = [];
+const PRUNE_SECONDS = 60;
+
+/**
+ * Limits how often somebody may ask, on all processes of a store together: 429 with `Retry-After`. Each process counts in memory, tells
+ * the others in portions, and keeps at most a twentieth of a limit to itself. Where the store does not answer each counts on its own.
+ *
+ * @example
+ * ```ts
+ * import { rateLimits } from "latchkey/features";
+ *
+ * const limits = [{ name: "burst", by: "address", limit: 600, windowSeconds: 60 }] as const;
+ * export const features = [rateLimits({ limits, fields: true })];
+ * ```
+ */
+export function rateLimits(options: RateLimitsOptions): Feature<null> {
+  return defineFeature({
+    name: "rate-limits",
+    setUp({ store, observe, now }) {
+      requireOptions(options, optionChecks, { more: limitMistakes(options) });
+      const { limits, fields = false, exchangeMs = 200 } = options;
+      const all = limits.map((limit): Limited => ({ limit, counter: requestCounter(store, limit) }));
+      const exchange = exchangeOf({ store, observe, now, counters: all.map(({ counter }) => counter) });
+      let timer: NodeJS.Timeout | undefined;
+      return {
+        offer: null,
+        collections: [requestCountsCollection],
+        problems: [tooManyRequests],
+        limiter: limiterOf(all, fields),
+        mistakes: (assembled) => unservedPlaces(limits, assembled),
+        upkeep: [
+          {
+            everySeconds: PRUNE_SECONDS,
+            due: (time) => {
+              const where = { column: "ends_at", operator: "lte", value: time } as const;
+              return [{ kind: "deleteAll", collection: requestCountsCollection, where }];
+            },
+          },
+        ],
+        start() {
+          timer = setInterval(() => void exchange.tell(), exchangeMs).unref();
+        },
+        async stop() {
+          clearInterval(timer);
+          await exchange.tellAll();
+        },
+      };
+    },
+  });
+}
+
+function limiterOf(all: readonly Limited[], tellsFields: boolean): RequestLimiter {
+  const early = all.filter(({ limit }) => limit.by === "address");
+  const late = all.filter(({ limit }) => limit.by !== "address");
+
+  function takeAll(
+    some: readonly Limited[],
+    request: LimitedRequest,
+    fields: LimitFields = NONE,
+  ): Eventually<LimitFields> {
+    const [first, ...others] = some;
+    if (first === undefined) return fields;
+    const subject = appliesTo(first.limit, request.endpoint) ? subjectOf(first.limit, request) : null;
+    if (subject === null) return others.length === 0 ? fields : takeAll(others, request, fields);
+    return after(first.counter.take(subject, request.call.now), (taken) => {
+      const told = tellsFields ? [...fields, ...fieldsOf(first.limit, taken)] : fields;
+      if (taken.isAllowed) return takeAll(others, request, told);
+      throw refusal(first.limit, taken, told);
+    });
+  }
+
+  return {
+    arriving: (request) => (early.length === 0 ? NONE : takeAll(early, request)),
+    identified: (request) => (late.length === 0 ? NONE : takeAll(late, request)),
+  };
+}
+
+function subjectOf({ name, by }: RateLimit, request: LimitedRequest): string | null {
+  const { call, identity } = request;
+  const address = (): string => `address ${formatNetwork(call.client.address)}`;
+  if (typeof by === "function") return ownSubject(name, by(request));
+  switch (by) {
+    case "address":
+      return address();
+    case "user":
+      return identity === null ? null : `user ${identity.id}`;
+    case "credential":
+      return identity === null ? null : credentialOf(identity);
+    case "caller":
+      return identity === null ? address() : `user ${identity.id}`;
+  }
+}
+
+function credentialOf({ id, scheme, keyId, sessionId, family }: Identity): string {
+  return `user ${id} ${scheme} ${keyId ?? sessionId ?? family ?? ""}`;
+}
+
+/** A caller may have given it: what is long is known by its digest. */
+function ownSubject(limit: string, given: unknown): string | null {
+  const who = `by of the limit ${limit}`;
+  const subject = atOnce(given, who);
+  if (subject === null) return null;
+  if (!isText(subject)) throw new TypeError(`${who} gave ${sortOf(subject)}; it has to give a text, or null`);
+  return subject.length <= 100 ? subject : hash("sha256", subject, "base64url");
+}
+
+function fieldsOf({ name, limit, windowSeconds }: RateLimit, { remaining, resetSeconds }: Taken): LimitFields {
+  return [
+    ["RateLimit-Policy", `"${name}";q=${limit};w=${windowSeconds}`],
+    ["RateLimit", `"${name}";r=${remaining};t=${resetSeconds}`],
+  ];
+}
+
+function refusal({ name, limit, windowSeconds }: RateLimit, { retrySeconds }: Taken, told: LimitFields): Error {
+  return problem(tooManyRequests, {
+    detail: `The limit ${name} is used up: ${limit} requests in ${windowSeconds} seconds.`,
+    headers: [["Retry-After", String(retrySeconds)], ...told],
+  });
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Arrival, ToldClient, Weigh } from "../../../core/call/call.ts";
+import type { Eventually } from "../../../core/eventually.ts";
+import { readBody } from "./body.ts";
+import { peerOf } from "./peer.ts";
+
+/** A request of `node:http`, as the core wants it. */
+export class NodeArrival implements Arrival {
+  readonly method: string;
+  readonly target: string;
+  readonly rawHeaders: readonly string[];
+  readonly version?: string;
+  readonly peer: string;
+  readonly client: ToldClient | undefined;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse | null;
+
+  /** Without a response there is no body either: `CONNECT`. */
+  constructor(request: IncomingMessage, target: string, response: ServerResponse | null, client?: ToldClient) {
+    this.#request = request;
+    this.#response = response;
+    this.method = request.method!;
+    this.target = target.startsWith("/") ? target : originForm(target);
+    this.rawHeaders = request.rawHeaders;
+    // What stands on a stream of HTTP/2 was framed by that.
+    if (!("stream" in request)) this.version = request.httpVersion;
+    // Now: of a connection that is reset before somebody asks it could not be told any more.
+    this.peer = peerOf(request.socket);
+    this.client = client;
+  }
+
+  get encrypted(): boolean {
+    return "encrypted" in this.#request.socket;
+  }
+
+  readBody(maxBytes: number, weigh?: Weigh): Eventually<Uint8Array> {
+    const response = this.#response;
+    if (response === null) return new Uint8Array();
+    return readBody(this.#request, maxBytes, weigh, () => {
+      if (isAwaited(this.#request, response)) response.writeContinue();
+    });
+  }
+}
+
+/** The caller waits to be told that the body is wanted (RFC 9110 §10.1.1), and `node:http` has not told it by itself. */
+function isAwaited(
+  { headers, complete, httpVersionMinor }: IncomingMessage,
+  response: ServerResponse & { readonly _sent100?: boolean },
+): boolean {
+  const isExpected = !complete && httpVersionMinor === 1 && headers.expect?.toLowerCase() === "100-continue";
+  return isExpected && response._sent100 !== true && !response.headersSent;
+}
+
+/** A proxy may write the whole address (RFC 9112 §3.2.2). */
+function originForm(target: string): string {
+  const authority = /^https?:\/\/[^/?#]*/i.exec(target);
+  if (authority === null) return target;
+  const rest = target.slice(authority[0].length);
+  return rest.startsWith("/") ? rest : `/${rest}`;
+}

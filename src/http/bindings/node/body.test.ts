@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Eventually } from "../../../core/eventually.ts";
+import { Problem } from "../../../core/problem/problem.ts";
+import { readBody } from "./body.ts";
+
+const MOST = 1000;
+const head = (length: number): string => `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`;
+
+/** Sends these pieces one behind another, and looks at the request in the turn behind the one in which its head came. */
+async function arriving<T>(pieces: readonly string[], look: (request: IncomingMessage) => Promise<T>): Promise<T> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").setNoDelay(true);
+  try {
+    const [first = "", ...later] = pieces;
+    socket.write(first);
+    const [request] = (await once(server, "request")) as [IncomingMessage];
+    await nextTurn();
+    const looking = look(request);
+    for (const piece of later) socket.write(piece);
+    return await looking;
+  } finally {
+    socket.destroy();
+    server.close();
+  }
+}
+
+function read(request: IncomingMessage): Eventually<Uint8Array> {
+  return readBody(request, MOST, undefined, () => undefined);
+}
+
+test("a body that came with its head is there at once, and is read once", async () => {
+  await arriving([`${head(5)}hello`], async (request) => {
+    const octets = read(request);
+
+    assert.ok(!(octets instanceof Promise));
+    assert.equal(String(octets), "hello");
+    await once(request, "end");
+    assert.throws(() => read(request), /was read before/);
+  });
+});
+
+test("a body of nothing is there at once", async () => {
+  const octets = await arriving([head(0)], async (request) => read(request));
+
+  assert.equal(octets.length, 0);
+});
+
+test("a body of which some is still to come is waited for", async () => {
+  await arriving([`${head(10)}hello`, "world"], async (request) => {
+    const octets = read(request);
+
+    assert.ok(octets instanceof Promise);
+    assert.equal(String(await octets), "helloworld");
+  });
+});
+
+test("a body that somebody in front has stopped, and stops again, is read to its end", async () => {
+  await arriving([head(10), "hello", "world"], async (request) => {
+    request.pause();
+    request.on("data", () => request.pause());
+
+    assert.equal(String(await read(request)), "helloworld");
+  });
+});
+
+test("a body that somebody else waits to read by hand is not waited for", async () => {
+  await arriving([head(10), "helloworld"], async (request) => {
+    request.on("readable", () => undefined);
+
+    assert.throws(() => read(request), /was read before/);
+  });
+});
+
+test("a body as text is refused, whether it is there or comes", async () => {
+  const asText = async (request: IncomingMessage): Promise<Uint8Array> => read(request.setEncoding("utf8"));
+  for (const pieces of [[`${head(5)}hello`], [head(5), "hello"], [head(10), "hello", "world"]])
+    await assert.rejects(arriving(pieces, asText), /comes as a text, and not as octets/);
+});
+
+test("whoever is gone before all of the body was read is not waited for", async () => {
+  await arriving([head(10), "hello"], async (request) => {
+    const octets = read(request);
+    request.once("data", () => request.destroy());
+
+    await assert.rejects(async () => octets, { code: "request_timeout" });
+  });
+});
+
+test("a body in many pieces that have all come is whole", async () => {
+  const chunks = ["POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"];
+  for (let at = 0; at < 50; at++) chunks.push("3\r\nabc\r\n");
+  chunks.push("0\r\n\r\n");
+  const octets = await arriving([chunks.join("")], async (request) => read(request));
+
+  assert.equal(String(octets), "abc".repeat(50));
+});
+
+test("a body that has come and is too large is refused, announced or not", async () => {
+  const announced = `${head(MOST + 1)}${"a".repeat(MOST + 1)}`;
+  const chunked = `POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${(MOST + 1).toString(16)}\r\n${"a".repeat(MOST + 1)}\r\n0\r\n\r\n`;
+  for (const sent of [announced, chunked])
+    await arriving([sent], async (request) => {
+      assert.throws(
+        () => read(request),
+        (error) => error instanceof Problem && error.code === "content_too_large",
+      );
+    });
+});

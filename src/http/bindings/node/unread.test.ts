@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { createServer } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Observation } from "../../../core/observation.ts";
+import { requestListener } from "./request-listener.ts";
+import { makeUnread, type Counted } from "./unread.ts";
+
+const KIBIBYTE = 1024;
+
+/** Connections on which so many octets wait, and which of them had to go. */
+function bench(mostBytes: number) {
+  const unread = makeUnread(mostBytes);
+  const closed: string[] = [];
+  const told: string[] = [];
+
+  function write(name: string, remoteAddress: string, writableLength: number): EventEmitter {
+    const events = new EventEmitter();
+    const socket = Object.assign(events, {
+      writableLength,
+      remoteAddress,
+      destroy() {
+        closed.push(name);
+        events.emit("close");
+      },
+    });
+    unread.watch(socket as unknown as Counted, (address) => void told.push(address));
+    return events;
+  }
+
+  return { write, closed, told };
+}
+
+test("beyond the limit the connection goes that has waited longest, of the address for which most waits", () => {
+  const { write, closed, told } = bench(400 * KIBIBYTE);
+
+  write("reader", "192.0.2.1", 100 * KIBIBYTE);
+  write("first", "192.0.2.2", 100 * KIBIBYTE);
+  write("second", "192.0.2.2", 100 * KIBIBYTE);
+  write("third", "192.0.2.2", 100 * KIBIBYTE);
+  assert.deepEqual(closed, []);
+  write("fourth", "192.0.2.2", 100 * KIBIBYTE);
+  write("late reader", "192.0.2.3", 100 * KIBIBYTE);
+
+  assert.deepEqual(closed, ["first", "second"]);
+  assert.deepEqual(told, ["192.0.2.2", "192.0.2.2"]);
+});
+
+test("what was read, closed or is small counts for nothing", () => {
+  const { write, closed } = bench(200 * KIBIBYTE);
+
+  for (let turn = 0; turn < 20; turn++) {
+    write("read", "192.0.2.2", 150 * KIBIBYTE).emit("drain");
+    write("gone", "192.0.2.2", 150 * KIBIBYTE).emit("close");
+    write("small", "192.0.2.2", 1 * KIBIBYTE);
+  }
+
+  assert.deepEqual(closed, []);
+});
+
+test("a connection that is used on and on is counted once, and listened to once", () => {
+  const unread = makeUnread(200 * KIBIBYTE);
+  const events = new EventEmitter();
+  const socket = Object.assign(events, { writableLength: 150 * KIBIBYTE, remoteAddress: "::1", destroy: assert.fail });
+
+  for (let turn = 0; turn < 20; turn++) unread.watch(socket as unknown as Counted);
+
+  assert.equal(events.listenerCount("close"), 1);
+});
+
+test("over a socket: of callers who read nothing the first is let go, and that is told", async (t) => {
+  // More than the system takes in for a connection.
+  const content = Buffer.alloc(30 * KIBIBYTE * KIBIBYTE);
+  const observed: Observation[] = [];
+  const headers = () => ["Content-Length", String(content.length)];
+  const server = createServer(
+    requestListener({
+      respond: () => ({ status: 200, headers: headers(), content }),
+      observe: (observation) => void observed.push(observation),
+    }),
+  );
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.after(() => (server.closeAllConnections(), server.close()));
+
+  const callers = [];
+  for (let at = 0; at < 3; at++) {
+    const asked = once(server, "request");
+    const caller = connect((server.address() as AddressInfo).port, "127.0.0.1").pause();
+    caller.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    callers.push(caller.on("error", () => undefined));
+    t.after(() => caller.destroy());
+    await asked;
+    // It is answered behind all that arrived with it.
+    await nextTurn();
+  }
+
+  assert.deepEqual(
+    observed.map((each) => (each.kind === "refused" ? [each.reason, each.address] : each.kind)),
+    [["unread", "127.0.0.1"]],
+  );
+  await once(callers[0]!.resume(), "close");
+});

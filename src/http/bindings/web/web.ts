@@ -1,0 +1,78 @@
+import type { Arrival, Weigh } from "../../../core/call/call.ts";
+import type { Eventually } from "../../../core/eventually.ts";
+import { problem } from "../../../core/problem/problem.ts";
+import type { Answer } from "../../answer/writing.ts";
+import { CollectedBody, readBefore } from "../../body/collecting.ts";
+
+/** What a Fetch `Request` does not tell. */
+export interface FetchInfo {
+  /**
+   * The address on the other end of the connection (`info.remoteAddr.hostname` in Deno, `server.requestIP(request)` in Bun); null where
+   * it cannot be known. Then nothing is trusted for coming from this machine, so that Basic is refused over cleartext, and wrong
+   * passwords and bodies of all callers count as those of one.
+   */
+  readonly peer: string | null;
+}
+
+/** How long a body may take to arrive, as at a listener of ours: not every runtime has a limit of its own. */
+const REQUEST_SECONDS = 30;
+
+/** Answers a Fetch `Request` (Fetch standard §5.3) through a service. */
+export async function fetchThrough(
+  respond: (arrival: Arrival) => Eventually<Answer>,
+  request: Request,
+  info: FetchInfo,
+): Promise<Response> {
+  const url = new URL(request.url);
+  const answer = await respond({
+    method: request.method,
+    target: url.pathname + url.search,
+    rawHeaders: flatten(request.headers),
+    // Whoever has no types may leave it out all the same.
+    peer: (info as FetchInfo | undefined)?.peer ?? "unknown",
+    encrypted: url.protocol === "https:",
+    readBody: (maxBytes, weigh) => readBody(request, maxBytes, weigh),
+  });
+  const headers = new Headers();
+  for (let at = 0; at < answer.headers.length; at += 2) headers.append(answer.headers[at]!, answer.headers[at + 1]!);
+  return new Response(answer.content as string | Uint8Array<ArrayBuffer> | null, { status: answer.status, headers });
+}
+
+function flatten(headers: Headers): string[] {
+  const flat: string[] = [];
+  for (const [name, value] of headers) flat.push(name, value);
+  return flat;
+}
+
+async function readBody(request: Request, maxBytes: number, weigh?: Weigh): Promise<Uint8Array> {
+  if (request.bodyUsed || request.body?.locked === true)
+    throw readBefore("Hand over the Request before anybody reads its body, or a clone().");
+  const collected = new CollectedBody(maxBytes, Number(request.headers.get("content-length") ?? 0), weigh);
+  if (request.body !== null) await collect(request.body, collected);
+  return collected.bytes;
+}
+
+/** A body that breaks off is that of a caller who has gone; nobody will read the answer. One that never ends would be held for good. */
+async function collect(body: ReadableStream<Uint8Array>, collected: CollectedBody): Promise<void> {
+  const reader = body.getReader();
+  // Whoever sends it may take a while to hear of it.
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  const gone = (): never => {
+    throw problem("request_timeout");
+  };
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    cancel();
+  }, REQUEST_SECONDS * 1000);
+  try {
+    for (let read = await reader.read().catch(gone); !read.done; read = await reader.read().catch(gone))
+      collected.add(read.value);
+    if (isLate) gone();
+  } catch (error) {
+    cancel();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
